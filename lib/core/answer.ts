@@ -1,0 +1,189 @@
+/**
+ * What an agent may say, in all its loose forms, and the one normal form that doors encode.
+ *
+ * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
+ * emitted before the next is asked for.
+ */
+import { contentOf, isContent, isRecord, text } from './content.ts'
+import { Fault } from './fault.ts'
+import type { LiveCall } from './call.ts'
+import type { Content, ContentInput } from './content.ts'
+
+/** How an answer is meant. `input-required`: the agent wants to hear more before it can finish. */
+export type AnswerState = 'completed' | 'input-required' | 'rejected' | 'failed'
+
+/** A whole answer, as an author may give it. `data` is any JSON value for machines. */
+export interface AnswerInput {
+  readonly text?: string
+  readonly data?: unknown
+  readonly content?: readonly (string | ContentInput)[]
+  readonly state?: AnswerState
+}
+
+/** What an iterable may yield. */
+export type Piece = string | ContentInput | AnswerInput
+
+/** What an agent's `run` may return. Any other object is taken as `data`. */
+export type AgentOutput =
+  | Piece | undefined | void | null | Readonly<Record<string, unknown>>
+  | PromiseLike<Piece | undefined | void | null | Readonly<Record<string, unknown>> | AsyncIterable<Piece>>
+  | AsyncIterable<Piece> | Iterable<Piece>
+
+/** An answer in its normal form. `text` is the text of all `content` together. */
+export interface Answer {
+  readonly text: string
+  readonly content: readonly Content[]
+  readonly state: AnswerState
+  /** Undefined where the agent gave none. */
+  readonly data: unknown
+}
+
+/** Takes each piece as it comes. A promise holds the agent back until the reader has caught up. */
+export type Emit = (piece: Content) => void | Promise<void>
+
+const states: ReadonlySet<unknown> = new Set<AnswerState>(['completed', 'input-required', 'rejected', 'failed'])
+
+/** Text without anything else: the answer of most agents. */
+export function textAnswer(said: string): Answer {
+  return { text: said, content: said === '' ? [] : [text(said)], state: 'completed', data: undefined }
+}
+
+/**
+ * The normal form of what `run` returned. Synchronous where that was; otherwise a promise.
+ * Throws `Fault('too-large')` over `maxBytes`, `Fault('internal')` for what is no answer.
+ */
+export function answerOf(output: unknown, call: LiveCall, maxBytes: number, emit?: Emit): Answer | Promise<Answer> {
+  if (isThenable(output)) return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
+  if (typeof output === 'string' && emit === undefined) {
+    if (output.length > maxBytes) throw tooLarge(maxBytes)
+    return textAnswer(output)
+  }
+  if (isAsyncIterable(output)) return drain(output[Symbol.asyncIterator](), call, new Gathering(maxBytes), emit)
+  if (isIterator(output)) return drain(output, call, new Gathering(maxBytes), emit)
+  const gathering = new Gathering(maxBytes)
+  const fresh = gathering.add(output)
+  if (emit === undefined) return gathering.answer()
+  return tell(fresh, emit).then(() => gathering.answer())
+}
+
+async function tell(fresh: readonly Content[], emit: Emit): Promise<void> {
+  for (const block of fresh) await emit(block)
+}
+
+async function drain(
+  iterator: Iterator<unknown> | AsyncIterator<unknown>,
+  call: LiveCall,
+  gathering: Gathering,
+  emit: Emit | undefined,
+): Promise<Answer> {
+  try {
+    for (;;) {
+      const step = await iterator.next()
+      if (call.over) break
+      const fresh = gathering.add(step.value)
+      if (emit !== undefined) {
+        for (const block of fresh) {
+          const wait = emit(block)
+          if (wait !== undefined) await wait
+        }
+      }
+      if (step.done === true) return gathering.answer()
+      if (call.over) break
+    }
+  } catch (error) {
+    if (!call.over) throw error
+  }
+  // Nobody waits any more. A generator that is suspended gets the chance to clean up; it is not waited for.
+  Promise.resolve(iterator.return?.()).catch(() => {})
+  throw call.reason ?? new Fault('cancelled', 'Cancelled')
+}
+
+/** Puts pieces together. */
+class Gathering {
+  readonly #maxBytes: number
+  #size = 0
+  #text = ''
+  readonly #content: Content[] = []
+  #data: unknown
+  #state: AnswerState = 'completed'
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Takes one piece and says which blocks it brought. */
+  add(piece: unknown): readonly Content[] {
+    if (piece === undefined || piece === null || piece === '') return []
+    if (typeof piece === 'string') return [this.#block(text(piece))]
+    if (isContent(piece)) return [this.#block(contentOf(piece))]
+    if (Array.isArray(piece)) return piece.flatMap((item) => this.add(item))
+    if (!isRecord(piece)) {
+      throw mistake(`an agent answers with strings, content blocks or { text, data, content, state }, not ${typeof piece}`)
+    }
+    if (!isAnswerInput(piece)) {
+      this.#data = piece
+      return [this.#block(text(JSON.stringify(piece)))]
+    }
+    if (piece.state !== undefined) this.#state = piece.state
+    if (piece.data !== undefined) this.#data = piece.data
+    const fresh = piece.text === undefined || piece.text === '' ? [] : [this.#block(text(piece.text))]
+    for (const item of piece.content ?? []) fresh.push(...this.add(item))
+    if (fresh.length === 0 && this.#content.length === 0 && piece.data !== undefined) {
+      fresh.push(this.#block(text(JSON.stringify(piece.data))))
+    }
+    return fresh
+  }
+
+  answer(): Answer {
+    return { text: this.#text, content: this.#content, state: this.#state, data: this.#data }
+  }
+
+  #block(block: Content): Content {
+    const last = this.#content.at(-1)
+    if (block.type !== 'text') {
+      this.#size += JSON.stringify(block).length
+      this.#content.push(block)
+    } else {
+      this.#size += block.text.length
+      this.#text += block.text
+      // A streamed text is one text: the pieces are how it travelled, not what it is.
+      if (last?.type === 'text' && last.annotations === undefined && block.annotations === undefined) {
+        this.#content[this.#content.length - 1] = { ...last, text: last.text + block.text }
+      } else {
+        this.#content.push(block)
+      }
+    }
+    if (this.#size > this.#maxBytes) throw tooLarge(this.#maxBytes)
+    return block
+  }
+}
+
+function isAnswerInput(value: Readonly<Record<string, unknown>>): value is AnswerInput & Readonly<Record<string, unknown>> {
+  const { text: said, content, state } = value
+  if (said === undefined && content === undefined && state === undefined && !Object.hasOwn(value, 'data')) return false
+  if (said !== undefined && typeof said !== 'string') return false
+  if (content !== undefined && !Array.isArray(content)) return false
+  return state === undefined || states.has(state)
+}
+
+function tooLarge(maxBytes: number): Fault {
+  return new Fault('too-large', `The answer is larger than ${maxBytes} bytes`)
+}
+
+function mistake(sentence: string): Fault {
+  return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
+}
+
+/** Whether a value has to be waited for. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+function isIterator(value: unknown): value is Iterator<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+    && 'next' in value && typeof value.next === 'function'
+}

@@ -1,0 +1,50 @@
+/**
+ * A clock that can stand still: the time limit of a run, which does not count while a client is asked.
+ * Costs nothing until a limit is set. Durations are monotonic.
+ */
+
+/** The time limit of one run. */
+export class Clock {
+  #waits = 0
+  #leftMs = Infinity
+  #since = 0
+  #onEnd: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  /** Calls `onEnd` once when the time has run out. `Infinity` never does. */
+  limit(ms: number, onEnd: () => void): void {
+    this.#leftMs = ms
+    this.#onEnd = onEnd
+    if (this.#waits === 0) this.#run()
+  }
+
+  /** Stops the clock until as many `end`s as `begin`s were called. */
+  begin(): void {
+    if (this.#waits++ > 0 || this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#leftMs -= performance.now() - this.#since
+  }
+
+  end(): void {
+    if (--this.#waits === 0 && this.#onEnd !== undefined) this.#run()
+  }
+
+  /** Takes the limit away. */
+  clear(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#onEnd = undefined
+  }
+
+  #run(): void {
+    // setTimeout cannot count further than 2^31 - 1 ms (24 days), and fires at once instead.
+    if (this.#leftMs > 0x7fffffff) return
+    this.#since = performance.now()
+    this.#timer = setTimeout(() => {
+      const onEnd = this.#onEnd
+      this.clear()
+      onEnd?.()
+    }, Math.max(0, this.#leftMs))
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The neutral content blocks, with MCP's field names, and their normal form: what an author returns is
+ * loose (a string, bytes, a block), what a door gets is a list of checked blocks.
+ *
+ * Knows no revision: which blocks an old client understands is the door's business.
+ * Spec: MCP 2026-07-28, schema `ContentBlock`.
+ */
+import { Fault } from './fault.ts'
+
+/** Hints for whoever shows a block: who it is for, how much it matters (0 to 1), when it changed (ISO 8601). */
+export interface Annotations {
+  readonly audience?: readonly ('user' | 'assistant')[]
+  readonly priority?: number
+  readonly lastModified?: string
+}
+
+interface Marks {
+  readonly annotations?: Annotations
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** Plain text. */
+export interface TextContent extends Marks { readonly type: 'text'; readonly text: string }
+
+/** A picture: `data` is base64. */
+export interface ImageContent extends Marks { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+
+/** A sound: `data` is base64. */
+export interface AudioContent extends Marks { readonly type: 'audio'; readonly data: string; readonly mimeType: string }
+
+/** What a resource holds: either `text` or `blob` (base64). */
+export interface ResourceContents {
+  readonly uri: string
+  readonly mimeType?: string
+  readonly text?: string
+  readonly blob?: string
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** A resource, in place. */
+export interface EmbeddedResource extends Marks { readonly type: 'resource'; readonly resource: ResourceContents }
+
+/** A resource, by reference. */
+export interface ResourceLink extends Marks {
+  readonly type: 'resource_link'
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  /** Bytes. */
+  readonly size?: number
+}
+
+/** One block of content. */
+export type Content = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
+
+/** A block as an author may write it: the bytes of `data` and `blob` may be a `Uint8Array`. */
+export type ContentInput =
+  | TextContent
+  | EmbeddedResource
+  | ResourceLink
+  | (Omit<ImageContent, 'data'> & { readonly data: string | Uint8Array })
+  | (Omit<AudioContent, 'data'> & { readonly data: string | Uint8Array })
+  | (Omit<EmbeddedResource, 'resource'> & {
+    readonly resource: Omit<ResourceContents, 'blob'> & { readonly blob?: string | Uint8Array }
+  })
+
+/** Text as a block. */
+export function text(value: string): TextContent {
+  return { type: 'text', text: value }
+}
+
+/** Whether a value is meant as a block: an object whose `type` is one of the five. */
+export function isContent(value: unknown): value is ContentInput {
+  return isRecord(value) && typeof value['type'] === 'string' && needs.has(value['type'])
+}
+
+/** What each type of block cannot do without. */
+const needs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['image', ['data', 'mimeType']],
+  ['audio', ['data', 'mimeType']],
+  ['resource', ['resource']],
+  ['resource_link', ['uri', 'name']],
+])
+
+/**
+ * The normal form of one block. Bytes become base64; a block that is complete already is itself.
+ * Throws `Fault('internal')` with a cause that names what is missing: it is the author's mistake.
+ */
+export function contentOf(value: ContentInput): Content {
+  for (const name of needs.get(value.type) ?? []) {
+    const member: unknown = Reflect.get(value, name)
+    const fine = name === 'resource' ? isRecord(member)
+      : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
+    if (!fine) throw mistake(`a content block of type '${value.type}' needs '${name}'`)
+  }
+  if (value.type === 'image' || value.type === 'audio') return { ...value, data: base64(value.data) }
+  if (value.type !== 'resource') return value
+  const { blob, ...resource } = value.resource
+  if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
+  return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
+}
+
+/** The text of blocks, for clients that read nothing else. */
+export function textOf(content: readonly Content[]): string {
+  let all = ''
+  for (const block of content) if (block.type === 'text') all += block.text
+  return all
+}
+
+/** Bytes, or what is base64 already, as base64. */
+export function base64(data: string | Uint8Array): string {
+  return typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+}
+
+/** Whether a value is an object with named members: no array, no null. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function mistake(sentence: string): Fault {
+  return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
+}

@@ -1,0 +1,168 @@
+/**
+ * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
+ * Checked once, when a server is made.
+ */
+
+/** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
+export interface Limits {
+  /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
+  readonly maxBodyBytes: number
+  /** All bodies being read at one time; over it 503 before reading. */
+  readonly maxBodiesBytes: number
+  /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
+  readonly maxDepth: number
+  /** Messages in one JSON-RPC batch. */
+  readonly maxBatch: number
+  /** A JSON-RPC id or method name, in bytes: both are echoed. */
+  readonly maxNameBytes: number
+  /** All header lines of a request together, as Node counts them. */
+  readonly maxHeaderBytes: number
+  /** Header lines of a request. Node drops what lies beyond its own count in silence; here it is refused. */
+  readonly maxHeaderLines: number
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersTimeoutMs: number
+  /** From the first byte of a request to the end of its body. */
+  readonly bodyTimeoutMs: number
+  /** How often the two above are looked at. */
+  readonly checkIntervalMs: number
+  /** An idle connection is kept this long: longer than the 60 s of common load balancers. */
+  readonly keepAliveMs: number
+  /** Open sockets; never more than the process's file limit less 100. */
+  readonly maxConnections: number
+  /** Open response streams; the rest of the connections stays free for short requests. */
+  readonly maxStreams: number
+  /** One run of a tool, the time in which a client is asked not counted. MCP clients wait 60 s. */
+  readonly toolTimeoutMs: number
+  /** One run of an agent or a group, counted in the same way. */
+  readonly agentTimeoutMs: number
+  /** A question to the client, from asking to its answer. People need minutes. */
+  readonly askTimeoutMs: number
+  /** Calls that run at one time, in all. */
+  readonly maxCalls: number
+  /** Calls that run at one time in one session. */
+  readonly maxCallsPerSession: number
+  /** One result, as it is written. */
+  readonly maxResultBytes: number
+  /** The sealed state that a client carries between two rounds of one call. */
+  readonly maxStateBytes: number
+  /** MCP sessions. Over it the one idle for longest makes room. */
+  readonly maxSessions: number
+  /** An MCP session without a call, a stream or a request ends after this. */
+  readonly sessionIdleMs: number
+  /** Written but not yet taken by one slow reader; over it that one stream is dropped. */
+  readonly maxStreamBytes: number
+  /** The same for all streams together; over it the largest is dropped. */
+  readonly maxQueuedBytes: number
+  /** Events kept of one stream for a client that comes back. */
+  readonly replayEvents: number
+  /** Bytes kept of one stream for a client that comes back. */
+  readonly replayBytes: number
+  /** How long an event is kept for a client that comes back. */
+  readonly replayMs: number
+  /** Bytes kept for clients that come back, in all. */
+  readonly maxReplayBytes: number
+  /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */
+  readonly heartbeatMs: number
+  /** Tasks that are known at one time. */
+  readonly maxTasks: number
+  /** A finished task can be read this long. */
+  readonly taskKeepMs: number
+  /** All tasks together. */
+  readonly maxTasksBytes: number
+  /** Conversations that are remembered. */
+  readonly maxConversations: number
+  /** A conversation that nobody goes on with is forgotten after this. */
+  readonly conversationIdleMs: number
+  /** Messages of one conversation; the oldest go first. */
+  readonly conversationMessages: number
+  /** Bytes of one conversation; the oldest messages go first. */
+  readonly conversationBytes: number
+  /** All conversations together. */
+  readonly maxConversationsBytes: number
+  /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
+  readonly graceMs: number
+}
+
+const MiB = 1024 * 1024
+
+/** What holds where nothing else is said. */
+export const defaults: Limits = Object.freeze({
+  maxBodyBytes: 4 * MiB,
+  maxBodiesBytes: 256 * MiB,
+  maxDepth: 64,
+  maxBatch: 100,
+  maxNameBytes: 256,
+  maxHeaderBytes: 16 * 1024,
+  maxHeaderLines: 200,
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  checkIntervalMs: 2_000,
+  keepAliveMs: 65_000,
+  maxConnections: 12_000,
+  maxStreams: 10_000,
+  toolTimeoutMs: 60_000,
+  agentTimeoutMs: 300_000,
+  askTimeoutMs: 600_000,
+  maxCalls: 1_024,
+  maxCallsPerSession: 64,
+  maxResultBytes: 16 * MiB,
+  maxStateBytes: 16 * 1024,
+  maxSessions: 10_000,
+  sessionIdleMs: 30 * 60_000,
+  maxStreamBytes: MiB,
+  maxQueuedBytes: 256 * MiB,
+  replayEvents: 256,
+  replayBytes: MiB,
+  replayMs: 5 * 60_000,
+  maxReplayBytes: 64 * MiB,
+  heartbeatMs: 15_000,
+  maxTasks: 10_000,
+  taskKeepMs: 60 * 60_000,
+  maxTasksBytes: 256 * MiB,
+  maxConversations: 10_000,
+  conversationIdleMs: 30 * 60_000,
+  conversationMessages: 100,
+  conversationBytes: MiB,
+  maxConversationsBytes: 256 * MiB,
+  graceMs: 10_000,
+})
+
+/** Which of two limits cannot be larger than the other, and why. */
+const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
+  ['maxBodyBytes', 'maxBodiesBytes'],
+  ['headersTimeoutMs', 'bodyTimeoutMs'],
+  ['maxStreams', 'maxConnections'],
+  ['maxStreamBytes', 'maxQueuedBytes'],
+  ['maxCallsPerSession', 'maxCalls'],
+  ['replayBytes', 'maxReplayBytes'],
+  ['conversationBytes', 'maxConversationsBytes'],
+]
+
+/**
+ * The limits of one server: what `options` says, `defaults` for the rest.
+ *
+ * Throws `RangeError` for NaN, negative and zero values, for fractions of countable things, and where an
+ * explicitly given limit contradicts another that was given too; where only one of such a pair is given,
+ * the other follows it.
+ */
+export function limitsOf(options: Partial<Limits>): Limits {
+  const limits: Record<string, number> = { ...defaults }
+  for (const name of Object.keys(defaults)) {
+    const value: unknown = options[name as keyof Limits]
+    if (value === undefined) continue
+    const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
+    if (!whole || value < (name === 'graceMs' ? 0 : 1)) {
+      throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity for no limit`)
+    }
+    limits[name] = value
+  }
+  for (const [small, large] of ordered) {
+    if (limits[small]! <= limits[large]!) continue
+    if (options[small] !== undefined && options[large] !== undefined) {
+      throw new RangeError(`${small} (${options[small]}) is larger than ${large} (${options[large]}); raise ${large}`)
+    }
+    if (options[small] !== undefined) limits[large] = limits[small]!
+    else limits[small] = limits[large]!
+  }
+  return Object.freeze(limits) as unknown as Limits
+}

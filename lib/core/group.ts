@@ -1,0 +1,99 @@
+/**
+ * How a group answers: one agent after the other, all at once, or those that a router picks.
+ */
+import { answerOf, textAnswer } from './answer.ts'
+import { text } from './content.ts'
+import { asFault, Fault, sentence } from './fault.ts'
+import type { Agent, Group } from './agent.ts'
+import type { Answer, Emit } from './answer.ts'
+import type { LiveCall } from './call.ts'
+import type { Outcome, Share } from './operations.ts'
+import type { Service } from './service.ts'
+
+/** The detail of the `Fault` that a failing agent ends a group with. */
+export interface GroupFailure { readonly results: readonly Share[] }
+
+/** Runs a group. Throws `Fault('failed')` with a `GroupFailure` when an agent fails and the group stops there. */
+export async function runGroup(
+  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit,
+): Promise<Outcome> {
+  if (group.mode === 'parallel') return parallel(service, group, query, call, emit)
+  if (group.mode === 'sequence') return sequence(service, group, group.agents, query, call, emit)
+  return sequence(service, group, pick(group, await group.mode(query, call)), query, call, emit)
+}
+
+function pick(group: Group, choice: unknown): readonly Agent[] {
+  const names = Array.isArray(choice) ? choice : [choice]
+  return names.map((name: unknown) => {
+    const agent = group.agents.find((one) => one.id === name || one.name === name)
+    if (agent !== undefined) return agent
+    const ids = group.agents.map((one) => `'${one.id}'`).join(', ')
+    throw new TypeError(`The router of '${group.name}' chose ${String(name)}; it has ${ids}`)
+  })
+}
+
+async function sequence(
+  service: Service, group: Group, agents: readonly Agent[], query: string, call: LiveCall, emit: Emit | undefined,
+): Promise<Outcome> {
+  const results: Share[] = []
+  let answer: Answer = textAnswer('')
+  let input = query
+  for (const [index, agent] of agents.entries()) {
+    // What is streamed is the reply, and the reply is what the last agent says.
+    const said = await attempt(service, group, agent, input, call, index === agents.length - 1 ? emit : undefined)
+    results.push(said.share)
+    if (said.answer === undefined) {
+      if (group.onAgentError === 'stop') throw stopped(said.share, results)
+      continue
+    }
+    answer = said.answer
+    input = answer.text
+    if (answer.state !== 'completed') break
+  }
+  if (results.every((share) => share.error !== undefined)) throw stopped(results.at(-1), results)
+  return { ...answer, results }
+}
+
+async function parallel(
+  service: Service, group: Group, query: string, call: LiveCall, emit: Emit | undefined,
+): Promise<Outcome> {
+  const said = await Promise.all(group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)))
+  const results = said.map(({ share }) => share)
+  const failed = results.filter((share) => share.error !== undefined)
+  if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
+    throw stopped(failed[0], results)
+  }
+  const answers = said.flatMap(({ answer }) => answer ?? [])
+  const whole = answers.map((answer) => answer.text).join('\n\n')
+  await emit?.(text(whole))
+  const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
+  return { ...textAnswer(whole), content: [text(whole), ...files], results }
+}
+
+interface Attempt { readonly share: Share; readonly answer?: Answer }
+
+async function attempt(
+  service: Service, group: Group, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined,
+): Promise<Attempt> {
+  try {
+    const answer = await answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+    if (answer.state === 'failed' || answer.state === 'rejected') {
+      return { share: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
+    }
+    return { answer, share: { agent: agent.name, response: answer.text } }
+  } catch (error) {
+    if (call.over) throw error
+    const fault = asFault(error)
+    if (fault.kind === 'internal') {
+      service.log('error', 'An agent of a group failed', {
+        request: call.requestId, group: group.id, agent: agent.id, cause: fault.cause ?? fault,
+      })
+    }
+    return { share: { agent: agent.name, error: sentence(fault, call.requestId, service.exposeErrors) } }
+  }
+}
+
+function stopped(share: Share | undefined, results: readonly Share[]): Fault {
+  const detail: GroupFailure = { results }
+  return new Fault('failed', `${share?.agent ?? 'An agent'} failed: ${share?.error ?? ''}`, detail)
+}

@@ -1,0 +1,54 @@
+/**
+ * One logger for the whole house: a function that takes a level, a sentence and a few fields.
+ * Never given a credential or a body. Knows nothing of requests.
+ */
+
+/** How much a line matters. `debug` and `info` are not printed by the default logger. */
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
+
+/** Takes one line. `fields.cause`, where there is one, is the thrown value behind an error. */
+export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void
+
+/** Writes warnings and errors to standard error, one line each, with the stack of a cause below it. */
+export const stderrLog: Log = (level, message, fields) => {
+  if (level === 'debug' || level === 'info') return
+  process.stderr.write(formatLine(level, message, fields) + '\n')
+}
+
+/** One line of text: control characters are escaped, so that a client cannot write lines of its own. */
+export function formatLine(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): string {
+  let line = `${new Date().toISOString()} ${level} ${printable(message)}`
+  for (const [name, value] of Object.entries(fields)) {
+    if (name !== 'cause' && value !== undefined) line += ` ${name}=${printable(String(value))}`
+  }
+  return 'cause' in fields ? `${line}\n${stackOf(fields['cause'])}` : line
+}
+
+/** A logger that cannot hurt: what `log` throws is dropped, because a broken logger must not break a request. */
+export function quietly(log: Log): Log {
+  return (level, message, fields) => {
+    try {
+      log(level, message, fields)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+}
+
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => JSON.stringify(char).slice(1, -1)
+    .replace(/[\u007f-\u009f\u2028\u2029]/g, (rare) => `\\u${rare.charCodeAt(0).toString(16).padStart(4, '0')}`))
+}
+
+function stackOf(cause: unknown): string {
+  const text = cause instanceof Error ? cause.stack ?? cause.message : `thrown: ${describe(cause)}`
+  return text.split('\n').map((row) => '  ' + printable(row)).join('\n')
+}
+
+function describe(value: unknown): string {
+  try {
+    return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+  } catch {
+    return Object.prototype.toString.call(value)
+  }
+}

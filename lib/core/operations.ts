@@ -1,0 +1,141 @@
+/**
+ * The verbs: neutral input and a call in, neutral output or a `Fault` out. The only code that runs, and
+ * waits for, what authors wrote.
+ *
+ * An author's plain value is answered without a promise; only a promise gets a timer and counts as
+ * running. Whatever is thrown leaves here as a `Fault`, logged once.
+ */
+import { summarize } from '../schema/compile.ts'
+import { answerOf, isThenable } from './answer.ts'
+import { text } from './content.ts'
+import { asFault, Fault } from './fault.ts'
+import { runGroup } from './group.ts'
+import { toolResultOf } from './tool.ts'
+import type { SchemaError } from '../schema/compile.ts'
+import type { Checked } from '../schema/standard.ts'
+import type { Agent, Group } from './agent.ts'
+import type { Answer, Emit } from './answer.ts'
+import type { LiveCall } from './call.ts'
+import type { Service } from './service.ts'
+import type { Tool, ToolResult } from './tool.ts'
+import type { Workload } from './workload.ts'
+
+/** One agent's part in the answer of a group. */
+export interface Share { readonly agent: string; readonly response?: string; readonly error?: string }
+
+/** An answer, with each agent's share where a group gave it. */
+export interface Outcome extends Answer { readonly results?: readonly Share[] }
+
+/** Runs an agent or a group. `emit` gets each piece as it comes. */
+export function answer(
+  service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
+): Outcome | Promise<Outcome> {
+  const { agentTimeoutMs, maxResultBytes } = service.limits
+  if (who.kind === 'group') {
+    return perform(service, call, groupTimeout(who, agentTimeoutMs), () => runGroup(service, who, prompt, call, emit))
+  }
+  return perform(service, call, who.timeoutMs ?? agentTimeoutMs,
+    () => answerOf(who.run(prompt, call), call, maxResultBytes, emit))
+}
+
+/**
+ * Calls a tool with arguments that are checked here. Bad arguments and a failing tool are results with
+ * `isError`, because a model can mend them; a `Fault` is thrown for what is not the tool's own doing.
+ */
+export function callTool(service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload):
+  ToolResult | Promise<ToolResult> {
+  return perform(service, call, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
+    const checked = tool.input.check(args)
+    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))
+    return run(tool, checked, call)
+  }, session)
+}
+
+function run(tool: Tool, { value, errors }: Checked, call: LiveCall): ToolResult | Promise<ToolResult> {
+  if (errors.length > 0) return badArguments(tool, errors)
+  const output = tool.run(value, call)
+  return isThenable(output)
+    ? Promise.resolve(output).then((settled) => conforming(tool, toolResultOf(settled)))
+    : conforming(tool, toolResultOf(output))
+}
+
+function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {
+  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(errors)}`)], isError: true }
+}
+
+/** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
+function conforming(tool: Tool, result: ToolResult): ToolResult | Promise<ToolResult> {
+  if (tool.output === undefined || result.isError === true) return result
+  const verdict = (checked: Checked): ToolResult => {
+    if (checked.errors.length === 0) return result
+    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${summarize(checked.errors)}`)
+  }
+  const checked = tool.output.check(result.structuredContent)
+  return checked instanceof Promise ? checked.then(verdict) : verdict(checked)
+}
+
+function groupTimeout(group: Group, agentTimeoutMs: number): number {
+  if (group.timeoutMs !== undefined) return group.timeoutMs
+  const each = group.agents.map((agent) => agent.timeoutMs ?? agentTimeoutMs)
+  return group.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
+}
+
+/**
+ * Runs an author's code under the house's rules: a place in the workload, a time limit, an end. What
+ * comes out late, after the limit or a cancellation, is dropped.
+ */
+export function perform<T>(
+  service: Service, call: LiveCall, timeoutMs: number, work: () => T | Promise<T>, session?: Workload,
+): T | Promise<T> {
+  if (call.reason !== undefined) throw call.reason
+  service.workload.check()
+  session?.check()
+  let output
+  try {
+    output = work()
+  } catch (error) {
+    call.over = true
+    throw failure(service, call, error)
+  }
+  if (!(output instanceof Promise)) {
+    call.over = true
+    return output
+  }
+  return hold(service, call, timeoutMs, output, session)
+}
+
+function hold<T>(
+  service: Service, call: LiveCall, timeoutMs: number, output: Promise<T>, session: Workload | undefined,
+): Promise<T> {
+  service.workload.enter(call)
+  session?.enter(call)
+  return new Promise((resolve, reject) => {
+    call.onCancel((reason) => {
+      call.clock.clear()
+      reject(reason)
+    })
+    call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
+    const settle = (): boolean => {
+      service.workload.leave(call)
+      session?.leave(call)
+      call.clock.clear()
+      const inTime = !call.over
+      call.over = true
+      return inTime
+    }
+    output.then((value) => {
+      if (settle()) resolve(value)
+    }, (error: unknown) => {
+      if (settle()) reject(failure(service, call, error))
+      else service.log('debug', 'A handler failed after its run was over', { request: call.requestId })
+    })
+  })
+}
+
+/** What was thrown, as a `Fault`, logged with its cause if it is not one the author meant for the caller. */
+function failure(service: Service, call: LiveCall, thrown: unknown): Fault {
+  const fault = asFault(thrown)
+  if (fault.kind !== 'internal') return fault
+  service.log('error', 'A handler failed', { request: call.requestId, cause: fault.cause ?? fault })
+  return fault
+}

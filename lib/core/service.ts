@@ -1,0 +1,24 @@
+/**
+ * What all doors of one server share, made once by `server.ts` and handed to each of them.
+ */
+import type { Catalog } from './catalog.ts'
+import type { Conversations } from './conversation.ts'
+import type { Limits } from './defaults.ts'
+import type { Log } from './log.ts'
+import type { Tasks } from './task.ts'
+import type { Workload } from './workload.ts'
+
+/** One server, from the inside. */
+export interface Service {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly catalog: Catalog
+  readonly limits: Limits
+  readonly log: Log
+  /** Shows the message of an unexpected error to callers. For development. */
+  readonly exposeErrors: boolean
+  readonly workload: Workload
+  readonly conversations: Conversations
+  readonly tasks: Tasks
+}

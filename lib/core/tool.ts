@@ -1,0 +1,157 @@
+/**
+ * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
+ * frozen. How it is called is in `operations.ts`.
+ */
+import { contract } from '../schema/standard.ts'
+import { contentOf, isContent, isRecord, text } from './content.ts'
+import { requireDefinition, requireFunction, requireString, requireTimeout, show } from './define.ts'
+import type { Infer } from '../schema/infer.ts'
+import type { Contract, Schema } from '../schema/standard.ts'
+import type { Call } from './call.ts'
+import type { Content, ContentInput } from './content.ts'
+import type { Icon } from './define.ts'
+
+/** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
+export interface ToolAnnotations {
+  readonly title?: string
+  readonly readOnlyHint?: boolean
+  readonly destructiveHint?: boolean
+  readonly idempotentHint?: boolean
+  readonly openWorldHint?: boolean
+}
+
+/** A whole result, as an author may give it. */
+export interface ToolResultInput {
+  readonly content?: readonly (string | ContentInput)[]
+  /** Any JSON value, for machines. Its text is added where `content` is left out. */
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** A result in its normal form. `structuredContent` is undefined where there is none. */
+export interface ToolResult {
+  readonly content: readonly Content[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** What `defineTool` takes. */
+export interface ToolDefinition<S extends Schema = Schema> {
+  /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
+  readonly inputSchema?: S
+  /** What `structuredContent` looks like; checked before it is sent. */
+  readonly outputSchema?: Schema
+  readonly annotations?: ToolAnnotations
+  readonly icons?: readonly Icon[]
+  /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
+  readonly timeoutMs?: number
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[]
+  /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
+  readonly task?: 'forbidden' | 'optional' | 'required'
+  readonly _meta?: Readonly<Record<string, unknown>>
+  /** Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result. */
+  run(args: Infer<S>, call: Call): unknown
+}
+
+/** A tool, ready to be served. */
+export interface Tool {
+  readonly kind: 'tool'
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly input: Contract
+  readonly output: Contract | undefined
+  readonly annotations?: ToolAnnotations
+  readonly icons?: readonly Icon[]
+  readonly timeoutMs?: number
+  readonly scopes: readonly string[]
+  readonly task: 'forbidden' | 'optional' | 'required'
+  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly run: (args: unknown, call: Call) => unknown
+}
+
+const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
+  + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
+
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/
+
+/** What a tool without arguments takes: an object with nothing in it. */
+const noArguments = { type: 'object', additionalProperties: false } as const
+
+/** Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead. */
+export function defineTool<const S extends Schema = typeof noArguments>(definition: ToolDefinition<S> | Tool): Tool {
+  requireDefinition('defineTool', definition, EXAMPLE)
+  if ('kind' in definition && Object.isFrozen(definition)) return definition
+  const given = definition as ToolDefinition
+  const name = requireString('A tool', 'name', given.name)
+  const owner = `The tool '${name}'`
+  if (!NAME.test(name)) {
+    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
+  }
+  requireFunction(owner, 'run', given.run, EXAMPLE)
+  requireTimeout(owner, given.timeoutMs)
+  const { inputSchema, outputSchema, task = 'forbidden', ...rest } = given
+  if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
+    throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
+  }
+  const input = schemaOf(owner, 'inputSchema', inputSchema ?? noArguments, 'input')
+  if (input.json['type'] !== 'object') {
+    throw new TypeError(`${owner} has an inputSchema whose root is not an object; write { type: 'object', properties: { … } }`)
+  }
+  return Object.freeze<Tool>({
+    ...rest,
+    kind: 'tool',
+    name,
+    description: given.description ?? '',
+    input,
+    output: outputSchema === undefined ? undefined : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
+    scopes: Object.freeze([...given.scopes ?? []]),
+    task,
+    run: (args, call) => given.run(args as Infer<Schema>, call),
+  })
+}
+
+function schemaOf(owner: string, member: string, schema: Schema, side: 'input' | 'output'): Contract {
+  try {
+    return contract(schema, { formats: true, side })
+  } catch (error) {
+    throw new TypeError(`${owner}: ${member}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+/** The normal form of what `run` returned. Throws for what JSON cannot say. */
+export function toolResultOf(output: unknown): ToolResult {
+  if (typeof output === 'string') return { content: [text(output)] }
+  if (output === undefined) return { content: [] }
+  if (isContent(output)) return { content: [contentOf(output)] }
+  if (Array.isArray(output) && output.length > 0 && output.every(isContent)) return { content: output.map(contentOf) }
+  if (isWhole(output)) {
+    const { content, structuredContent, ...rest } = output
+    if (content !== undefined) {
+      const blocks = content.map((item) => typeof item === 'string' ? text(item) : contentOf(item))
+      return structuredContent === undefined ? { ...rest, content: blocks } : { ...rest, content: blocks, structuredContent }
+    }
+    return { ...rest, content: [text(jsonOf(structuredContent))], structuredContent }
+  }
+  return { content: [text(jsonOf(output))], structuredContent: output }
+}
+
+function isWhole(output: unknown): output is ToolResultInput {
+  if (!isRecord(output)) return false
+  const { content } = output
+  if (content === undefined) return Object.hasOwn(output, 'structuredContent')
+  return Array.isArray(content) && content.every((item) => typeof item === 'string' || isContent(item))
+}
+
+function jsonOf(value: unknown): string {
+  const json: string | undefined = JSON.stringify(value)
+  if (json === undefined) throw new TypeError(`A tool returned ${show(value)}, which JSON cannot say`)
+  return json
+}

@@ -1,0 +1,71 @@
+/**
+ * A request's body, read within a bound: bytes in, text out. Counts what is being read in all, so that
+ * many readers together cannot fill the memory.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+
+/** Why a body could not be had. */
+export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'gone'
+
+/** Memory that all bodies share while they are read. */
+export class BodyBudget {
+  readonly #max: number
+  #held = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Whether there is room for a body of that length, before any of it is read. */
+  fits(bytes: number): boolean {
+    return this.#held + bytes <= this.#max
+  }
+
+  /** Takes room; false where there is none. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#max) return false
+    this.#held += bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#held -= bytes
+  }
+}
+
+/** Reads a body of at most `max` bytes and calls `done` exactly once: with the text, or why there is none. */
+export function readBody(
+  request: IncomingMessage, max: number, budget: BodyBudget, done: (text: string, failure?: BodyFailure) => void,
+): void {
+  let first: Buffer | undefined
+  let rest: Buffer[] | undefined
+  let length = 0
+  let finished = false
+
+  function finish(text: string, failure?: BodyFailure): void {
+    if (finished) return
+    finished = true
+    budget.give(length)
+    first = rest = undefined
+    done(text, failure)
+  }
+
+  request.on('data', (chunk: Buffer) => {
+    if (finished) return
+    if (length + chunk.length > max) return finish('', 'too-large')
+    if (!budget.take(chunk.length)) return finish('', 'no-room')
+    length += chunk.length
+    if (first === undefined) first = chunk
+    else (rest ??= [first]).push(chunk)
+  })
+  request.on('end', () => {
+    if (finished) return
+    const bytes = rest === undefined ? first : Buffer.concat(rest, length)
+    if (bytes === undefined) return finish('')
+    if (!isUtf8(bytes)) return finish('', 'not-utf8')
+    finish(bytes.toString())
+  })
+  request.on('error', () => finish('', 'gone'))
+  request.on('close', () => finish('', 'gone'))
+}

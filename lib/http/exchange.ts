@@ -1,0 +1,118 @@
+/**
+ * What a request is and what a reply is, as values: the only types of this room that doors see. No socket
+ * is visible through them, so every door can be tested, and served, without one.
+ */
+import type { Origin } from '../core/call.ts'
+
+/**
+ * The headers that are read on the way of nearly every request, from one scan. All others are found by
+ * `Exchange.header`. A header that came twice is joined by `, ` as RFC 9110 §5.3 has it.
+ */
+export interface Head {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  readonly accept: string | undefined
+  readonly contentType: string | undefined
+  readonly contentLength: string | undefined
+  readonly contentEncoding: string | undefined
+  readonly transferEncoding: string | undefined
+  readonly authorization: string | undefined
+  readonly apiKey: string | undefined
+  readonly requestId: string | undefined
+  readonly sessionId: string | undefined
+  readonly mcpProtocolVersion: string | undefined
+  readonly mcpSessionId: string | undefined
+  readonly mcpMethod: string | undefined
+  readonly mcpName: string | undefined
+  readonly a2aVersion: string | undefined
+}
+
+/** One request. */
+export interface Exchange {
+  /** Upper case. A HEAD is given to the endpoint of GET, which answers it without beginning anything. */
+  readonly method: string
+  /** Below the mount path, percent-decoded once. */
+  readonly path: string
+  /** Without its `?`; '' = none. */
+  readonly query: string
+  /** What the `{names}` of the endpoint's path stood for. */
+  readonly params: ReadonlyMap<string, string>
+  readonly head: Head
+  /** Length and UTF-8 are checked already; '' = none. */
+  readonly body: string
+  readonly origin: Origin
+  /** Where this server is reached by the client: scheme, authority and mount path, without a final `/`. */
+  readonly baseUrl: string
+  /** The base URL rests on a list or an option, not on whatever the client sent. */
+  readonly baseUrlIsTrusted: boolean
+  header(name: string): string | undefined
+}
+
+/** One answer. Content-Length, X-Request-Id and CORS are added on the way out. */
+export interface Reply {
+  readonly status: number
+  /** Content-Type. */
+  readonly type?: string
+  /** Further headers: name, value, name, value. */
+  readonly headers?: readonly string[]
+  readonly body?: string | Uint8Array | Source
+}
+
+/**
+ * A stream that has not begun. Opened exactly once, synchronously, right after the head, even for a
+ * reader that has left (then `sink.closed` is true). The returned function is called exactly once when
+ * the stream is over, whoever ended it.
+ */
+export interface Source {
+  open(sink: Sink): (() => void) | undefined
+}
+
+/** Where the text of a stream goes. */
+export interface Sink {
+  /** Takes the text. False: enough is waiting, or the stream is over; whoever can wait awaits `ready()`. */
+  write(text: string): boolean
+  /** Resolves when more can be written, and when the stream is over. Never rejects. */
+  ready(): Promise<void>
+  /** Ends the stream, after a last text if there is one. */
+  end(text?: string): void
+  readonly closed: boolean
+}
+
+/** Whether the body of a reply is a stream. */
+export function isSource(body: Reply['body']): body is Source {
+  return typeof body === 'object' && 'open' in body
+}
+
+/** One place where requests are answered: data in, data out. */
+export interface Endpoint {
+  /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
+  readonly path: string
+  /** Upper case. GET brings HEAD with it. */
+  readonly methods: readonly string[]
+  /** Answered without a key. `public`: without a look at the Origin too, and readable from every page. */
+  readonly open?: boolean | 'public'
+  /** Media types of a body, the first being the usual one. Left out: no body is read. */
+  readonly accepts?: readonly string[]
+  /** A request without a body, and so without a media type, is fine too. */
+  readonly bodyIsOptional?: boolean
+  /** Answers even while the server is closing down. */
+  readonly always?: boolean
+  /** What OpenAPI says of each method, by its lower-case name. */
+  readonly operations?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** An endpoint that has its answer returns it, not a promise of it. */
+  handle(exchange: Exchange): Reply | Promise<Reply>
+  /** A refusal that was made before, or instead of, the endpoint: in the form of its own door. */
+  refuse(refusal: Refusal): Reply
+}
+
+/** Why a request is not answered. */
+export interface Refusal {
+  readonly status: number
+  /** A sentence for the caller. */
+  readonly detail: string
+  readonly requestId: string
+  /** Headers that the status asks for: name, value, name, value. */
+  readonly headers?: readonly string[]
+  /** The body could be read, but is not JSON. */
+  readonly unparsable?: boolean
+}

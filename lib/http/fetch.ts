@@ -1,0 +1,177 @@
+/**
+ * The same server without a socket: a web `Request` in, a web `Response` out, through the same gate and
+ * the same endpoints.
+ */
+import { isUtf8 } from 'node:buffer'
+import { isSource } from './exchange.ts'
+import { refuse, tooLarge } from './gate.ts'
+import { discard, headerLines, STREAM_HEADERS } from './reply.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { Log } from '../core/log.ts'
+import type { Reply, Source } from './exchange.ts'
+import type { Arrival, Gate, Visit } from './gate.ts'
+import type { Pipe, StreamSink, Streams } from './sink.ts'
+
+/** What it works with. */
+export interface FetchOptions {
+  readonly gate: Gate
+  readonly streams: Streams
+  readonly limits: Limits
+  readonly log: Log
+}
+
+/** Bytes that a web stream holds before it calls its reader slow. */
+const HIGH_WATER = 16 * 1024
+
+/** Makes the function. It never rejects: what fails is answered. */
+export function createFetch(options: FetchOptions): (request: Request) => Promise<Response> {
+  const { gate, limits, log } = options
+  return async (request) => {
+    const departure = new Departure(request.signal)
+    const visit = await gate(arrivalOf(request, departure))
+    const send = (reply: Reply): Response => responseOf(visit, reply, options, departure)
+    if (visit.refusal !== undefined) return send(visit.refusal)
+    const { endpoint } = visit
+    try {
+      if (endpoint?.accepts !== undefined && visit.method !== 'GET' && visit.method !== 'HEAD') {
+        const bytes = await bytesOf(request, limits.maxBodyBytes)
+        if (bytes === undefined) return send(refuse(visit, 413, tooLarge(limits)).refusal!)
+        if (!isUtf8(bytes)) {
+          return send(refuse(visit, 400, 'The body is not valid UTF-8', undefined, true).refusal!)
+        }
+        visit.body = bytes.toString()
+      }
+      return send(await endpoint!.handle(visit))
+    } catch (error) {
+      log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
+      return send(refuse(visit, 500, `Internal error (request ${visit.requestId})`).refusal!)
+    }
+  }
+}
+
+/** Whether, and that, the client has left: it aborted its request, or stopped reading the response. */
+class Departure {
+  isGone = false
+  readonly #listeners = new Set<() => void>()
+
+  constructor(signal: AbortSignal) {
+    if (signal.aborted) this.isGone = true
+    else signal.addEventListener('abort', () => this.leave(), { once: true })
+  }
+
+  leave(): void {
+    if (this.isGone) return
+    this.isGone = true
+    for (const listener of this.#listeners) listener()
+  }
+
+  onGone(listener: () => void): void {
+    if (this.isGone) listener()
+    else this.#listeners.add(listener)
+  }
+}
+
+function arrivalOf(request: Request, departure: Departure): Arrival {
+  const url = new URL(request.url)
+  const rawHeaders: string[] = []
+  for (const [name, value] of request.headers) rawHeaders.push(name, value)
+  // A web Request has its authority in its address and its body's length nowhere.
+  if (!request.headers.has('host')) rawHeaders.push('host', url.host)
+  if (request.body !== null && !request.headers.has('content-length')) rawHeaders.push('transfer-encoding', 'chunked')
+  return {
+    method: request.method,
+    target: url.pathname + url.search,
+    httpVersion: '1.1',
+    rawHeaders,
+    bind: 'none',
+    secure: url.protocol === 'https:',
+    remoteAddress: undefined,
+    onGone: (listener) => departure.onGone(listener),
+  }
+}
+
+async function bytesOf(request: Request, max: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length
+    if (length > max) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, length)
+}
+
+function responseOf(visit: Visit, reply: Reply, { streams }: FetchOptions, departure: Departure): Response {
+  const { body, status } = reply
+  const lines = headerLines(visit, reply)
+  if (isSource(body)) {
+    if (streams.isFull) {
+      discard(body)
+      const refusal = refuse(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5']).refusal!
+      return new Response(bodyOf(refusal.body), { status: 503, headers: headersOf(headerLines(visit, refusal)) })
+    }
+    lines.push(...STREAM_HEADERS)
+    if (visit.method === 'HEAD') {
+      discard(body)
+      return new Response(null, { status, headers: headersOf(lines) })
+    }
+    return new Response(streamOf(body, streams, reply.type === EVENT_STREAM, departure), { status, headers: headersOf(lines) })
+  }
+  if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)))
+  const isEmpty = visit.method === 'HEAD' || status === 204 || status === 304
+  return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
+}
+
+function bodyOf(body: Reply['body']): string | Uint8Array<ArrayBuffer> | null {
+  if (body === undefined || isSource(body)) return null
+  return typeof body === 'string' ? body : new Uint8Array(body)
+}
+
+function headersOf(lines: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at < lines.length; at += 2) headers.append(lines[at]!, lines[at + 1]!)
+  return headers
+}
+
+function streamOf(source: Source, streams: Streams, isEvents: boolean, departure: Departure): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let sink: StreamSink | undefined
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      let isOver = false
+      const over = (): void => {
+        isOver = true
+        sink?.gone()
+      }
+      const push = (text: string): boolean => {
+        if (text !== '' && !isOver) controller.enqueue(encoder.encode(text))
+        return (controller.desiredSize ?? 0) > 0
+      }
+      const pipe: Pipe = {
+        begin: push,
+        push,
+        finish() {
+          if (!isOver) controller.close()
+          over()
+        },
+        destroy() {
+          if (!isOver) controller.error(new DOMException('The reader did not keep up', 'AbortError'))
+          isOver = true
+        },
+        get waiting() { return isOver ? 0 : HIGH_WATER - (controller.desiredSize ?? HIGH_WATER) },
+      }
+      departure.onGone(() => {
+        if (isOver) return
+        controller.error(new DOMException('The request was aborted', 'AbortError'))
+        over()
+      })
+      sink = streams.open(source, pipe, isEvents)
+    },
+    pull() { sink?.drained() },
+    cancel() {
+      sink?.gone()
+      departure.leave()
+    },
+  }, { highWaterMark: HIGH_WATER, size: (chunk) => chunk?.byteLength ?? 0 })
+}

@@ -1,0 +1,137 @@
+/**
+ * Who may come in at all: the Host and Origin of a request, and what a browser is told about both.
+ *
+ * DNS rebinding makes a stranger's page speak to a loopback server under the stranger's own name, so
+ * names are compared with lists, never with each other unless one of them passed a list.
+ * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
+ */
+import type { Head } from './exchange.ts'
+
+/** What the operator says about names. */
+export interface GuardOptions {
+  /** Names, with or without a port, that this server is reached by. `*` lifts the check. */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** Origins of pages that may call: `https://app.example.com`. */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Origins of pages that may also read the answers, or `*`. Left out: none. */
+  readonly cors?: string | readonly string[] | undefined
+  readonly publicUrl?: URL | undefined
+  /** Whether callers need a key: then a page of this server's own origin may call. */
+  readonly isKeyed: () => boolean
+}
+
+/** What the guard says of one request. */
+export interface Verdict {
+  /** A sentence, where the request is refused. */
+  readonly refused: string | undefined
+  /** Whether the Host passed a list. */
+  readonly hostIsListed: boolean
+  /** CORS headers for the reply: name, value, name, value. */
+  readonly headers: readonly string[]
+}
+
+/** Where a request came in, as far as names matter. */
+export type Bind = 'loopback' | 'network' | 'none'
+
+/** The check, with its tables made. */
+export interface Guard {
+  check(head: Head, bind: Bind, isPublic: boolean): Verdict
+  /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
+  preflight(head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined): readonly string[] | undefined
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
+const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
+const MAX_REMEMBERED = 256
+const none: readonly string[] = Object.freeze([])
+const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
+const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
+const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
+
+/** Makes the guard. Throws `TypeError` for what is no host and no origin. */
+export function createGuard(options: GuardOptions): Guard {
+  const anyHost = options.allowedHosts?.includes('*') === true
+  const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').map(hostEntry))
+  if (options.publicUrl !== undefined) hosts.add(options.publicUrl.hostname)
+  const anyReader = options.cors === '*' || (Array.isArray(options.cors) && options.cors.includes('*'))
+  const readers = new Set(anyReader ? [] : [options.cors ?? []].flat().map(originEntry))
+  const origins = new Set([...readers, ...(options.allowedOrigins ?? []).map(originEntry)])
+  if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
+  const remembered = new Map<string, Verdict>()
+
+  function hostVerdict(host: string | undefined, bind: Bind): Verdict {
+    const checked = bind === 'loopback' || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
+    if (anyHost || !checked) return fine
+    const match = HOST.exec(host ?? '')
+    const name = match?.[1]?.toLowerCase().replace(/\.$/, '')
+    if (match === null || name === undefined || Number(match[2] ?? 0) > 65535) {
+      return { ...fine, refused: 'The Host header does not name a host of this server' }
+    }
+    if (hosts.has(name) || hosts.has(`${name}:${match[2]}`) || (bind === 'loopback' && LOOPBACK.has(name))) return listed
+    return { ...fine, refused: `This server is not reached as '${name}'; its operator can add that name to allowedHosts` }
+  }
+
+  function originIsAllowed(origin: string, head: Head, verdict: Verdict): boolean {
+    const url = parseOrigin(origin)
+    if (url === undefined) return false
+    if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
+    return (verdict.hostIsListed || options.isKeyed()) && head.host !== undefined && url.host === head.host.toLowerCase()
+  }
+
+  function readHeaders(origin: string | undefined): readonly string[] {
+    if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
+    if (readers.size === 0) return none
+    const url = origin === undefined ? undefined : parseOrigin(origin)
+    if (url === undefined || !readers.has(url.origin)) return ['Vary', 'Origin']
+    return ['Access-Control-Allow-Origin', url.origin, 'Vary', 'Origin', 'Access-Control-Expose-Headers', EXPOSED]
+  }
+
+  function check(head: Head, bind: Bind, isPublic: boolean): Verdict {
+    const key = `${bind}\n${isPublic}\n${head.host}\n${head.origin}`
+    const known = remembered.get(key)
+    if (known !== undefined) return known
+    let verdict = hostVerdict(head.host, bind)
+    if (verdict.refused === undefined && head.origin !== undefined && !isPublic && !originIsAllowed(head.origin, head, verdict)) {
+      verdict = { ...verdict, refused: 'Pages of this Origin may not call this server; its operator can add it to allowedOrigins' }
+    }
+    const headers = isPublic ? everybody : readHeaders(head.origin)
+    if (headers !== none && verdict.refused === undefined) verdict = { ...verdict, headers }
+    if (remembered.size < MAX_REMEMBERED && key.length < 512) remembered.set(key, verdict)
+    return verdict
+  }
+
+  function preflight(head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined): readonly string[] | undefined {
+    const headers = isPublic ? everybody : readHeaders(head.origin)
+    if (!headers.includes('Access-Control-Allow-Origin')) return undefined
+    // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
+    const allowed = asked !== undefined && /^[\w!#$%&'*+.^`|~, -]{1,4096}$/.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
+    return [...headers, 'Access-Control-Allow-Methods', methods.join(', '), ...allowed, 'Access-Control-Max-Age', '600']
+  }
+
+  return { check, preflight }
+}
+
+/** Whether an address is this machine's own. */
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && (LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address))
+}
+
+function hostEntry(host: string): string {
+  const match = HOST.exec(host)
+  if (match === null) {
+    throw new TypeError(`allowedHosts has '${host}'; write a name with or without a port, as in 'agents.example.com'`)
+  }
+  return host.toLowerCase()
+}
+
+function originEntry(origin: string): string {
+  const url = parseOrigin(origin)
+  if (url !== undefined) return url.origin
+  throw new TypeError(`'${origin}' is no origin; write scheme and host, as in 'https://app.example.com', or '*' in cors`)
+}
+
+function parseOrigin(origin: string): URL | undefined {
+  if (!/^https?:\/\/[^/?#\\@\s]+\/?$/i.test(origin) || !URL.canParse(origin)) return undefined
+  return new URL(origin)
+}

@@ -1,0 +1,94 @@
+/**
+ * A request's raw header lines to the `Head`, in one scan.
+ *
+ * The names that clients send are few and repeat in their own spelling, so each spelling is looked up
+ * once in lower case and remembered, within a bound.
+ */
+import type { Head } from './exchange.ts'
+
+type Field = keyof Head
+
+/** Header name to member of `Head`. */
+const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['host', 'host'],
+  ['origin', 'origin'],
+  ['accept', 'accept'],
+  ['content-type', 'contentType'],
+  ['content-length', 'contentLength'],
+  ['content-encoding', 'contentEncoding'],
+  ['transfer-encoding', 'transferEncoding'],
+  ['authorization', 'authorization'],
+  ['x-api-key', 'apiKey'],
+  ['x-request-id', 'requestId'],
+  ['x-session-id', 'sessionId'],
+  ['mcp-protocol-version', 'mcpProtocolVersion'],
+  ['mcp-session-id', 'mcpSessionId'],
+  ['mcp-method', 'mcpMethod'],
+  ['mcp-name', 'mcpName'],
+  ['a2a-version', 'a2aVersion'],
+])
+
+/** Spellings seen so far. A stranger can invent names, so it does not grow beyond this. */
+const MAX_SPELLINGS = 512
+const spellings = new Map<string, Field | null>()
+
+/** Reads the lines once. `rawHeaders` is name, value, name, value. */
+export function readHead(rawHeaders: readonly string[]): Head {
+  // All members at once, so that every head has one shape.
+  const head: { -readonly [name in Field]: string | undefined } = {
+    host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
+    contentEncoding: undefined, transferEncoding: undefined, authorization: undefined, apiKey: undefined,
+    requestId: undefined, sessionId: undefined, mcpProtocolVersion: undefined, mcpSessionId: undefined,
+    mcpMethod: undefined, mcpName: undefined, a2aVersion: undefined,
+  }
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const field = fieldOf(rawHeaders[at]!)
+    if (field === null) continue
+    const before = head[field]
+    head[field] = before === undefined ? rawHeaders[at + 1]! : `${before}, ${rawHeaders[at + 1]!}`
+  }
+  return head
+}
+
+function fieldOf(name: string): Field | null {
+  const known = spellings.get(name)
+  if (known !== undefined) return known
+  const field = fields.get(name.toLowerCase()) ?? null
+  if (spellings.size < MAX_SPELLINGS && name.length < 64) spellings.set(name, field)
+  return field
+}
+
+/** One header by its lower-case name, for those that are rarely read. */
+export function findHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  let found: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const candidate = rawHeaders[at]!
+    if (candidate.length !== name.length || candidate.toLowerCase() !== name) continue
+    found = found === undefined ? rawHeaders[at + 1]! : `${found}, ${rawHeaders[at + 1]!}`
+  }
+  return found
+}
+
+/** How many lines have this lower-case name. */
+export function countHeader(rawHeaders: readonly string[], name: string): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const candidate = rawHeaders[at]!
+    if (candidate.length === name.length && candidate.toLowerCase() === name) count++
+  }
+  return count
+}
+
+const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'cookie', 'proxy-authorization'])
+
+/** All headers by lower-case name, without credentials: for handlers. */
+export function headersOf(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase()
+    if (credentials.has(name)) continue
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? rawHeaders[at + 1]! : `${before}, ${rawHeaders[at + 1]!}`)
+  }
+  return headers
+}

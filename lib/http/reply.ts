@@ -1,0 +1,121 @@
+/**
+ * A `Reply` to a response of node:http: one `writeHead` with everything and one `end`, or a stream.
+ */
+import { isSource } from './exchange.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Reply, Source } from './exchange.ts'
+import type { Visit } from './gate.ts'
+import type { Pipe, StreamSink, Streams } from './sink.ts'
+
+/** A refused body of up to this length is read to its end, so that the connection can be kept. */
+const DRAIN_BYTES = 64 * 1024
+const LINGER_MS = 1_000
+
+/** What every stream says to caches and proxies. */
+export const STREAM_HEADERS: readonly string[] = Object.freeze([
+  'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
+])
+
+/** A reader that has left before its stream began: a source must be opened even for it. */
+const nobody = Object.freeze({
+  closed: true,
+  write: () => false,
+  ready: () => Promise.resolve(),
+  end: () => {},
+})
+
+/** Opens a source for nobody, so that whatever it holds is let go. */
+export function discard(source: Source): void {
+  source.open(nobody)?.()
+}
+
+/** The header lines of a reply, but for the length. */
+export function headerLines(visit: Visit, reply: Reply): string[] {
+  const lines = reply.type === undefined ? [] : ['Content-Type', reply.type]
+  lines.push('X-Request-Id', visit.requestId)
+  if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
+  if (visit.corsHeaders.length > 0) for (const part of visit.corsHeaders) lines.push(part)
+  return lines
+}
+
+/** Sends a reply. `isLast`: the connection is not kept. */
+export function sendReply(
+  request: IncomingMessage, response: ServerResponse, visit: Visit, reply: Reply, streams: Streams, isLast: boolean,
+): void {
+  const { body } = reply
+  if (response.destroyed || response.writableEnded) {
+    if (isSource(body)) discard(body)
+    return
+  }
+  const lines = headerLines(visit, reply)
+  const unread = !request.complete && hasLongBody(visit)
+  if (isLast || unread) lines.push('Connection', 'close')
+  if (isSource(body)) {
+    lines.push(...STREAM_HEADERS)
+    if (visit.method === 'HEAD') {
+      discard(body)
+      response.writeHead(reply.status, lines)
+      response.end()
+      return
+    }
+    openStream(response, reply, body, lines, streams)
+    return
+  }
+  if (body === undefined && reply.status !== 204 && reply.status !== 304) lines.push('Content-Length', '0')
+  else if (body !== undefined) {
+    lines.push('Content-Length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.length))
+  }
+  response.writeHead(reply.status, lines)
+  if (unread) linger(request, response, visit.method === 'HEAD' ? undefined : body)
+  else response.end(visit.method === 'HEAD' ? undefined : body)
+}
+
+function openStream(response: ServerResponse, reply: Reply, body: Source, lines: string[], streams: Streams): void {
+  let sink: StreamSink | undefined
+  const pipe: Pipe = {
+    begin(text, whole) {
+      if (whole) lines.push('Content-Length', String(Buffer.byteLength(text)))
+      response.writeHead(reply.status, lines)
+      if (text !== '') return response.write(text)
+      if (!whole) response.flushHeaders()
+      return true
+    },
+    push(text) { return response.write(text) },
+    finish() { response.end() },
+    destroy() { response.destroy() },
+    get waiting() { return response.writableLength },
+  }
+  response.on('drain', () => sink?.drained())
+  response.on('close', () => sink?.gone())
+  sink = streams.open(body, pipe, reply.type === EVENT_STREAM)
+}
+
+/** Whether a body is on its way that is too long to be read for nothing. */
+function hasLongBody(visit: Visit): boolean {
+  const { contentLength, transferEncoding } = visit.head
+  return transferEncoding !== undefined || Number(contentLength ?? 0) > DRAIN_BYTES
+}
+
+/**
+ * Answers before the body has come. Closing at once would reset the connection and could take the answer
+ * with it, so the answer is sent whole, a little more is read, and only then the connection is closed.
+ */
+function linger(request: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined): void {
+  if (body !== undefined) response.write(body)
+  else response.flushHeaders()
+  let drained = 0
+  const close = (): void => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(close, LINGER_MS)
+  request.removeAllListeners('data')
+  request.on('data', (chunk: Buffer) => {
+    drained += chunk.length
+    if (drained > DRAIN_BYTES) close()
+  })
+  request.on('end', close)
+  request.on('close', close)
+  request.resume()
+}

@@ -1,0 +1,132 @@
+/**
+ * Method and path to an endpoint. A pure look-up: nothing is answered here.
+ *
+ * Paths without names are one look-up in a map; the others are compared segment by segment, in the order
+ * in which they were given.
+ */
+import type { Endpoint } from './exchange.ts'
+
+/** What was found: the endpoint for the method, or the methods that the path has. */
+export interface Match {
+  readonly endpoint: Endpoint | undefined
+  /** For `Allow`; empty where the path is unknown. */
+  readonly allowed: readonly string[]
+  readonly params: ReadonlyMap<string, string>
+}
+
+interface Pattern { readonly segments: readonly Segment[]; readonly methods: Map<string, Endpoint>; readonly path: string }
+
+/** A fixed segment, or a name with a fixed end. */
+type Segment = { readonly fixed: string } | { readonly name: string; readonly end: string }
+
+const noParams: ReadonlyMap<string, string> = new Map()
+const unknown: Match = { endpoint: undefined, allowed: [], params: noParams }
+
+/** All paths of one server. */
+export interface Router {
+  match(method: string, path: string): Match
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** Makes the table. Throws `TypeError` where two endpoints meet on one path and method. */
+export function createRouter(endpoints: readonly Endpoint[]): Router {
+  const fixed = new Map<string, Map<string, Endpoint>>()
+  const patterns: Pattern[] = []
+  for (const endpoint of endpoints) {
+    const methods = endpoint.path.includes('{') ? patternFor(patterns, endpoint.path).methods : methodsAt(fixed, endpoint.path)
+    for (const method of endpoint.methods) claim(methods, method, endpoint)
+    if (endpoint.methods.includes('GET') && !endpoint.methods.includes('HEAD')) claim(methods, 'HEAD', endpoint)
+  }
+  // What a fixed path answers never changes, so it is put together once.
+  const answers = new Map<string, Map<string, Match>>()
+  const others = new Map<string, Match>()
+  for (const [path, methods] of fixed) {
+    const allowed = [...methods.keys()]
+    answers.set(path, new Map([...methods].map(([method, endpoint]) => [method, { endpoint, allowed, params: noParams }])))
+    others.set(path, { endpoint: undefined, allowed, params: noParams })
+  }
+
+  function match(method: string, path: string): Match {
+    const known = answers.get(path)
+    if (known !== undefined) return known.get(method) ?? others.get(path)!
+    return patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
+  }
+
+  return { match, endpoints }
+}
+
+function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map<string, Endpoint> {
+  let methods = fixed.get(path)
+  if (methods === undefined) fixed.set(path, methods = new Map())
+  return methods
+}
+
+function patternFor(patterns: Pattern[], path: string): Pattern {
+  let pattern = patterns.find((known) => known.path === path)
+  if (pattern === undefined) {
+    patterns.push(pattern = { path, segments: path.split('/').map(segmentOf), methods: new Map() })
+  }
+  return pattern
+}
+
+function segmentOf(segment: string): Segment {
+  const match = /^\{(\w+)\}(.*)$/.exec(segment)
+  return match === null ? { fixed: segment } : { name: match[1]!, end: match[2]! }
+}
+
+function claim(methods: Map<string, Endpoint>, method: string, endpoint: Endpoint): void {
+  if (methods.has(method)) {
+    throw new TypeError(`Two routes meet at ${method} ${endpoint.path}; change 'path' or an agent's id`)
+  }
+  methods.set(method, endpoint)
+}
+
+function matchPattern(patterns: readonly Pattern[], method: string, path: string): Match {
+  const given = path.split('/')
+  const allowed = new Set<string>()
+  for (const { segments, methods } of patterns) {
+    const params = paramsOf(segments, given)
+    if (params === undefined) continue
+    const endpoint = methods.get(method)
+    if (endpoint !== undefined) return { endpoint, allowed: [...methods.keys()], params }
+    for (const known of methods.keys()) allowed.add(known)
+  }
+  return allowed.size === 0 ? unknown : { endpoint: undefined, allowed: [...allowed], params: noParams }
+}
+
+function paramsOf(segments: readonly Segment[], given: readonly string[]): ReadonlyMap<string, string> | undefined {
+  if (segments.length !== given.length) return undefined
+  const params = new Map<string, string>()
+  for (const [index, segment] of segments.entries()) {
+    const value = given[index]!
+    if ('fixed' in segment) {
+      if (segment.fixed !== value) return undefined
+      continue
+    }
+    if (!value.endsWith(segment.end) || value.length === segment.end.length) return undefined
+    const name = value.slice(0, value.length - segment.end.length)
+    // `/tasks/{id}` must not swallow the verb of `/tasks/{id}:cancel`.
+    if (segment.end === '' && name.includes(':')) return undefined
+    params.set(segment.name, name)
+  }
+  return params
+}
+
+/**
+ * A request target to its one normal form: the path percent-decoded once, and the query. Undefined for
+ * `%2F`, `%5C`, `%00`, control characters and broken escapes. `//`, `.` and `..` are left as they are, and
+ * so match nothing.
+ */
+export function parseTarget(target: string): { readonly path: string; readonly query: string } | undefined {
+  const end = target.indexOf('?')
+  const raw = end < 0 ? target : target.slice(0, end)
+  const query = end < 0 ? '' : target.slice(end + 1)
+  if (!raw.includes('%')) return /[\u0000-\u001f\u007f\\]/.test(raw) ? undefined : { path: raw, query }
+  if (/%(?:2f|5c|00)/i.test(raw)) return undefined
+  try {
+    const path = decodeURIComponent(raw)
+    return /[\u0000-\u001f\u007f\\]/.test(path) ? undefined : { path, query }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * One open stream: back-pressure, the byte cap, the first flush and the heartbeat, once for all doors.
+ *
+ * What is written within one turn of the event loop leaves as one piece. A stream that ends in the turn
+ * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
+ */
+import { HEARTBEAT } from '../wire/sse.ts'
+import type { Sink, Source } from './exchange.ts'
+
+/** What carries a stream: a response of node:http, or a web stream. */
+export interface Pipe {
+  /** Sends the head, with what there is: `whole` says that nothing will follow. */
+  begin(text: string, whole: boolean): boolean
+  /** False: more waits than the pipe likes to hold; `StreamSink.drained` is called when it has gone. */
+  push(text: string): boolean
+  finish(): void
+  /** Drops the stream and its reader. */
+  destroy(): void
+  /** Bytes that were pushed and not yet taken. */
+  readonly waiting: number
+}
+
+/** Enough waits here for a reader to be called slow: writers that can wait should. */
+const HIGH_WATER = 64 * 1024
+
+/** All open streams of one server, and what waits on them together. */
+export class Streams {
+  readonly #maxStreams: number
+  readonly #maxStreamBytes: number
+  readonly #maxQueuedBytes: number
+  readonly #heartbeatMs: number
+  readonly #open = new Set<StreamSink>()
+  #queued = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: { maxStreams: number; maxStreamBytes: number; maxQueuedBytes: number; heartbeatMs: number }) {
+    this.#maxStreams = limits.maxStreams
+    this.#maxStreamBytes = limits.maxStreamBytes
+    this.#maxQueuedBytes = limits.maxQueuedBytes
+    this.#heartbeatMs = limits.heartbeatMs
+  }
+
+  get count(): number { return this.#open.size }
+  get queued(): number { return this.#queued }
+  get isFull(): boolean { return this.#open.size >= this.#maxStreams }
+
+  /** Opens a source on a pipe. `isEvents`: heartbeats may be sent. */
+  open(source: Source, pipe: Pipe, isEvents: boolean): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents)
+    this.#open.add(sink)
+    if (this.#timer === undefined && this.#heartbeatMs <= 0x7fffffff) {
+      // Two looks per interval, so that no silence is longer than one.
+      this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
+      this.#timer.unref()
+    }
+    sink.start(source)
+    return sink
+  }
+
+  /** Whether so much waits that its reader must be called gone. */
+  isTooMuch(bytes: number): boolean {
+    return bytes > this.#maxStreamBytes
+  }
+
+  /** Keeps the account of what waits, and drops the largest while all together is too much. */
+  account(sink: StreamSink, bytes: number): void {
+    this.#queued += bytes - sink.held
+    sink.held = bytes
+    while (this.#queued > this.#maxQueuedBytes) {
+      let largest = sink
+      for (const other of this.#open) if (other.held > largest.held) largest = other
+      if (largest.held === 0) return
+      largest.drop()
+    }
+  }
+
+  closed(sink: StreamSink): void {
+    this.#queued -= sink.held
+    sink.held = 0
+    this.#open.delete(sink)
+    if (this.#open.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #beat(): void {
+    for (const sink of this.#open) sink.beat()
+  }
+}
+
+/** One stream. */
+export class StreamSink implements Sink {
+  closed = false
+  /** Bytes that wait, as last accounted. */
+  held = 0
+  readonly #streams: Streams
+  readonly #pipe: Pipe
+  readonly #isEvents: boolean
+  #onOver: (() => void) | undefined
+  #pending = ''
+  #flushing = false
+  #begun = false
+  #ended = false
+  #quiet = false
+  #waiters: (() => void)[] | undefined
+
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean) {
+    this.#streams = streams
+    this.#pipe = pipe
+    this.#isEvents = isEvents
+  }
+
+  /** Lets the source begin. Where it says nothing at once, the head leaves alone. */
+  start(source: Source): void {
+    const onOver = source.open(this)
+    if (this.closed) {
+      onOver?.()
+      return
+    }
+    this.#onOver = onOver
+    if (!this.#flushing) this.#flush()
+  }
+
+  write(text: string): boolean {
+    if (this.closed || this.#ended) return false
+    // What is being written now is not counted: one large message to a reader who keeps up is no fault.
+    if (this.held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
+      this.drop()
+      return false
+    }
+    this.#quiet = false
+    this.#pending += text
+    this.#schedule()
+    return this.held + this.#pending.length < HIGH_WATER
+  }
+
+  ready(): Promise<void> {
+    if (this.closed || this.#ended || this.held + this.#pending.length < HIGH_WATER) return Promise.resolve()
+    return new Promise((resolve) => (this.#waiters ??= []).push(resolve))
+  }
+
+  end(text?: string): void {
+    if (this.closed || this.#ended) return
+    if (text !== undefined) this.#pending += text
+    this.#ended = true
+    this.#schedule()
+  }
+
+  /** The pipe has taken what waited. */
+  drained(): void {
+    if (this.closed) return
+    const { waiting } = this.#pipe
+    if (waiting !== this.held) this.#streams.account(this, waiting)
+    if (this.held < HIGH_WATER) this.#wake()
+  }
+
+  /** The stream is over: its reader has left, or has got everything. */
+  gone(): void {
+    if (this.closed) return
+    this.closed = true
+    this.#pending = ''
+    this.#streams.closed(this)
+    this.#wake()
+    const onOver = this.#onOver
+    this.#onOver = undefined
+    onOver?.()
+  }
+
+  /** Ends a stream whose reader does not keep up. */
+  drop(): void {
+    this.#pipe.destroy()
+    this.gone()
+  }
+
+  /** Called twice per heartbeat interval: says something if nothing was said since the last time. */
+  beat(): void {
+    this.drained()
+    if (this.#quiet && this.#isEvents && this.held === 0) this.write(HEARTBEAT)
+    this.#quiet = true
+  }
+
+  flushNow(): void {
+    this.#flushing = false
+    if (!this.closed) this.#flush()
+  }
+
+  #flush(): void {
+    const text = this.#pending
+    this.#pending = ''
+    let isTaken = true
+    if (!this.#begun) {
+      this.#begun = true
+      isTaken = this.#pipe.begin(text, this.#ended)
+    } else if (text !== '') {
+      isTaken = this.#pipe.push(text)
+    }
+    if (this.#ended) this.#pipe.finish()
+    const waiting = isTaken ? 0 : this.#pipe.waiting
+    if (waiting !== this.held) this.#streams.account(this, waiting)
+    if (this.held < HIGH_WATER) this.#wake()
+  }
+
+  #schedule(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    process.nextTick(flush, this)
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters
+    this.#waiters = undefined
+    for (const resolve of waiters ?? []) resolve()
+  }
+}
+
+function flush(sink: StreamSink): void {
+  sink.flushNow()
+}

@@ -1,0 +1,41 @@
+/** The public face of triport. What is not named here is the house's own. */
+export { createServer } from './server.ts'
+export { launch } from './launch.ts'
+export { defineAgent, defineGroup } from './core/agent.ts'
+export { defineTool } from './core/tool.ts'
+export { Fault } from './core/fault.ts'
+export { defaults } from './core/defaults.ts'
+export { openaiAgent } from './core/openai.ts'
+export { compile } from './schema/compile.ts'
+export { memoryStore } from './store/memory.ts'
+
+export type { Address, ProtocolChoice, ProtocolName, ServerOptions, TriportServer } from './server.ts'
+export type { Launched, LaunchOptions } from './launch.ts'
+export type {
+  Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
+} from './core/agent.ts'
+export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
+export type {
+  Ability, ArtifactInput, Call, ClientInfo, ElicitAnswer, FormQuestion, Protocol, Root, SampleAnswer, SampleQuestion,
+  Severity, Trace, UrlQuestion,
+} from './core/call.ts'
+export type { Catalog, CatalogChange, Served } from './core/catalog.ts'
+export type {
+  Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents, ResourceLink,
+  TextContent,
+} from './core/content.ts'
+export type { Turn } from './core/conversation.ts'
+export type { Limits } from './core/defaults.ts'
+export type { Icon, Kind } from './core/define.ts'
+export type { FaultKind } from './core/fault.ts'
+export type { Log, LogLevel } from './core/log.ts'
+export type { OpenaiOptions } from './core/openai.ts'
+export type { Principal } from './core/principal.ts'
+export type { Kept, Soon, Store } from './core/store.ts'
+export type { Offer, Subject, ToolLike } from './core/subject.ts'
+export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
+export type { ApiKey, AuthRequest, NamedKey, Verify } from './http/auth.ts'
+export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
+export type { Infer } from './schema/infer.ts'
+export type { Schema, StandardSchema } from './schema/standard.ts'
+export type { MemoryLimits } from './store/memory.ts'

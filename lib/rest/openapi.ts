@@ -1,0 +1,46 @@
+/**
+ * The OpenAPI 3.1 description, made from the endpoints that are really served.
+ * Spec: https://spec.openapis.org/oas/v3.1.1
+ */
+import { schemas } from './operations.ts'
+import type { Service } from '../core/service.ts'
+import type { Endpoint } from '../http/exchange.ts'
+
+/** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
+export function describe(service: Service, endpoints: readonly Endpoint[], baseUrl: string, keyed: boolean): object {
+  const { catalog } = service
+  const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
+  const paths = new Map<string, Record<string, unknown>>()
+  for (const endpoint of endpoints) {
+    const named = endpoint.path.includes('{agent}') ? ids.map((id) => endpoint.path.replace('{agent}', id)) : [endpoint.path]
+    for (const path of named) {
+      for (const [method, operation] of Object.entries(endpoint.operations ?? {})) {
+        const item = paths.get(path) ?? {}
+        item[method] = { ...operation, ...parametersOf(path), ...keyed && endpoint.open && { security: [] } }
+        paths.set(path, item)
+      }
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title: service.name, version: service.version, ...service.description !== '' && { description: service.description } },
+    servers: [{ url: baseUrl }],
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas,
+      ...keyed && {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+        },
+      },
+    },
+    ...keyed && { security: [{ apiKey: [] }, { bearer: [] }] },
+  }
+}
+
+function parametersOf(path: string): object {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  if (names.length === 0) return {}
+  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })) }
+}

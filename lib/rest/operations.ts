@@ -1,0 +1,125 @@
+/**
+ * What the OpenAPI description says of the HTTP door's own operations, as constants.
+ * Spec: OpenAPI 3.1.1 §4.8.
+ */
+
+type Operation = Readonly<Record<string, unknown>>
+
+function reference(name: string): Operation {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function jsonBody(description: string, schema: Operation): Operation {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** A refusal or a failure, as every path of this door may answer it. */
+const problems: Operation = {
+  default: { description: 'What went wrong', content: { 'application/problem+json': { schema: reference('Problem') } } },
+}
+
+/** `POST` of a query. */
+export const queryOperation: Operation = {
+  tags: ['HTTP'],
+  summary: 'Ask',
+  description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or `"stream": true`.',
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } } },
+  },
+  responses: {
+    200: {
+      description: 'The reply',
+      content: {
+        'application/json': { schema: reference('Reply') },
+        'text/event-stream': { schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' } },
+      },
+    },
+    ...problems,
+  },
+}
+
+/** `GET` of the list of agents. */
+export const listOperation: Operation = {
+  tags: ['HTTP'],
+  summary: 'List the agents',
+  responses: { 200: jsonBody('The agents', reference('Agents')), ...problems },
+}
+
+/** `GET` of one agent. */
+export const describeOperation: Operation = {
+  tags: ['HTTP'],
+  summary: 'Describe one agent',
+  responses: { 200: jsonBody('The agent', reference('Agent')), ...problems },
+}
+
+/** An operation without a body that answers one JSON document. */
+export function plainOperation(tag: string, summary: string, description: string = summary): Operation {
+  return { tags: [tag], summary, responses: { 200: { description, content: { 'application/json': {} } } } }
+}
+
+const text: Operation = { type: 'string' }
+
+/** The schemas that the operations refer to. */
+export const schemas: Operation = {
+  Query: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 1, description: 'What you want to know. `message`, `prompt` and `input` mean the same.' },
+      messages: {
+        type: 'array',
+        description: 'A whole conversation in place of `query`: the last user message is the query.',
+        items: {
+          type: 'object',
+          properties: { role: { enum: ['user', 'assistant', 'system'] }, content: text },
+          required: ['role', 'content'],
+        },
+      },
+      session_id: { type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.' },
+      metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+      stream: { type: 'boolean', description: 'Answer with events.' },
+    },
+  },
+  Reply: {
+    type: 'object',
+    properties: {
+      response: { type: 'string', description: 'What the agent said.' },
+      agent: text,
+      query: text,
+      session_id: { type: 'string', description: 'Send it with the next query to go on.' },
+      request_id: text,
+      data: { description: 'Structured output, where the agent gives some.' },
+      state: { enum: ['input-required'], description: 'The agent wants to hear more.' },
+      results: {
+        type: 'array',
+        description: 'What each agent of a group said.',
+        items: { type: 'object', properties: { agent: text, response: text, error: text }, required: ['agent'] },
+      },
+      final_response: { type: 'string', description: 'The reply of a group; the same as `response`.' },
+    },
+    required: ['response', 'agent', 'query', 'session_id', 'request_id'],
+  },
+  Agent: {
+    type: 'object',
+    properties: { id: text, name: text, description: text },
+    required: ['id', 'name', 'description'],
+  },
+  Agents: { type: 'object', properties: { agents: { type: 'array', items: reference('Agent') } }, required: ['agents'] },
+  Problem: {
+    type: 'object',
+    description: 'RFC 9457. `detail` and `error` are the same sentence.',
+    properties: {
+      type: text,
+      title: text,
+      status: { type: 'integer' },
+      detail: text,
+      error: text,
+      request_id: text,
+      errors: {
+        type: 'array',
+        items: { type: 'object', properties: { path: text, message: text }, required: ['path', 'message'] },
+      },
+    },
+    required: ['type', 'title', 'status', 'detail', 'error', 'request_id'],
+  },
+}

@@ -1,0 +1,118 @@
+/**
+ * The body of a query: JSON in, what is asked out, or every member that is wrong. Never a guess.
+ */
+import { isRecord } from '../core/content.ts'
+import type { Turn } from '../core/conversation.ts'
+import type { ProblemError } from '../wire/problem.ts'
+
+/** What a client asks. */
+export interface Query {
+  readonly query: string
+  /** Undefined where the client sent none: then the conversation's own history holds. */
+  readonly history: readonly Turn[] | undefined
+  readonly sessionId: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** Undefined where `Accept` decides. */
+  readonly stream: boolean | undefined
+}
+
+/** The names under which clients of different habits send the text. */
+const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
+const SESSION_ID = /^[\w.-]{8,128}$/
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+
+/** Reads a parsed body. `headerSession` is the value of X-Session-Id. */
+export function decodeQuery(body: unknown, headerSession: string | undefined): Query | readonly ProblemError[] {
+  if (!isRecord(body)) return [{ path: '', message: 'must be a JSON object, as in {"query": "hello"}' }]
+  const errors: ProblemError[] = []
+  const said = saidIn(body, errors)
+  const { session_id: bodySession, metadata, stream } = body
+  if (bodySession !== undefined && bodySession !== null && !isSessionId(bodySession)) errors.push(badSession('/session_id'))
+  if (headerSession !== undefined && !isSessionId(headerSession)) errors.push(badSession('X-Session-Id'))
+  if (typeof bodySession === 'string' && headerSession !== undefined && bodySession !== headerSession) {
+    errors.push({ path: '/session_id', message: 'differs from the X-Session-Id header; send one of them' })
+  }
+  if (metadata !== undefined && metadata !== null && !isRecord(metadata)) {
+    errors.push({ path: '/metadata', message: 'must be an object' })
+  }
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
+    errors.push({ path: '/stream', message: 'must be true or false' })
+  }
+  if (errors.length > 0 || said === undefined) return errors
+  return {
+    ...said,
+    sessionId: typeof bodySession === 'string' ? bodySession : headerSession,
+    metadata: isRecord(metadata) ? metadata : undefined,
+    stream: typeof stream === 'boolean' ? stream : undefined,
+  }
+}
+
+function isSessionId(value: unknown): boolean {
+  return typeof value === 'string' && SESSION_ID.test(value)
+}
+
+function badSession(path: string): ProblemError {
+  return { path, message: 'must be 8 to 128 letters, digits, or any of _ . -' }
+}
+
+function saidIn(
+  body: Readonly<Record<string, unknown>>, errors: ProblemError[],
+): Pick<Query, 'query' | 'history'> | undefined {
+  const names: readonly string[] = TEXT_NAMES.filter((name) => Object.hasOwn(body, name))
+  const hasMessages = Object.hasOwn(body, 'messages')
+  if (names.length + Number(hasMessages) > 1) {
+    const all = [...names, ...hasMessages ? ['messages'] : []]
+    for (const name of all) errors.push({ path: `/${name}`, message: `send one of ${all.join(', ')}` })
+    return undefined
+  }
+  if (hasMessages) return lastOf(body['messages'], errors)
+  const [name] = names
+  if (name === undefined) {
+    errors.push({ path: '/query', message: 'is missing; send {"query": "your text"}' })
+    return undefined
+  }
+  const query = body[name]
+  if (typeof query === 'string' && query.trim() !== '') return { query, history: undefined }
+  errors.push({ path: `/${name}`, message: typeof query === 'string' ? 'must not be empty' : 'must be a string' })
+  return undefined
+}
+
+function lastOf(messages: unknown, errors: ProblemError[]): Pick<Query, 'query' | 'history'> | undefined {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    errors.push({ path: '/messages', message: 'must be a list of at least one { "role", "content" }' })
+    return undefined
+  }
+  const before = errors.length
+  const turns = messages.flatMap((message: unknown, index) => turnOf(message, `/messages/${index}`, errors) ?? [])
+  if (errors.length > before) return undefined
+  const last = turns.findLastIndex((turn) => turn.role === 'user')
+  const query = turns[last]?.content
+  if (query === undefined || query.trim() === '') {
+    errors.push({ path: '/messages', message: 'needs a user message that is not empty' })
+    return undefined
+  }
+  return { query, history: turns.toSpliced(last, 1) }
+}
+
+function turnOf(message: unknown, path: string, errors: ProblemError[]): Turn | undefined {
+  if (!isRecord(message) || !roles.has(message['role'])) {
+    errors.push({ path: `${path}/role`, message: 'must be user, assistant or system' })
+    return undefined
+  }
+  const content = contentText(message['content'])
+  if (content !== undefined) return { role: message['role'] as Turn['role'], content }
+  errors.push({ path: `${path}/content`, message: 'must be a string' })
+  return undefined
+}
+
+/** A string, or the text of a list of parts, as chat clients send it. */
+function contentText(content: unknown): string | undefined {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return undefined
+  let all = ''
+  for (const part of content) {
+    if (!isRecord(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return undefined
+    all += part['text']
+  }
+  return all
+}

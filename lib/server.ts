@@ -1,0 +1,222 @@
+/**
+ * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
+ */
+import { randomBytes } from 'node:crypto'
+import { Catalog } from './core/catalog.ts'
+import { Conversations } from './core/conversation.ts'
+import { limitsOf } from './core/defaults.ts'
+import { show } from './core/define.ts'
+import { Fault } from './core/fault.ts'
+import { quietly, stderrLog } from './core/log.ts'
+import { define } from './core/subject.ts'
+import { Tasks } from './core/task.ts'
+import { Workload } from './core/workload.ts'
+import { createAuthenticate } from './http/auth.ts'
+import { BodyBudget } from './http/body.ts'
+import { createFetch } from './http/fetch.ts'
+import { createGate } from './http/gate.ts'
+import { createGuard, isLoopback } from './http/guard.ts'
+import { createListener } from './http/listener.ts'
+import { createRouter } from './http/router.ts'
+import { Streams } from './http/sink.ts'
+import { queryEndpoints } from './rest/routes.ts'
+import { welcomeEndpoints } from './rest/welcome.ts'
+import { memoryStore } from './store/memory.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Limits } from './core/defaults.ts'
+import type { Log } from './core/log.ts'
+import type { Service } from './core/service.ts'
+import type { Store } from './core/store.ts'
+import type { Offer } from './core/subject.ts'
+import type { ApiKey, Authenticate } from './http/auth.ts'
+import type { Endpoint } from './http/exchange.ts'
+
+/** A door of the server. */
+export type ProtocolName = 'http' | 'mcp' | 'a2a'
+
+/** Which doors are open. */
+export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
+
+/** What `createServer` takes, besides every limit of `Limits`. */
+export interface ServerOptions extends Offer, Partial<Limits> {
+  /** Left out: the first agent's name, else `triport`. */
+  readonly name?: string | undefined
+  /** Left out: `1.0.0`. */
+  readonly version?: string | undefined
+  readonly description?: string | undefined
+  /** Left out: `http`, or `mcp` where only tools are given. */
+  readonly protocol?: ProtocolChoice | undefined
+  /** A key, several, or a function that knows them. Left out: nobody needs a key on a loopback address. */
+  readonly apiKey?: ApiKey | undefined
+  /** Serves without a key on any address. */
+  readonly insecure?: boolean | undefined
+  /** Where clients reach this server, when that is not where it listens. */
+  readonly publicUrl?: string | URL | undefined
+  /** Believes `X-Forwarded-Host` and `X-Forwarded-Proto`. Only behind a proxy that sets them. */
+  readonly trustProxy?: boolean | undefined
+  /** Prefix of every path: `/assistant`. */
+  readonly mountPath?: string | undefined
+  /** A further path for queries: `/ask`. */
+  readonly path?: string | undefined
+  /** Origins of pages that may call and read, or `*`. Left out: none but loopback and its own may call. */
+  readonly cors?: string | readonly string[] | undefined
+  /** Names that this server is reached by; others get 403. `*` lifts the check. */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** Origins of pages that may call. */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
+  readonly log?: Log | false | undefined
+  /** Shows the messages of unexpected errors to callers. For development. */
+  readonly exposeErrors?: boolean | undefined
+  /** Where finished tasks are kept. Left out: bounded memory. */
+  readonly store?: Store | undefined
+}
+
+/** Where a server listens. */
+export interface Address { readonly url: string; readonly host: string; readonly port: number }
+
+/** A server, made and not yet listening. */
+export interface TriportServer {
+  readonly name: string
+  readonly version: string
+  readonly protocols: readonly ProtocolName[]
+  /** The key that was made because none was given; undefined where none had to be. */
+  readonly generatedKey: string | undefined
+  /** What is served; it may change while the server runs. */
+  readonly catalog: Catalog
+  /** Opens a socket. `port` 0 takes any free one; left out, the protocols' default. `host` is 127.0.0.1 if left out. */
+  listen(port?: number, host?: string): Promise<Address>
+  /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
+  /** The same without a socket. */
+  fetch(request: Request): Promise<Response>
+  /** Drains, ends streams, closes sockets; at most `graceMs` and a second. Calling it again changes nothing. */
+  close(): Promise<void>
+}
+
+const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+
+/** What cancelled runs get to say good-bye. */
+const FAREWELL_MS = 1_000
+
+/** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
+export function createServer(options: ServerOptions): TriportServer {
+  const limits = limitsOf(options)
+  const offer = define(options)
+  const name = options.name ?? (offer.groups[0] ?? offer.agents[0])?.name ?? 'triport'
+  const protocols = protocolsOf(options.protocol, offer.agents.length + offer.groups.length === 0)
+  const mountPath = pathOf('mountPath', options.mountPath) ?? ''
+  const publicUrl = urlOf(options.publicUrl)
+  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
+
+  const catalog = new Catalog(name)
+  for (const thing of [...offer.groups, ...offer.agents, ...offer.tools]) catalog.add(thing)
+  if (catalog.root === undefined && catalog.tools.length === 0) {
+    throw new TypeError(`There is nothing to serve; write createServer({ agents: [agent] }) or { tools: [tool] }`)
+  }
+  const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
+  const service: Service = {
+    name,
+    version: options.version ?? '1.0.0',
+    description: options.description ?? catalog.root?.description ?? '',
+    catalog,
+    limits,
+    log,
+    exposeErrors: options.exposeErrors ?? false,
+    workload: new Workload(limits.maxCalls, 'here'),
+    conversations: new Conversations(limits),
+    tasks: new Tasks(limits, store),
+  }
+
+  let authenticate: Authenticate | undefined = options.apiKey === undefined ? undefined : createAuthenticate(options.apiKey)
+  let generatedKey: string | undefined
+  let isDraining = false
+  const isKeyed = (): boolean => authenticate !== undefined
+
+  const endpoints: readonly Endpoint[] = [
+    ...welcomeEndpoints(service, { endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining }),
+    ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
+  ]
+  const streams = new Streams(limits)
+  const budget = new BodyBudget(limits.maxBodiesBytes)
+  const { allowedHosts, allowedOrigins, cors } = options
+  const gate = createGate({
+    name, limits, budget, log, mountPath, publicUrl,
+    router: createRouter(endpoints),
+    guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
+    authenticate: () => authenticate,
+    trustProxy: options.trustProxy ?? false,
+    isDraining: () => isDraining,
+  })
+  const listener = createListener({ gate, streams, budget, limits, log })
+
+  async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
+    if (!Number.isInteger(port) || port < 0 || port > 65535) {
+      throw new RangeError(`port is ${show(port)}; write a whole number from 0 to 65535`)
+    }
+    if (isDraining) throw new Error('This server is closed; make a new one')
+    if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
+      generatedKey = randomBytes(24).toString('base64url')
+      authenticate = createAuthenticate(generatedKey)
+      process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
+    }
+    const bound = await listener.listen(port, host)
+    const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+    const reachable = bound.address === '0.0.0.0' || bound.address === '::' ? '127.0.0.1' : shown
+    return { url: `http://${reachable}:${bound.port}${mountPath}`, host, port: bound.port }
+  }
+
+  let closing: Promise<void> | undefined
+
+  async function shut(): Promise<void> {
+    isDraining = true
+    listener.drain()
+    await listener.idle(limits.graceMs)
+    service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+    await listener.idle(FAREWELL_MS)
+    await listener.destroy()
+    await store.close?.()
+  }
+
+  return {
+    name,
+    version: service.version,
+    protocols,
+    get generatedKey() { return generatedKey },
+    catalog,
+    listen,
+    handler: listener.handler,
+    fetch: createFetch({ gate, streams, limits, log }),
+    close: () => closing ??= shut(),
+  }
+}
+
+/** The port of a server that is told none. */
+export function defaultPort(protocols: readonly ProtocolName[]): number {
+  return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
+}
+
+function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
+  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
+    : choice === 'all' ? ALL : [choice].flat()
+  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
+  if (unknown !== undefined || wanted.length === 0) {
+    throw new TypeError(`protocol is ${show(unknown ?? choice)}; write 'http', 'mcp', 'a2a', 'all' or a list of the first three`)
+  }
+  return ALL.filter((one) => wanted.includes(one))
+}
+
+function pathOf(option: string, path: string | undefined): string | undefined {
+  if (path === undefined || path === '' || path === '/') return undefined
+  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
+  throw new TypeError(`${option} is ${show(path)}; write a path with a leading and no final slash, as in '/ask'`)
+}
+
+function urlOf(publicUrl: string | URL | undefined): URL | undefined {
+  if (publicUrl === undefined) return undefined
+  const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new TypeError(`publicUrl is ${show(String(publicUrl))}; write an address as in 'https://agents.example.com'`)
+  }
+  return url
+}

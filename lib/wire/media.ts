@@ -1,0 +1,59 @@
+/**
+ * Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1.
+ */
+
+/** A media type with the one parameter that matters here. */
+export interface MediaType {
+  /** `type/subtype`, lower case. */
+  readonly type: string
+  /** Lower case; undefined where none is given. */
+  readonly charset: string | undefined
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`)
+const PARAMETER = new RegExp(`^\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))\\s*$`)
+
+/** Reads a `Content-Type`. Undefined where it does not follow the grammar. */
+export function parseMediaType(value: string): MediaType | undefined {
+  const match = TYPE.exec(value)
+  if (match === null) return undefined
+  let charset: string | undefined
+  for (const parameter of match[2]!.split(';').slice(1)) {
+    if (parameter.trim() === '') continue
+    const pair = PARAMETER.exec(parameter)
+    if (pair === null) return undefined
+    if (pair[1]!.toLowerCase() === 'charset') charset = (pair[2] ?? pair[3]!).toLowerCase()
+  }
+  return { type: match[1]!.toLowerCase(), charset }
+}
+
+/**
+ * How much an `Accept` header wants a media type, 0 to 1, by the most specific range that matches it.
+ * A missing header wants everything.
+ */
+export function acceptance(accept: string | undefined, type: string): number {
+  if (accept === undefined || accept === '' || accept === '*/*') return 1
+  const [main] = type.split('/')
+  let best = -1
+  let quality = 0
+  for (const range of accept.split(',')) {
+    const [name = '', ...parameters] = range.split(';')
+    const wanted = name.trim().toLowerCase()
+    const specific = wanted === type ? 2 : wanted === `${main}/*` ? 1 : wanted === '*/*' ? 0 : -1
+    if (specific <= best) continue
+    best = specific
+    quality = qualityOf(parameters)
+  }
+  return quality
+}
+
+function qualityOf(parameters: readonly string[]): number {
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=')
+    if (name.trim().toLowerCase() !== 'q') continue
+    const quality = Number(value.trim())
+    return quality >= 0 && quality <= 1 ? quality : 0
+  }
+  return 1
+}

@@ -1,0 +1,43 @@
+/**
+ * Problem documents: what an HTTP door says when it says no.
+ *
+ * `detail` and `error` are both the sentence, so that clients of either habit can read it.
+ * Spec: RFC 9457.
+ */
+
+/** The media type of a problem document. */
+export const PROBLEM_JSON = 'application/problem+json'
+
+/** One wrong member of a request. `path` is a JSON Pointer. */
+export interface ProblemError { readonly path: string; readonly message: string }
+
+/** A problem document. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly error: string
+  readonly request_id: string
+  readonly errors?: readonly ProblemError[]
+}
+
+const titles: ReadonlyMap<number, string> = new Map([
+  [400, 'Bad Request'], [401, 'Unauthorized'], [403, 'Forbidden'], [404, 'Not Found'], [405, 'Method Not Allowed'],
+  [406, 'Not Acceptable'], [408, 'Request Timeout'], [409, 'Conflict'], [413, 'Content Too Large'],
+  [415, 'Unsupported Media Type'], [417, 'Expectation Failed'], [422, 'Unprocessable Content'],
+  [429, 'Too Many Requests'], [431, 'Request Header Fields Too Large'], [500, 'Internal Server Error'],
+  [501, 'Not Implemented'], [503, 'Service Unavailable'], [504, 'Gateway Timeout'],
+  [505, 'HTTP Version Not Supported'],
+])
+
+/** The document for a status and a sentence. `more` adds members, for example `errors`. */
+export function problem(
+  status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
+): Problem & Readonly<Record<string, unknown>> {
+  const members = {
+    type: 'about:blank', title: titles.get(status) ?? 'Error', status, detail, error: detail, request_id: requestId,
+  }
+  // What is added must not stand in the place of what every reader relies on.
+  return more === undefined ? members : { ...members, ...more, ...members }
+}

@@ -1,0 +1,89 @@
+/**
+ * Server-Sent Events, both directions: an event to its text, and chunks of text to events.
+ *
+ * Knows no protocol; what an event's data means is the business of whoever reads it.
+ * Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html §9.2
+ */
+
+/** The media type of an event stream. */
+export const EVENT_STREAM = 'text/event-stream'
+
+/** A comment, which every client passes over: sent when there is nothing to say and a proxy might give up. */
+export const HEARTBEAT = ': \n\n'
+
+/** One event as it was read. */
+export interface ServerEvent {
+  /** `message` where the stream named none. */
+  readonly event: string
+  readonly data: string
+  /** The last id seen on the stream, '' before the first. */
+  readonly id: string
+}
+
+/**
+ * One event as text. `data` is one line, as `JSON.stringify` writes it; `event` and `id` must not hold
+ * line breaks: they are constants or made by the house, never what a client sent.
+ */
+export function formatEvent(data: string, event?: string, id?: string): string {
+  let lines = id === undefined ? '' : `id: ${id}\n`
+  if (event !== undefined) lines += `event: ${event}\n`
+  return `${lines}data: ${data}\n\n`
+}
+
+/**
+ * Reads a stream piece by piece: give it each chunk of decoded text, it tells each whole event.
+ * What is left without its blank line at the end of a stream is no event. An event of more than
+ * `maxLength` characters throws `RangeError`.
+ */
+export function eventReader(onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024): (chunk: string) => void {
+  let rest = ''
+  let afterReturn = false
+  let started = false
+  let event = ''
+  let id = ''
+  let data: string[] = []
+  let length = 0
+
+  function take(line: string): void {
+    if (line === '') {
+      if (data.length > 0) onEvent({ event: event === '' ? 'message' : event, data: data.join('\n'), id })
+      event = ''
+      data = []
+      length = 0
+      return
+    }
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const field = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1)
+    if (field === 'data') {
+      data.push(value)
+      length += value.length
+      if (length > maxLength) throw tooLong(maxLength)
+    } else if (field === 'event') {
+      event = value
+    } else if (field === 'id' && !value.includes('\0')) {
+      id = value
+    }
+  }
+
+  return (chunk) => {
+    let text = chunk
+    // A CR at the end of one chunk and an LF at the start of the next are one line end.
+    if (afterReturn && text.startsWith('\n')) text = text.slice(1)
+    if (chunk !== '') afterReturn = false
+    if (!started && text !== '') {
+      started = true
+      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
+    }
+    const lines = (rest + text).split(/\r\n|\n|\r/)
+    rest = lines.pop()!
+    if (rest.length > maxLength) throw tooLong(maxLength)
+    for (const line of lines) take(line)
+    if (text.endsWith('\r')) afterReturn = true
+  }
+}
+
+function tooLong(maxLength: number): RangeError {
+  return new RangeError(`An event is longer than ${maxLength} characters`)
+}
