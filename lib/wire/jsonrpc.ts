@@ -1,0 +1,97 @@
+/**
+ * JSON-RPC 2.0 envelopes: one parsed JSON value in, one `Message` out; and answers as text.
+ *
+ * Knows ids, methods and the five reserved codes; knows no transport, no MCP, no A2A. What `params` must
+ * be, and whether batches are allowed, is its caller's business.
+ * Spec: https://www.jsonrpc.org/specification
+ */
+
+/** §4 `id`. Null is legal there, and a question of the dialect here. */
+export type Id = string | number | null
+
+/** What a value is. Malformed input is a value, not an exception: its answer needs the id. */
+export type Message =
+  | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'response'; readonly id: Id; readonly result: unknown; readonly error: unknown }
+  | { readonly kind: 'malformed'; readonly id: Id | undefined; readonly why: string }
+
+/** §5.1: what the five codes say, in the words that every client of ours knows. */
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+
+const messages: ReadonlyMap<number, string> = new Map([
+  [PARSE_ERROR, 'Parse error'],
+  [INVALID_REQUEST, 'Invalid request'],
+  [METHOD_NOT_FOUND, 'Method not found'],
+  [INVALID_PARAMS, 'Invalid params'],
+  [INTERNAL_ERROR, 'Internal error'],
+])
+
+/** The error member of an answer. */
+export interface RpcError { readonly code: number; readonly message: string; readonly data?: unknown }
+
+/** One of the five errors; `detail` says in a sentence what was wrong, `more` adds members to `data`. */
+export function rpcError(code: number, detail?: string, more?: Readonly<Record<string, unknown>>): RpcError {
+  const message = messages.get(code) ?? 'Server error'
+  if (detail === undefined && more === undefined) return { code, message }
+  return { code, message, data: { ...detail !== undefined && { detail }, ...more } }
+}
+
+/** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method's name. */
+export function decodeMessage(value: unknown, maxBytes: number): Message {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }
+  }
+  const { jsonrpc, id, method, params, result, error } = value as Readonly<Record<string, unknown>>
+  const hasId = id !== undefined
+  const isReadable = !hasId || isId(id, maxBytes)
+  const known = hasId && isId(id, maxBytes) ? id : undefined
+  if (jsonrpc !== '2.0') return { kind: 'malformed', id: known, why: '"jsonrpc" must be "2.0"' }
+  if (!isReadable) {
+    return { kind: 'malformed', id: undefined, why: `"id" must be a string or an integer of at most ${maxBytes} bytes` }
+  }
+  if (method === undefined) {
+    if (known === undefined) return { kind: 'malformed', id: undefined, why: '"method" is missing' }
+    if (result === undefined && error === undefined) {
+      return { kind: 'malformed', id: known, why: '"method" is missing' }
+    }
+    return { kind: 'response', id: known, result, error }
+  }
+  if (typeof method !== 'string' || method === '' || method.length > maxBytes) {
+    return { kind: 'malformed', id: known, why: `"method" must be a string of at most ${maxBytes} bytes` }
+  }
+  return known === undefined ? { kind: 'notification', method, params } : { kind: 'request', id: known, method, params }
+}
+
+function isId(id: unknown, maxBytes: number): id is Id {
+  if (typeof id === 'string') return id.length <= maxBytes && Buffer.byteLength(id) <= maxBytes
+  return id === null || Number.isSafeInteger(id)
+}
+
+/** An answer with a result that is JSON text already. An id left out is left out. */
+export function formatResult(id: Id, result: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+}
+
+/** An answer with an error. `undefined` leaves the id out, `null` writes it. */
+export function formatError(id: Id | undefined, error: RpcError): string {
+  const head = id === undefined ? '{"jsonrpc":"2.0",' : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`
+  return `${head}"error":${JSON.stringify(error)}}`
+}
+
+/** A notification, with params that are JSON text already. */
+export function formatNotification(method: string, params?: string): string {
+  return params === undefined
+    ? `{"jsonrpc":"2.0","method":"${method}"}`
+    : `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
+}
+
+/** A request of ours, with params that are JSON text already. */
+export function formatRequest(id: Id, method: string, params?: string): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}"`
+  return params === undefined ? `${head}}` : `${head},"params":${params}}`
+}
