@@ -1,0 +1,142 @@
+/**
+ * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
+ * the older way of asking, by a request on the running stream. The newer way is in `rounds.ts`.
+ */
+import { isRecord, text } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { compile, summarize } from '../schema/compile.ts'
+import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
+import type { Ability, LiveCall, Question } from '../core/call.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { Link, Peer } from './link.ts'
+import type { Session } from './session.ts'
+
+/** Whether the client of a request can be asked in this way. */
+export function canAsk(peer: Peer, what: Ability): boolean {
+  if (!peer.revision.asks.has(what)) return false
+  const { elicitation, sampling, roots } = peer.capabilities
+  if (what === 'sample') return isRecord(sampling)
+  if (what === 'roots') return isRecord(roots)
+  if (!isRecord(elicitation)) return false
+  if (what === 'elicit-url') return isRecord(elicitation['url'])
+  // An empty object means forms, as it did before there was anything else.
+  return isRecord(elicitation['form']) || elicitation['url'] === undefined
+}
+
+/** The client capability that a way of asking needs, as an object of the specification's shape. */
+export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> {
+  if (what === 'sample') return { sampling: {} }
+  if (what === 'roots') return { roots: {} }
+  return { elicitation: what === 'elicit-url' ? { url: {} } : { form: {} } }
+}
+
+/** A question as a request without its envelope. */
+export function encodeQuestion(question: Question, peer: Peer): { readonly method: string; readonly params?: object } {
+  if (question.what === 'roots') return { method: 'roots/list' }
+  const { what, key: _key, ...rest } = question
+  if (what === 'elicit') {
+    const { schema, message } = question
+    return { method: 'elicitation/create', params: { message, requestedSchema: schema } }
+  }
+  if (what === 'elicit-url') {
+    const { message, url } = question
+    const id = peer.revision.ask === 'request' ? { elicitationId: `url-${peer.session?.nextQuestion() ?? '1'}` } : {}
+    return { method: 'elicitation/create', params: { mode: 'url', message, url, ...id } }
+  }
+  if (question['tools'] !== undefined && !hasSamplingTools(peer)) {
+    throw new Fault('unsupported', 'This client samples without tools: it has not declared sampling.tools', {
+      ability: 'sample', requiredCapabilities: { sampling: { tools: {} } },
+    })
+  }
+  const messages = question.messages.map(({ role, content }) => ({
+    role, content: typeof content === 'string' ? text(content) : content,
+  }))
+  return { method: 'sampling/createMessage', params: { ...rest, messages } }
+}
+
+function hasSamplingTools({ capabilities }: Peer): boolean {
+  const { sampling } = capabilities
+  return isRecord(sampling) && isRecord(sampling['tools'])
+}
+
+/** What came back, as the handler gets it. Throws `Fault('invalid')` for what does not answer the question. */
+export function decodeAnswer(question: Question, result: unknown): unknown {
+  if (!isRecord(result)) throw unfit('is not an object')
+  if (question.what === 'roots') {
+    const { roots } = result
+    const isFine = Array.isArray(roots) && roots.every((root) => isRecord(root) && typeof root['uri'] === 'string')
+    if (!isFine) throw unfit('has no list of roots')
+    return roots
+  }
+  if (question.what === 'sample') {
+    const { role, content, model } = result
+    if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
+      throw unfit('needs role, content and model')
+    }
+    return result
+  }
+  const { action, content } = result
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
+    throw unfit('needs an action: accept, decline or cancel')
+  }
+  if (question.what === 'elicit-url' || action !== 'accept') return { action }
+  const { valid, errors } = compile(question.schema, { formats: true })(content ?? {})
+  if (!valid) throw unfit(`does not fit the form: ${summarize(errors)}`)
+  return { action, content: content ?? {} }
+}
+
+function unfit(why: string): Fault {
+  return new Fault('invalid', `The client's answer ${why}`)
+}
+
+/** Asks by a request on the link, and waits for its answer, which comes with another message of the session. */
+export function askOnStream(
+  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer,
+): Promise<unknown> {
+  const { method, params } = encodeQuestion(question, peer)
+  const id = session.nextQuestion()
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    const settle = (): void => {
+      clearTimeout(timer)
+      session.asked.delete(id)
+      call.signal.removeEventListener('abort', withdraw)
+    }
+    const giveUp = (reason: Fault): void => {
+      settle()
+      // The client should stop bothering its user with it.
+      link.send(formatNotification('notifications/cancelled', JSON.stringify({ requestId: id, reason: reason.message })))
+      reject(reason)
+    }
+    const withdraw = (): void => giveUp(call.reason ?? new Fault('cancelled', 'The call has ended'))
+    session.asked.set(id, {
+      resolve(result) {
+        settle()
+        try {
+          resolve(decodeAnswer(question, result))
+        } catch (error) {
+          reject(error)
+        }
+      },
+      reject(reason) {
+        settle()
+        reject(reason)
+      },
+    })
+    if (limits.askTimeoutMs <= 0x7fffffff) {
+      timer = setTimeout(() => giveUp(new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)),
+        limits.askTimeoutMs)
+    }
+    call.signal.addEventListener('abort', withdraw)
+    link.send(formatRequest(id, method, params === undefined ? undefined : JSON.stringify(params)))
+  })
+}
+
+/** Hands an answer of the client to whoever asked. An answer to nothing is passed over, as JSON-RPC allows. */
+export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): void {
+  const asked = typeof id === 'string' || typeof id === 'number' ? session.asked.get(id) : undefined
+  if (asked === undefined) return
+  if (error === undefined) return asked.resolve(result)
+  const message = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : 'no reason given'
+  asked.reject(new Fault('failed', `The client refused to answer: ${message}`, isRecord(error) ? { code: error['code'] } : undefined))
+}

@@ -1,0 +1,69 @@
+/**
+ * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
+ * lists that were put together once.
+ */
+import { Notices } from './notices.ts'
+import { ReplayBudget } from './replay.ts'
+import { Sessions } from './session.ts'
+import { toolTable } from './tools.ts'
+import type { Icon } from '../core/define.ts'
+import type { Service } from '../core/service.ts'
+import type { Seal } from '../wire/seal.ts'
+import type { ToolTable } from './tools.ts'
+
+/** What the operator says about the MCP door. */
+export interface McpOptions {
+  /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
+  readonly sessions?: 'optional' | 'required' | 'none' | undefined
+  /** How a model should use this server. */
+  readonly instructions?: string | undefined
+  readonly title?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /** Items on one page of a list. Left out: 1000. */
+  readonly pageSize?: number | undefined
+  /** How long clients may keep lists, in milliseconds, and whether for everybody. Left out: 0 and `private`. */
+  readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
+}
+
+/** One server, from the side of MCP. */
+export class McpContext {
+  readonly service: Service
+  readonly options: McpOptions
+  readonly seal: Seal
+  readonly replay: ReplayBudget
+  readonly sessions: Sessions
+  readonly notices: Notices
+  /** JSON texts of lists by what they are of; emptied when the catalog changes. */
+  readonly texts = new Map<string, string>()
+  #tools: ToolTable
+
+  constructor(service: Service, options: McpOptions, seal: Seal) {
+    this.service = service
+    this.options = options
+    this.seal = seal
+    this.replay = new ReplayBudget(service.limits)
+    this.sessions = new Sessions(service.limits, this.replay)
+    this.#tools = toolTable(service)
+    service.catalog.onChange(() => {
+      this.#tools = toolTable(service)
+      this.texts.clear()
+    })
+    this.notices = new Notices(this)
+  }
+
+  /** Ends what would go on for ever: subscriptions and sessions. */
+  close(): void {
+    this.notices.close()
+    this.sessions.closeAll()
+  }
+
+  get tools(): ToolTable { return this.#tools }
+
+  /** The server as it names itself, with all that any revision has a place for. */
+  get implementation(): Readonly<Record<string, unknown>> {
+    const { name, version, description } = this.service
+    const { title, icons, websiteUrl } = this.options
+    return { name, version, title, description: description === '' ? undefined : description, icons, websiteUrl }
+  }
+}

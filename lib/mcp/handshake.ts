@@ -1,0 +1,74 @@
+/**
+ * How a client and this server find out about each other: `initialize` for the older revisions,
+ * `server/discover` for those whose requests stand alone.
+ */
+import { isRecord } from '../core/content.ts'
+import { cacheHints } from './lists.ts'
+import { newestNegotiated, revisionOf, revisions } from './revisions.ts'
+import { pick } from './shape.ts'
+import type { ClientInfo } from '../core/call.ts'
+import type { McpContext } from './context.ts'
+import type { Revision } from './revisions.ts'
+import type { Handshake } from './session.ts'
+import type { Turn } from './turn.ts'
+
+/** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is no mistake. */
+export function decodeInitialize(params: unknown): Handshake | string {
+  if (!isRecord(params)) return 'params must be an object'
+  const { protocolVersion, capabilities, clientInfo } = params
+  if (typeof protocolVersion !== 'string') return 'params.protocolVersion must be a string'
+  if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
+  if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
+  const asked = revisionOf(protocolVersion)
+  return {
+    revision: asked?.opening === 'initialize' ? asked : newestNegotiated,
+    capabilities: capabilities ?? {},
+    client: clientOf(clientInfo),
+  }
+}
+
+/** Who a client says that it is. */
+export function clientOf(info: unknown): ClientInfo | undefined {
+  if (!isRecord(info) || typeof info['name'] !== 'string') return undefined
+  const { name, version, title } = info
+  return {
+    name,
+    version: typeof version === 'string' ? version : '',
+    ...typeof title === 'string' && { title },
+  }
+}
+
+/** The result of `initialize`. */
+export function initializeResult(mcp: McpContext, { revision }: Handshake, hasStreams: boolean): object {
+  return {
+    protocolVersion: revision.name,
+    capabilities: capabilitiesOf(mcp, revision, hasStreams),
+    serverInfo: pick('implementation', mcp.implementation, revision),
+    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+  }
+}
+
+/** `server/discover`. */
+export function discover(turn: Turn): object {
+  const { mcp, peer } = turn
+  return {
+    supportedVersions: revisions.map(({ name }) => name),
+    capabilities: capabilitiesOf(mcp, peer.revision, true),
+    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    ...cacheHints(turn),
+  }
+}
+
+/** What the server offers to a client of that revision. `hasStreams`: it can be told of changes. */
+function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
+  const { catalog } = mcp.service
+  const listChanged = hasStreams ? { listChanged: true } : {}
+  const all: Readonly<Record<string, object | undefined>> = {
+    tools: listChanged,
+    resources: catalog.offers('resource') ? { ...hasStreams && { subscribe: true }, ...listChanged } : undefined,
+    prompts: catalog.offers('prompt') ? listChanged : undefined,
+    logging: {},
+    completions: catalog.offers('completion') ? {} : undefined,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && revision.capabilities.has(name)))
+}

@@ -1,0 +1,59 @@
+/**
+ * Lists, page by page. The text of a first page is put together once per revision and kept until the
+ * catalog changes. A cursor is sealed and names the last item, so it survives changes and other processes.
+ */
+import { isRecord } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import type { Turn } from './turn.ts'
+
+/** One item: the name that a cursor goes by, and what is shown. */
+export interface Item { readonly name: string; readonly shown: object }
+
+const PAGE_SIZE = 1_000
+const PURPOSE = 'mcp cursor'
+const CURSOR_MS = 365 * 24 * 60 * 60_000
+
+/** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
+export function page(turn: Turn, member: string, items: () => readonly Item[]): string {
+  const { mcp, params, peer } = turn
+  const { cursor } = params
+  if (cursor !== undefined && cursor !== null) return pageText(turn, member, items(), cursor)
+  const key = `${member} ${peer.revision.name}`
+  let text = mcp.texts.get(key)
+  if (text === undefined) {
+    text = pageText(turn, member, items(), undefined)
+    mcp.texts.set(key, text)
+  }
+  return text
+}
+
+function pageText(turn: Turn, member: string, items: readonly Item[], cursor: unknown): string {
+  const { mcp, peer } = turn
+  const purpose = `${PURPOSE} ${member}`
+  const from = cursor === undefined ? 0 : startOf(items, typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined)
+  const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
+  const shown = items.slice(from, until)
+  const last = shown.at(-1)
+  const nextCursor = until < items.length && last !== undefined
+    ? mcp.seal.seal(purpose, { name: last.name, index: until - 1 }, Date.now() + CURSOR_MS)
+    : undefined
+  const result = { [member]: shown.map((item) => item.shown), nextCursor }
+  return JSON.stringify(peer.revision.stamps
+    ? { resultType: 'complete', ...result, ...cacheHints(turn), _meta: turn.stamp }
+    : result)
+}
+
+/** Behind the item that the cursor names; where that is gone, at the place where it was. */
+function startOf(items: readonly Item[], after: unknown): number {
+  if (!isRecord(after) || typeof after['index'] !== 'number') {
+    throw new Fault('invalid', 'params.cursor is not one that this server gave, or it has expired')
+  }
+  const found = items.findIndex(({ name }) => name === after['name'])
+  return found < 0 ? after['index'] : found + 1
+}
+
+/** How long a client may keep a result, and for whom. */
+export function cacheHints({ mcp }: Turn): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
+  const { ttlMs = 0, scope = 'private' } = mcp.options.cache ?? {}
+  return { ttlMs, cacheScope: scope }
+}

@@ -1,0 +1,137 @@
+/**
+ * Who is told when the catalog changes: sessions by their open stream, and those who listen
+ * (`subscriptions/listen`). Several changes of one list in one turn of the event loop are one notice.
+ */
+import { isRecord } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
+import { MAX_SUBSCRIPTIONS } from './session.ts'
+import { META } from './turn.ts'
+import type { CatalogChange } from '../core/catalog.ts'
+import type { Kind } from '../core/define.ts'
+import type { McpContext } from './context.ts'
+import type { Turn } from './turn.ts'
+
+/** Lists that clients are told of. */
+type List = 'tools' | 'prompts' | 'resources'
+
+const listOf: Readonly<Record<Kind, List>> = {
+  'agent': 'tools', 'group': 'tools', 'tool': 'tools', 'prompt': 'prompts',
+  'resource': 'resources', 'resource-template': 'resources',
+}
+
+/** One who listens. */
+interface Listener {
+  readonly turn: Turn
+  readonly lists: ReadonlySet<List>
+  readonly uris: ReadonlySet<string>
+}
+
+/** Streams that one server keeps open for those who listen. */
+const MAX_LISTENERS = 10_000
+
+/** All who listen to one server. */
+export class Notices {
+  readonly #mcp: McpContext
+  readonly #listeners = new Set<Listener>()
+  readonly #changed = new Set<List>()
+
+  constructor(mcp: McpContext) {
+    this.#mcp = mcp
+    mcp.service.catalog.onChange((change) => this.#note(change))
+  }
+
+  add(listener: Listener): void {
+    if (this.#listeners.size >= MAX_LISTENERS) throw new Fault('busy', 'Too many clients are listening; try again later')
+    this.#listeners.add(listener)
+  }
+
+  remove(turn: Turn): void {
+    for (const listener of this.#listeners) if (listener.turn === turn) this.#listeners.delete(listener)
+  }
+
+  /** Ends all subscriptions in their own form. */
+  close(): void {
+    for (const { turn } of this.#listeners) {
+      turn.link.finish(formatResult(turn.id, JSON.stringify({
+        resultType: 'complete', _meta: { ...turn.stamp, ...mark(turn) },
+      })))
+    }
+    this.#listeners.clear()
+  }
+
+  #note(change: CatalogChange): void {
+    if (change.change === 'updated') return this.#updated(change.name)
+    const list = listOf[change.kind]
+    if (this.#changed.size === 0) setImmediate(() => this.#tell())
+    this.#changed.add(list)
+  }
+
+  #tell(): void {
+    const lists = [...this.#changed]
+    this.#changed.clear()
+    for (const list of lists) {
+      const method = `notifications/${list}/list_changed`
+      const plain = formatNotification(method)
+      for (const session of this.#mcp.sessions.all) session.outlet?.(plain)
+      for (const listener of this.#listeners) if (listener.lists.has(list)) notify(listener, method, {})
+    }
+  }
+
+  #updated(uri: string): void {
+    const method = 'notifications/resources/updated'
+    const plain = formatNotification(method, JSON.stringify({ uri }))
+    for (const session of this.#mcp.sessions.all) {
+      if (isWatched(session.subscriptions, uri)) session.outlet?.(plain)
+    }
+    for (const listener of this.#listeners) if (isWatched(listener.uris, uri)) notify(listener, method, { uri })
+  }
+}
+
+/** The address itself, or one below it. */
+function isWatched(uris: ReadonlySet<string>, uri: string): boolean {
+  if (uris.has(uri)) return true
+  for (const watched of uris) if (uri.startsWith(watched.endsWith('/') ? watched : `${watched}/`)) return true
+  return false
+}
+
+function notify({ turn }: Listener, method: string, params: object): void {
+  turn.link.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark(turn) })))
+}
+
+// The id keeps its type: clients compare it with the one they sent.
+function mark(turn: Turn): object {
+  return { [`${META}subscriptionId`]: turn.id }
+}
+
+/** `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves. */
+export function listen(turn: Turn): undefined {
+  const { notifications } = turn.params
+  if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
+  const honoured: Record<string, unknown> = {}
+  const lists = new Set<List>()
+  for (const list of ['tools', 'prompts', 'resources'] as const) {
+    const wanted = notifications[`${list}ListChanged`]
+    if (wanted !== undefined && typeof wanted !== 'boolean') {
+      throw new Fault('invalid', `params.notifications.${list}ListChanged must be true or false`)
+    }
+    if (wanted !== true || (list !== 'tools' && !turn.mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource'))) continue
+    lists.add(list)
+    honoured[`${list}ListChanged`] = true
+  }
+  const uris = urisIn(notifications['resourceSubscriptions'])
+  if (uris !== undefined && turn.mcp.service.catalog.offers('resource')) honoured['resourceSubscriptions'] = uris
+  if (!turn.link.sends) throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
+  turn.mcp.notices.add({ turn, lists, uris: new Set(uris) })
+  turn.link.send(formatNotification('notifications/subscriptions/acknowledged', JSON.stringify({
+    notifications: honoured, _meta: mark(turn),
+  })))
+  return undefined
+}
+
+function urisIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS && value.every((uri) => typeof uri === 'string')
+  if (!isFine) throw new Fault('invalid', `params.notifications.resourceSubscriptions must be at most ${MAX_SUBSCRIPTIONS} strings`)
+  return value
+}

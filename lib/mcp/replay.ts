@@ -1,0 +1,133 @@
+/**
+ * A stream that outlives its socket: what was sent on it is kept for a while, within bounds, and a client
+ * that comes back gets what it missed, of this stream alone.
+ *
+ * Event ids are `<stream>-<number>`. Knows no JSON-RPC.
+ * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
+ */
+import { randomBytes } from 'node:crypto'
+import { formatEvent } from '../wire/sse.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { Sink, Source } from '../http/exchange.ts'
+
+interface Kept { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
+
+/** Memory that all streams of one server share for clients that come back. */
+export class ReplayBudget {
+  readonly #max: number
+  #held = 0
+
+  constructor(limits: Limits) {
+    this.#max = limits.maxReplayBytes
+  }
+
+  get held(): number { return this.#held }
+  take(bytes: number): void { this.#held += bytes }
+  give(bytes: number): void { this.#held -= bytes }
+  get isOver(): boolean { return this.#held > this.#max }
+}
+
+/** One stream of a session. */
+export class ReplayStream {
+  readonly id: string = randomBytes(12).toString('base64url')
+  readonly #limits: Limits
+  readonly #budget: ReplayBudget
+  #kept: Kept[] = []
+  #bytes = 0
+  #count = 0
+  #sink: Sink | undefined
+  #isFinished = false
+  #finishedAt = 0
+
+  constructor(limits: Limits, budget: ReplayBudget) {
+    this.#limits = limits
+    this.#budget = budget
+  }
+
+  get isAttached(): boolean { return this.#sink !== undefined }
+  get isFinished(): boolean { return this.#isFinished }
+
+  /** Nobody can want it any more. */
+  get isStale(): boolean {
+    return this.#isFinished && performance.now() - this.#finishedAt > this.#limits.replayMs
+  }
+
+  /** Sends an event, or keeps it for the client to come back to. '' is the event that only has an id. */
+  send(message: string): void {
+    if (this.#isFinished) return
+    const number = ++this.#count
+    const text = formatEvent(message, undefined, `${this.id}-${number}`)
+    const bytes = Buffer.byteLength(text)
+    this.#kept.push({ number, text, bytes, at: performance.now() })
+    this.#bytes += bytes
+    this.#budget.take(bytes)
+    this.#trim()
+    this.#sink?.write(text)
+  }
+
+  /** Sends the last event and ends the stream; it can still be come back to. */
+  finish(message?: string): void {
+    if (this.#isFinished) return
+    if (message !== undefined) this.send(message)
+    this.#isFinished = true
+    this.#finishedAt = performance.now()
+    this.#sink?.end()
+    this.#sink = undefined
+  }
+
+  /** Ends the connection and not the stream. `retryMs` tells the client when to come back. */
+  detach(retryMs: number | undefined): void {
+    this.#sink?.end(retryMs === undefined ? undefined : `retry: ${retryMs}\n\n`)
+    this.#sink = undefined
+  }
+
+  /** A source that first tells what followed event `after`, then goes on. */
+  source(after: number): Source {
+    return {
+      open: (sink) => {
+        for (const { number, text } of this.#kept) if (number > after) sink.write(text)
+        if (this.#isFinished) {
+          sink.end()
+          return undefined
+        }
+        this.#sink?.end()
+        this.#sink = sink
+        return () => {
+          if (this.#sink === sink) this.#sink = undefined
+        }
+      },
+    }
+  }
+
+  /** Lets go of everything. */
+  drop(): void {
+    this.#budget.give(this.#bytes)
+    this.#kept = []
+    this.#bytes = 0
+    this.#isFinished = true
+    this.#sink?.end()
+    this.#sink = undefined
+  }
+
+  #trim(): void {
+    const { replayEvents, replayBytes, replayMs } = this.#limits
+    const oldest = performance.now() - replayMs
+    let drop = 0
+    while (drop < this.#kept.length) {
+      const kept = this.#kept[drop]!
+      const isFine = this.#kept.length - drop <= replayEvents && this.#bytes <= replayBytes
+        && kept.at >= oldest && !this.#budget.isOver
+      if (isFine) break
+      this.#bytes -= kept.bytes
+      this.#budget.give(kept.bytes)
+      drop++
+    }
+    if (drop > 0) this.#kept = this.#kept.slice(drop)
+  }
+}
+
+/** The stream and number of an event id; undefined where it is none. */
+export function parseEventId(eventId: string): { readonly stream: string; readonly number: number } | undefined {
+  const match = /^([\w-]{16})-(\d{1,15})$/.exec(eventId)
+  return match === null ? undefined : { stream: match[1]!, number: Number(match[2]) }
+}

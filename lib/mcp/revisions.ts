@@ -1,0 +1,164 @@
+/**
+ * The five published revisions of MCP. The first row is written out; every later row is only what its
+ * changelog says, so this file reads as the protocol's history. Nothing else in the house compares
+ * revision dates: what a revision does differently is a value in its row.
+ *
+ * Spec: https://modelcontextprotocol.io/specification/{name}/changelog
+ */
+import type { Ability } from '../core/call.ts'
+
+/** One revision, as data. */
+export interface Revision {
+  /** The date that names it on the wire. */
+  readonly name: string
+  /** Where the client says who it is and what it can do: once, in `initialize`, or in each request's `_meta`. */
+  readonly opening: 'initialize' | 'each-request'
+  /** Whether one POST body may be an array of messages. */
+  readonly batches: boolean
+  /** Methods a client may call. One that is not here is unknown: absence is removal. */
+  readonly methods: ReadonlySet<string>
+  /** Members that the definitions of each kind have here; the encoder drops the others. */
+  readonly keys: Readonly<Record<Entity, readonly string[]>>
+  /** Content blocks it knows; any other is sent as something that it knows. */
+  readonly blocks: ReadonlySet<string>
+  /** Which values `structuredContent` may have. */
+  readonly structured: 'never' | 'objects' | 'any'
+  /** Whether a progress notification may carry a text. */
+  readonly progressText: boolean
+  /** Server capabilities that have a name here. */
+  readonly capabilities: ReadonlySet<string>
+  /** What a handler may ask the client for. */
+  readonly asks: ReadonlySet<Ability>
+  /** How it is asked: by a request on the running stream, or by ending the call with the questions. */
+  readonly ask: 'request' | 'round'
+  /** What a client that leaves means for its call. */
+  readonly disconnect: 'cancel' | 'ignore'
+  /** Whether a stream begins with an event that has an id and no data, and may end before its answer. */
+  readonly primes: boolean
+  /** Whether results say what they are (`resultType`), who made them and how long they last. */
+  readonly stamps: boolean
+  /** The error for a resource that is not there. */
+  readonly resourceNotFound: number
+  /** The HTTP status of an unknown method. */
+  readonly unknownMethodStatus: number
+}
+
+/** Kinds of definitions that revisions shape differently. */
+export type Entity = 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
+
+const v2024_11_05: Revision = {
+  name: '2024-11-05',
+  opening: 'initialize',
+  batches: false,
+  methods: new Set([
+    'initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'resources/templates/list', 'resources/read',
+    'resources/subscribe', 'resources/unsubscribe', 'prompts/list', 'prompts/get', 'completion/complete',
+    'logging/setLevel',
+  ]),
+  keys: {
+    tool: ['name', 'description', 'inputSchema'],
+    resource: ['uri', 'name', 'description', 'mimeType', 'size', 'annotations'],
+    template: ['uriTemplate', 'name', 'description', 'mimeType', 'annotations'],
+    prompt: ['name', 'description', 'arguments'],
+    argument: ['name', 'description', 'required'],
+    implementation: ['name', 'version'],
+    annotations: ['audience', 'priority'],
+  },
+  blocks: new Set(['text', 'image', 'resource']),
+  structured: 'never',
+  progressText: false,
+  capabilities: new Set(['tools', 'resources', 'prompts', 'logging']),
+  asks: new Set(['sample', 'roots']),
+  ask: 'request',
+  disconnect: 'ignore',
+  primes: false,
+  stamps: false,
+  resourceNotFound: -32002,
+  unknownMethodStatus: 200,
+}
+
+const v2025_03_26: Revision = {
+  ...v2024_11_05,
+  name: '2025-03-26',
+  batches: true,
+  keys: { ...v2024_11_05.keys, tool: [...v2024_11_05.keys.tool, 'annotations'] },
+  blocks: new Set([...v2024_11_05.blocks, 'audio']),
+  progressText: true,
+  capabilities: new Set([...v2024_11_05.capabilities, 'completions']),
+}
+
+const v2025_06_18: Revision = {
+  ...v2025_03_26,
+  name: '2025-06-18',
+  batches: false,
+  keys: {
+    tool: [...v2025_03_26.keys.tool, 'title', 'outputSchema', '_meta'],
+    resource: [...v2025_03_26.keys.resource, 'title', '_meta'],
+    template: [...v2025_03_26.keys.template, 'title', '_meta'],
+    prompt: [...v2025_03_26.keys.prompt, 'title', '_meta'],
+    argument: [...v2025_03_26.keys.argument, 'title'],
+    implementation: [...v2025_03_26.keys.implementation, 'title'],
+    annotations: [...v2025_03_26.keys.annotations, 'lastModified'],
+  },
+  blocks: new Set([...v2025_03_26.blocks, 'resource_link']),
+  structured: 'objects',
+  asks: new Set([...v2025_03_26.asks, 'elicit']),
+}
+
+const v2025_11_25: Revision = {
+  ...v2025_06_18,
+  name: '2025-11-25',
+  keys: {
+    ...v2025_06_18.keys,
+    tool: [...v2025_06_18.keys.tool, 'icons'],
+    resource: [...v2025_06_18.keys.resource, 'icons'],
+    template: [...v2025_06_18.keys.template, 'icons'],
+    prompt: [...v2025_06_18.keys.prompt, 'icons'],
+    implementation: [...v2025_06_18.keys.implementation, 'description', 'icons', 'websiteUrl'],
+  },
+  asks: new Set([...v2025_06_18.asks, 'elicit-url']),
+  primes: true,
+}
+
+const v2026_07_28: Revision = {
+  ...v2025_11_25,
+  name: '2026-07-28',
+  opening: 'each-request',
+  methods: amended(v2025_11_25.methods,
+    ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'],
+    ['server/discover', 'subscriptions/listen', 'tasks/get', 'tasks/update', 'tasks/cancel']),
+  structured: 'any',
+  capabilities: new Set([...v2025_11_25.capabilities, 'extensions']),
+  ask: 'round',
+  disconnect: 'cancel',
+  primes: false,
+  stamps: true,
+  resourceNotFound: -32602,
+  unknownMethodStatus: 404,
+}
+
+function amended(known: ReadonlySet<string>, removed: readonly string[], added: readonly string[]): ReadonlySet<string> {
+  return new Set([...[...known].filter((name) => !removed.includes(name)), ...added])
+}
+
+/** Newest first: the order in which they are advertised. */
+export const revisions: readonly Revision[] = [v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26, v2024_11_05]
+
+const byName: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.name, revision]))
+
+/** The row of a name, if there is one. */
+export function revisionOf(name: unknown): Revision | undefined {
+  return typeof name === 'string' ? byName.get(name) : undefined
+}
+
+/** What `initialize` answers when it is asked for a revision that it cannot negotiate. */
+export const newestNegotiated: Revision = v2025_11_25
+
+/** What a request means that names no revision at all (2025-06-18, Transports, Protocol Version Header). */
+export const assumed: Revision = v2025_03_26
+
+/** What the HTTP+SSE pair speaks before, and without, `initialize`. */
+export const oldest: Revision = v2024_11_05
+
+/** Those whose requests stand alone. */
+export const modern: readonly Revision[] = revisions.filter((revision) => revision.opening === 'each-request')

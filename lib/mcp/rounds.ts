@@ -1,0 +1,204 @@
+/**
+ * Asking by rounds: a call that misses an answer ends with its questions, and the client calls again with
+ * the answers. The handler runs from the top each time; what was answered and what was done once travels
+ * in a sealed state, so that no server remembers anything between two rounds.
+ *
+ * Questions are gathered until the next `setImmediate` at which no `call.once` runs: microtasks would
+ * miss those asked by helpers. Spec: MCP 2026-07-28, Multi Round-Trip Requests.
+ */
+import { createHash } from 'node:crypto'
+import { isRecord } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { decodeAnswer, encodeQuestion } from './ask.ts'
+import type { LiveCall, Question } from '../core/call.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { Seal } from '../wire/seal.ts'
+import type { Peer } from './link.ts'
+
+/** More rounds than that are a handler that never has enough. */
+const MAX_ROUNDS = 16
+const PURPOSE = 'mcp state'
+
+/** What one call carries from round to round. Keys are questions' keys, or those of `call.once`. */
+interface State {
+  /** The call that the state belongs to: principal, method, name and arguments. */
+  readonly subject: string
+  readonly round: number
+  readonly asked: Readonly<Record<string, string>>
+  readonly answers: Readonly<Record<string, { readonly digest: string; readonly answer: unknown }>>
+  readonly once: Readonly<Record<string, unknown>>
+}
+
+interface Pending {
+  readonly key: string
+  readonly digest: string
+  readonly question: Question
+  readonly reject: (reason: Error) => void
+}
+
+/** What the call answers with when it has questions. */
+export interface InputRequired {
+  readonly resultType: 'input_required'
+  readonly inputRequests: Readonly<Record<string, object>>
+  readonly requestState: string
+}
+
+/** What a call comes with. */
+export interface RoundOptions {
+  readonly seal: Seal
+  readonly limits: Limits
+  readonly peer: Peer
+  /** What the state is bound to. */
+  readonly subject: readonly unknown[]
+  readonly inputResponses: unknown
+  readonly requestState: unknown
+  /** Called once with the questions; the run is over then. */
+  readonly onQuestions: (result: InputRequired | Fault) => void
+}
+
+/** One call in one of its rounds. */
+export class Rounds {
+  readonly #options: RoundOptions
+  readonly #subject: string
+  readonly #state: State | undefined
+  readonly #responses: Readonly<Record<string, unknown>>
+  readonly #answers = new Map<string, { digest: string; answer: unknown }>()
+  readonly #once = new Map<string, unknown>()
+  readonly #seen = new Map<string, number>()
+  #pending: Pending[] = []
+  #onceRunning = 0
+  #isScheduled = false
+
+  /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
+  constructor(options: RoundOptions) {
+    const { seal, inputResponses, requestState, subject } = options
+    this.#options = options
+    this.#subject = digestOf(subject)
+    if (inputResponses !== undefined && !isRecord(inputResponses)) {
+      throw new Fault('invalid', 'inputResponses must be an object')
+    }
+    this.#responses = inputResponses ?? {}
+    if (requestState === undefined) return
+    const state = typeof requestState === 'string' ? seal.open(PURPOSE, requestState) : undefined
+    if (!isState(state) || state.subject !== this.#subject) {
+      throw new Fault('invalid', 'requestState is not one that this server gave for this call, or it has expired')
+    }
+    this.#state = state
+    for (const [key, known] of Object.entries(state.answers)) this.#answers.set(key, known)
+    for (const [key, result] of Object.entries(state.once)) this.#once.set(key, result)
+  }
+
+  /** The answer, if it is known by now; else a promise that only ever rejects, when the run has been ended. */
+  ask(question: Question, call: LiveCall): Promise<unknown> {
+    const request = encodeQuestion(question, this.#options.peer)
+    const digest = digestOf(request)
+    const key = question.key ?? this.#number(question.what, digest)
+    const known = this.#answers.get(key)
+    if (known !== undefined && known.digest === digest) return Promise.resolve(known.answer)
+    const given = this.#given(key, digest, question)
+    if (given !== undefined) {
+      this.#answers.set(key, { digest, answer: given })
+      return Promise.resolve(given)
+    }
+    const promise = new Promise<never>((_resolve, reject) => {
+      this.#pending.push({ key, digest, question, reject })
+    })
+    // Handled from the start: a handler that has stopped listening must not end the process.
+    promise.catch(() => {})
+    this.#schedule(call)
+    return promise
+  }
+
+  /** Runs a side effect unless an earlier round has; its result goes with the state. */
+  async once(key: string, fn: () => unknown, call: LiveCall): Promise<unknown> {
+    if (this.#once.has(key)) return this.#once.get(key)
+    this.#onceRunning++
+    try {
+      const result = await fn()
+      // As it will come back from the state, so that no round sees another value than the next.
+      const json: unknown = result === undefined ? null : JSON.parse(JSON.stringify(result))
+      this.#once.set(key, json)
+      return json
+    } finally {
+      this.#onceRunning--
+      if (this.#pending.length > 0) this.#schedule(call)
+    }
+  }
+
+  /** A question without a key is numbered by its content: the same one asked twice is two. */
+  #number(what: string, digest: string): string {
+    const base = `${what}-${digest.slice(0, 12)}`
+    const count = (this.#seen.get(base) ?? 0) + 1
+    this.#seen.set(base, count)
+    return count === 1 ? base : `${base}-${count}`
+  }
+
+  /** An answer counts only for the question that it was given to; a broken one is asked for again. */
+  #given(key: string, digest: string, question: Question): unknown {
+    if (!Object.hasOwn(this.#responses, key)) return undefined
+    if (this.#state !== undefined && this.#state.asked[key] !== digest) return undefined
+    try {
+      return decodeAnswer(question, this.#responses[key])
+    } catch {
+      return undefined
+    }
+  }
+
+  #schedule(call: LiveCall): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (this.#onceRunning === 0 && !call.over) this.#endRound(call)
+    })
+  }
+
+  #endRound(call: LiveCall): void {
+    const pending = this.#pending
+    this.#pending = []
+    this.#options.onQuestions(this.#result(pending))
+    call.cancel(new Fault('cancelled', 'The client is being asked'))
+    rejectInTurn(pending, call)
+  }
+
+  #result(pending: readonly Pending[]): InputRequired | Fault {
+    const { seal, limits, peer } = this.#options
+    const round = (this.#state?.round ?? 0) + 1
+    if (round > MAX_ROUNDS) return new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
+    const state: State = {
+      subject: this.#subject,
+      round,
+      asked: Object.fromEntries(pending.map(({ key, digest }) => [key, digest])),
+      answers: Object.fromEntries(this.#answers),
+      once: Object.fromEntries(this.#once),
+    }
+    const requestState = seal.seal(PURPOSE, state, Date.now() + Math.min(limits.askTimeoutMs, 365 * 86_400_000))
+    if (requestState.length > limits.maxStateBytes) {
+      return new Fault('too-large', `The state between two rounds is larger than ${limits.maxStateBytes} bytes`)
+    }
+    return {
+      resultType: 'input_required',
+      inputRequests: Object.fromEntries(pending.map(({ key, question }) => [key, encodeQuestion(question, peer)])),
+      requestState,
+    }
+  }
+}
+
+/** Lets a handler that waits clean up: one question per turn, and none once its own code has ended. */
+function rejectInTurn([next, ...rest]: readonly Pending[], call: LiveCall): void {
+  if (next === undefined || call.settled) return
+  setImmediate(() => {
+    if (call.settled) return
+    next.reject(new DOMException('The client is being asked', 'AbortError'))
+    rejectInTurn(rest, call)
+  })
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+}
+
+function isState(value: unknown): value is State {
+  return isRecord(value) && typeof value['subject'] === 'string' && typeof value['round'] === 'number'
+    && isRecord(value['asked']) && isRecord(value['answers']) && isRecord(value['once'])
+}

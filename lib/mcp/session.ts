@@ -1,0 +1,183 @@
+/**
+ * What a legacy session keeps: who it belongs to, what was negotiated, what runs in it, what it was
+ * asked, and its streams. And the table of all sessions, bounded, by idle time and by number.
+ *
+ * A session of another principal does not exist. Spec: MCP 2025-11-25, Transports, Session Management.
+ */
+import { randomBytes } from 'node:crypto'
+import { Fault } from '../core/fault.ts'
+import { Workload } from '../core/workload.ts'
+import { ReplayStream } from './replay.ts'
+import type { ClientInfo, LiveCall, Severity } from '../core/call.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { Id } from '../wire/jsonrpc.ts'
+import type { Peer } from './link.ts'
+import type { ReplayBudget } from './replay.ts'
+import type { Revision } from './revisions.ts'
+
+/** Addresses that one client may watch. */
+export const MAX_SUBSCRIPTIONS = 1_000
+
+/** What `initialize` settled. */
+export interface Handshake {
+  readonly revision: Revision
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly client: ClientInfo | undefined
+}
+
+/** A question to the client that waits for its answer. */
+export interface Asked {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (reason: Fault) => void
+}
+
+/** One session. */
+export class Session implements Peer {
+  readonly id: string = randomBytes(24).toString('base64url')
+  readonly owner: string
+  revision: Revision
+  capabilities: Readonly<Record<string, unknown>> = {}
+  client: ClientInfo | undefined
+  logLevel: Severity | undefined = 'info'
+  readonly workload: Workload
+  /** Calls that run, by the id of their request. */
+  readonly running = new Map<Id, LiveCall>()
+  readonly asked = new Map<Id, Asked>()
+  /** Resources whose changes the client wants to hear of. */
+  readonly subscriptions = new Set<string>()
+  readonly streams = new Map<string, ReplayStream>()
+  /** Where messages go that belong to no request; undefined while the client has opened none. */
+  outlet: ((message: string) => void) | undefined
+  /** The stream that GET opened. */
+  standalone: ReplayStream | undefined
+  usedAt: number = performance.now()
+  isOver = false
+  #questions = 0
+  readonly #limits: Limits
+  readonly #budget: ReplayBudget
+
+  constructor(owner: string, revision: Revision, limits: Limits, budget: ReplayBudget) {
+    this.owner = owner
+    this.revision = revision
+    this.#limits = limits
+    this.#budget = budget
+    this.workload = new Workload(limits.maxCallsPerSession, 'in this session')
+  }
+
+  get session(): Session { return this }
+
+  /** Something is going on that must not be cut off. */
+  get isBusy(): boolean {
+    if (this.workload.running > 0 || this.outlet !== undefined && this.standalone === undefined) return true
+    for (const stream of this.streams.values()) if (stream.isAttached) return true
+    return false
+  }
+
+  settle({ revision, capabilities, client }: Handshake): void {
+    this.revision = revision
+    this.capabilities = capabilities
+    this.client = client
+  }
+
+  /** A new stream, which the client can come back to. */
+  openStream(): ReplayStream {
+    for (const [id, stream] of this.streams) if (stream.isStale) this.#forget(id, stream)
+    for (const [id, stream] of this.streams) {
+      if (this.streams.size < this.#limits.maxCallsPerSession * 2) break
+      if (stream.isFinished) this.#forget(id, stream)
+    }
+    const stream = new ReplayStream(this.#limits, this.#budget)
+    this.streams.set(stream.id, stream)
+    return stream
+  }
+
+  #forget(id: string, stream: ReplayStream): void {
+    this.streams.delete(id)
+    stream.drop()
+  }
+
+  /** An id for a question of ours. */
+  nextQuestion(): string {
+    return `ask-${++this.#questions}`
+  }
+
+  /** Ends everything that belongs to the session. */
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    const reason = new Fault('cancelled', 'The session has ended')
+    for (const call of [...this.running.values()]) call.cancel(reason)
+    for (const asked of [...this.asked.values()]) asked.reject(reason)
+    this.asked.clear()
+    for (const [id, stream] of this.streams) this.#forget(id, stream)
+    this.standalone = undefined
+    this.outlet = undefined
+  }
+}
+
+/** All sessions of one server. */
+export class Sessions {
+  readonly #limits: Limits
+  readonly #budget: ReplayBudget
+  readonly #byId = new Map<string, Session>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: Limits, budget: ReplayBudget) {
+    this.#limits = limits
+    this.#budget = budget
+  }
+
+  get count(): number { return this.#byId.size }
+  get all(): Iterable<Session> { return this.#byId.values() }
+
+  /** Begins a session. The one that was idle for longest makes room; where none is idle, throws `Fault('busy')`. */
+  open(owner: string, revision: Revision): Session {
+    if (this.#byId.size >= this.#limits.maxSessions) this.#makeRoom()
+    const session = new Session(owner, revision, this.#limits, this.#budget)
+    this.#byId.set(session.id, session)
+    this.#watch()
+    return session
+  }
+
+  /** The owner's session of that id. Finding it counts as use. */
+  find(id: string, owner: string): Session | undefined {
+    const session = this.#byId.get(id)
+    if (session === undefined || session.owner !== owner) return undefined
+    session.usedAt = performance.now()
+    // Maps keep the order of insertion: the first is always the one idle for longest.
+    this.#byId.delete(id)
+    this.#byId.set(id, session)
+    return session
+  }
+
+  close(session: Session): void {
+    this.#byId.delete(session.id)
+    session.end()
+    if (this.#byId.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#byId.values()]) this.close(session)
+  }
+
+  #makeRoom(): void {
+    for (const session of this.#byId.values()) if (!session.isBusy) return this.close(session)
+    throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
+  }
+
+  // One look at all of them, often enough that nobody stays much beyond the limit.
+  #watch(): void {
+    const { sessionIdleMs } = this.#limits
+    if (this.#timer !== undefined || sessionIdleMs > 0x7fffffff) return
+    this.#timer = setInterval(() => {
+      const oldest = performance.now() - sessionIdleMs
+      for (const session of this.#byId.values()) {
+        if (session.isBusy) session.usedAt = performance.now()
+        else if (session.usedAt < oldest) this.close(session)
+      }
+    }, Math.max(10, sessionIdleMs / 4))
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Neutral values to what one revision knows: keys that it has, blocks that it understands, values that
+ * it allows. Pure; decides nothing but by the row.
+ */
+import { isRecord, text } from '../core/content.ts'
+import type { Content, ResourceContents } from '../core/content.ts'
+import type { PromptResult } from '../core/prompt.ts'
+import type { Tool, ToolResult } from '../core/tool.ts'
+import type { Entity, Revision } from './revisions.ts'
+
+/** The members of a definition that the revision has, in its own order, without those that are undefined. */
+export function pick(entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision): Record<string, unknown> {
+  const picked: Record<string, unknown> = {}
+  for (const key of row.keys[entity]) if (source[key] !== undefined) picked[key] = source[key]
+  return picked
+}
+
+/** A tool as `tools/list` shows it. */
+export function toolDescriptor(tool: Tool, row: Revision): object {
+  const { input, output, ...rest } = tool
+  const outputSchema = output === undefined || row.structured === 'never' ? undefined : wrappedSchema(output.json, row)
+  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description: rest.description || undefined }, row)
+}
+
+/**
+ * Revisions that allow only objects get any other value as the one member `result` of an object, and the
+ * schema says so.
+ */
+function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision): object {
+  if (row.structured === 'any' || schema['type'] === 'object') return schema
+  return { type: 'object', properties: { result: schema }, required: ['result'] }
+}
+
+/** A tool's result. `wraps`: the tool's own output schema is no object schema. */
+export function toolResult(result: ToolResult, row: Revision, wraps: boolean): Record<string, unknown> {
+  const { content, structuredContent, isError, _meta } = result
+  const shaped: Record<string, unknown> = { content: blocks(content, row) }
+  if (structuredContent !== undefined && row.structured !== 'never') {
+    if (row.structured === 'any' || (isRecord(structuredContent) && !wraps)) shaped['structuredContent'] = structuredContent
+    else shaped['structuredContent'] = { result: structuredContent }
+  }
+  if (isError === true) shaped['isError'] = true
+  if (_meta !== undefined) shaped['_meta'] = _meta
+  return shaped
+}
+
+/** Whether the structured output of a tool is wrapped for the older revisions. */
+export function isWrapped(tool: Tool): boolean {
+  return tool.output !== undefined && tool.output.json['type'] !== 'object'
+}
+
+/** Blocks that the revision knows. */
+export function blocks(content: readonly Content[], row: Revision): readonly Content[] {
+  return content.every((block) => row.blocks.has(block.type)) ? content : content.map((block) => down(block, row))
+}
+
+/** What an old client gets in the place of a block that it would stumble over. */
+function down(block: Content, row: Revision): Content {
+  if (row.blocks.has(block.type)) return block
+  if (block.type === 'audio') {
+    return { type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data } }
+  }
+  if (block.type === 'resource_link') return text(`${block.title ?? block.name} (${block.uri})`)
+  return text(`[${block.type}]`)
+}
+
+/** A prompt's messages. */
+export function promptResult(result: PromptResult, row: Revision): Record<string, unknown> {
+  return {
+    ...result.description !== undefined && { description: result.description },
+    messages: result.messages.map(({ role, content }) => ({ role, content: blocks([content], row)[0] })),
+  }
+}
+
+/** What a resource holds. */
+export function readResult(contents: readonly ResourceContents[]): Record<string, unknown> {
+  return { contents }
+}

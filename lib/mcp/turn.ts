@@ -1,0 +1,219 @@
+/**
+ * One request on its way through a method: the line that a handler's call speaks through, and the one
+ * place where results and faults become answers.
+ */
+import { LiveCall } from '../core/call.ts'
+import { asFault, Fault, sentence } from '../core/fault.ts'
+import {
+  formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
+  rpcError,
+} from '../wire/jsonrpc.ts'
+import { askOnStream, canAsk, capabilityFor } from './ask.ts'
+import { pick } from './shape.ts'
+import { Rounds } from './rounds.ts'
+import type { Ability, ClientInfo, Line, Origin, Question, Severity } from '../core/call.ts'
+import type { FaultKind } from '../core/fault.ts'
+import type { Id, RpcError } from '../wire/jsonrpc.ts'
+import type { McpContext } from './context.ts'
+import type { Link, Peer } from './link.ts'
+
+/** Prefix of the `_meta` keys that the protocol itself uses. */
+export const META = 'io.modelcontextprotocol/'
+
+/** A method may find that the client lacks what it needs, or may not do this. */
+export const MISSING_CAPABILITY = -32021
+
+const codes: Readonly<Record<FaultKind, number>> = {
+  'invalid': INVALID_PARAMS, 'unauthenticated': INVALID_REQUEST, 'forbidden': INVALID_REQUEST,
+  'not-found': INVALID_PARAMS, 'conflict': INVALID_REQUEST, 'unsupported': METHOD_NOT_FOUND,
+  'too-large': INVALID_REQUEST, 'busy': INTERNAL_ERROR, 'timeout': INTERNAL_ERROR, 'cancelled': INTERNAL_ERROR,
+  'failed': INTERNAL_ERROR, 'internal': INTERNAL_ERROR,
+}
+
+/** HTTP statuses of those faults that are told at HTTP's level too. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
+])
+
+const severities: readonly Severity[] = [
+  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
+]
+
+/** Whether a value names a level of log. */
+export function isSeverity(value: unknown): value is Severity {
+  return severities.some((known) => known === value)
+}
+
+/** One request. */
+export class Turn implements Line {
+  readonly protocol = 'mcp'
+  readonly mcp: McpContext
+  readonly peer: Peer
+  readonly origin: Origin
+  readonly link: Link
+  readonly id: Id
+  readonly params: Readonly<Record<string, unknown>>
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Made when an author's code is about to run. */
+  #call: LiveCall | undefined
+  #rounds: Rounds | undefined
+  #isFinished = false
+  #lastProgress = -Infinity
+
+  constructor(
+    mcp: McpContext, peer: Peer, origin: Origin, link: Link, id: Id,
+    params: Readonly<Record<string, unknown>>, metadata: Readonly<Record<string, unknown>>,
+  ) {
+    this.mcp = mcp
+    this.peer = peer
+    this.origin = origin
+    this.link = link
+    this.id = id
+    this.params = params
+    this.metadata = metadata
+  }
+
+  get sessionId(): string | undefined { return this.peer.session?.id }
+  get client(): ClientInfo | undefined { return this.peer.client }
+
+  /**
+   * The call of an author's code. In a session it can be cancelled by its id; `subject` is what the state
+   * of a call in rounds is bound to.
+   */
+  call(subject: readonly unknown[]): LiveCall {
+    const { mcp, origin, params, peer } = this
+    const call = new LiveCall(origin, this)
+    this.#call = call
+    if (peer.revision.ask === 'round') {
+      const { inputResponses, requestState } = params
+      this.#rounds = new Rounds({
+        seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
+        subject: [origin.principal.id, ...subject],
+        onQuestions: (result) => result instanceof Fault ? this.fail(result) : this.succeed(result),
+      })
+    }
+    if (peer.session !== undefined) peer.session.running.set(this.id, call)
+    return call
+  }
+
+  /** The client has left, or does not want the answer any more. */
+  cancel(reason: string): void {
+    this.#call?.cancel(new Fault('cancelled', reason))
+  }
+
+  can(what: Ability): boolean {
+    const { peer, link } = this
+    return canAsk(peer, what) && (peer.revision.ask === 'round' || (peer.session !== undefined && link.sends))
+  }
+
+  ask(question: Question): Promise<unknown> {
+    const { mcp, peer, link } = this
+    const call = this.#call!
+    if (this.#rounds !== undefined) return this.#rounds.ask(question, call)
+    return askOnStream(question, peer.session!, link, call, mcp.service.limits, peer)
+  }
+
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    if (this.#rounds !== undefined) return this.#rounds.once(key, fn, this.#call!)
+    return new Promise((resolve) => resolve(fn()))
+  }
+
+  progress(done: number, total: number | undefined, text: string | undefined): void {
+    const { progressToken } = this.metadata
+    if ((typeof progressToken !== 'string' && typeof progressToken !== 'number') || !(done > this.#lastProgress)) return
+    this.#lastProgress = done
+    const message = this.peer.revision.progressText ? text : undefined
+    this.#notify('notifications/progress', { progressToken, progress: done, total, message })
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    const { logLevel } = this.peer
+    if (logLevel === undefined || severities.indexOf(level) < severities.indexOf(logLevel)) return
+    this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
+  }
+
+  detach(retryMs: number | undefined): void {
+    this.link.detach?.(retryMs)
+  }
+
+  #notify(method: string, params: object): void {
+    if (!this.#isFinished && this.link.sends) this.link.send(formatNotification(method, JSON.stringify(params)))
+  }
+
+  /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
+  succeed(result: object | string): void {
+    if (this.#isFinished) return
+    let text: string
+    try {
+      text = typeof result === 'string' ? result : JSON.stringify(this.#stamped(result))
+    } catch (error) {
+      // What a handler returned cannot be said in JSON: a defect like any other of its.
+      this.mcp.service.log('error', 'A result is not JSON', { request: this.origin.requestId, cause: error })
+      return this.fail(new Fault('internal', 'Internal error', undefined, { cause: error }))
+    }
+    const { maxResultBytes } = this.mcp.service.limits
+    if (text.length > maxResultBytes) {
+      return this.fail(new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`))
+    }
+    this.#end()
+    this.link.finish(formatResult(this.id, text))
+  }
+
+  /** What newer revisions say in every result. */
+  #stamped(result: object): object {
+    if (!this.peer.revision.stamps) return result
+    const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
+    return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
+  }
+
+  /** The server's own words in a result's `_meta`. */
+  get stamp(): Readonly<Record<string, unknown>> {
+    return { [`${META}serverInfo`]: pick('implementation', this.mcp.implementation, this.peer.revision) }
+  }
+
+  /** Answers with an error, or with nothing where the client has cancelled. */
+  fail(thrown: unknown): void {
+    if (this.#isFinished) return
+    const fault = asFault(thrown)
+    if (fault !== thrown) {
+      this.mcp.service.log('error', 'An MCP request failed', { request: this.origin.requestId, cause: thrown })
+    }
+    this.#end()
+    if (fault.kind === 'cancelled') return this.link.abandon()
+    const error = this.#error(fault)
+    const status = error.code === MISSING_CAPABILITY ? 400 : statuses.get(fault.kind)
+    this.link.finish(formatError(this.id, error), status, headersOf(fault))
+  }
+
+  #error(fault: Fault): RpcError {
+    const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
+    const detail = fault.detail !== null && typeof fault.detail === 'object' ? fault.detail : undefined
+    if (fault.kind === 'unsupported' && detail !== undefined && 'ability' in detail) {
+      const { ability, requiredCapabilities } = detail as { ability: Ability; requiredCapabilities?: object }
+      return {
+        code: MISSING_CAPABILITY,
+        message: 'Missing required client capability',
+        data: { detail: told, requiredCapabilities: requiredCapabilities ?? capabilityFor(ability) },
+      }
+    }
+    if (fault.kind === 'not-found' && detail !== undefined && 'uri' in detail) {
+      const code = this.peer.revision.resourceNotFound
+      const data = { detail: told, uri: detail.uri }
+      return code === INVALID_PARAMS ? rpcError(code, told, { uri: detail.uri }) : { code, message: 'Resource not found', data }
+    }
+    return rpcError(codes[fault.kind], told)
+  }
+
+  #end(): void {
+    this.#isFinished = true
+    const { session } = this.peer
+    if (session !== undefined && session.running.get(this.id) === this.#call) session.running.delete(this.id)
+  }
+}
+
+function headersOf(fault: Fault): readonly string[] | undefined {
+  if (fault.kind === 'busy') return ['Retry-After', '1']
+  const { detail } = fault
+  if (typeof detail !== 'object' || detail === null || !('challenge' in detail)) return undefined
+  return ['WWW-Authenticate', String(detail.challenge)]
+}
