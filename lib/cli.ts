@@ -3,16 +3,20 @@
  * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
  * line, with 1 for what could not be done.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { isRecord } from './core/content.ts'
 import { formatLine } from './core/log.ts'
 import { launch } from './launch.ts'
+import { serveStdio } from './stdio.ts'
 import type { Subject } from './core/subject.ts'
 import type { LaunchOptions } from './launch.ts'
 import type { ProtocolName } from './server.ts'
+
+/** As in package.json, which a copied dist/ does not have beside it. */
+const VERSION = '0.1.0'
 
 const HELP = `Usage: triport serve [module] [options]
 
@@ -30,6 +34,7 @@ OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
   --public-url URL       where clients reach this server
   --allowed-hosts LIST   names that this server is reached by, joined by commas
   --path PATH            a further path for queries, as in /ask
+  --stdio                MCP on standard input and output, for hosts that start a process
   --help, --version
 `
 
@@ -42,6 +47,7 @@ const options = {
   'public-url': { type: 'string' },
   'allowed-hosts': { type: 'string' },
   'path': { type: 'string' },
+  'stdio': { type: 'boolean' },
   'help': { type: 'boolean', short: 'h' },
   'version': { type: 'boolean', short: 'v' },
 } as const
@@ -51,17 +57,20 @@ class UsageError extends Error {}
 
 async function main(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse(args)
-  if (values.version === true) return void process.stdout.write(`${version()}\n`)
+  if (values.version === true) return void process.stdout.write(`${VERSION}\n`)
   if (values.help === true || positionals.length === 0) return void process.stdout.write(HELP)
   const [command, module, ...more] = positionals
   if (command !== 'serve') throw new UsageError(`There is no command '${command}'; write triport serve`)
   if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
   surviveHandlers()
   const subject = module === undefined ? await builtIn() : await load(module)
-  await launch(subject, launchOptions(values))
+  if (values.stdio === true) await serveStdio(subject)
+  else await launch(subject, launchOptions(values))
 }
 
-function parse(args: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>> {
+interface CommandLine { options: typeof options; allowPositionals: true }
+
+function parse(args: readonly string[]): ReturnType<typeof parseArgs<CommandLine>> {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
@@ -72,13 +81,9 @@ function parse(args: readonly string[]): ReturnType<typeof parseArgs<{ options: 
 type Values = ReturnType<typeof parse>['values']
 
 function launchOptions(values: Values): LaunchOptions {
-  const port = values.port === undefined ? undefined : Number(values.port)
-  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65535 && values.port?.trim() !== '')) {
-    throw new UsageError(`--port ${values.port} is no port; write a number from 0 to 65535`)
-  }
   const protocols = listOf(values.protocol)
   return {
-    port,
+    port: portOf(values.port),
     host: values.host,
     protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
     // An empty variable is one that was not set; an empty flag is a mistake that createServer names.
@@ -90,6 +95,12 @@ function launchOptions(values: Values): LaunchOptions {
   }
 }
 
+function portOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65535) return Number(value)
+  throw new UsageError(`--port ${value} is no port; write a number from 0 to 65535`)
+}
+
 function listOf(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
@@ -99,7 +110,9 @@ async function builtIn(): Promise<Subject> {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('./core/openai.ts')
-    return openaiAgent({ baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined })
+    return openaiAgent({
+      baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
+    })
   }
   const { assistant, tools } = await import('./assistant/assistant.ts')
   return { agents: [assistant], tools }
@@ -114,24 +127,29 @@ async function load(path: string): Promise<Subject> {
   } catch (error) {
     throw new Error(`Cannot load ${path}: ${reason(error, path)}`, { cause: error })
   }
-  const { default: main = module['agent'] ?? module['group'], agents, groups, tools } = module
+  // What a CommonJS module exports by name arrives as the members of its default.
+  const { default: whole } = module
+  const named = isRecord(whole) && ('agent' in whole || 'group' in whole) ? whole : module
+  const { default: main = named['agent'] ?? named['group'], agents, groups, tools } = named
   if (main !== undefined) {
     if (tools === undefined || isRecord(main) && ('agents' in main || 'tools' in main)) return main as Subject
     return [main, tools].flat() as Subject
   }
   if (agents === undefined && groups === undefined && tools === undefined) {
-    throw new Error(`${path} exports nothing to serve; export default (prompt) => answer, or name it agent, agents or tools`)
+    const remedy = 'export default (prompt) => answer, or name it agent, agents or tools'
+    throw new Error(`${path} exports nothing to serve; ${remedy}`)
   }
   if (Array.isArray(agents) && groups === undefined && tools === undefined) return agents as Subject
   return { agents, groups, tools } as Subject
 }
 
 function reason(error: unknown, path: string): string {
-  const { code, message } = error instanceof Error ? error as NodeJS.ErrnoException : { code: undefined, message: String(error) }
-  if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts$/.test(path)) {
+  if (!existsSync(path)) return 'there is no such file'
+  if (!(error instanceof Error)) return String(error)
+  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts$/.test(path)) {
     return 'this Node does not run TypeScript; compile it first, or use Node 22.18 or later'
   }
-  return code === 'ERR_MODULE_NOT_FOUND' && message.includes(resolve(path)) ? 'there is no such file' : message
+  return error.message
 }
 
 /** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */
@@ -143,13 +161,9 @@ function surviveHandlers(): void {
   process.on('uncaughtException', tell('An error was thrown where nobody could catch it'))
 }
 
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return isRecord(manifest) ? String(manifest['version']) : 'unknown'
-}
-
 main(process.argv.slice(2)).catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`triport: ${message}\n`)
-  process.exit(error instanceof UsageError || error instanceof TypeError || error instanceof RangeError ? 2 : 1)
+  const isMistake = [UsageError, TypeError, RangeError].some((kind) => error instanceof kind)
+  process.exit(isMistake ? 2 : 1)
 })

@@ -1,8 +1,11 @@
 /** The public face of triport. What is not named here is the house's own. */
 export { createServer } from './server.ts'
 export { launch } from './launch.ts'
+export { serveStdio } from './stdio.ts'
 export { defineAgent, defineGroup } from './core/agent.ts'
 export { defineTool } from './core/tool.ts'
+export { defineResource, defineResourceTemplate } from './core/resource.ts'
+export { definePrompt } from './core/prompt.ts'
 export { Fault } from './core/fault.ts'
 export { defaults } from './core/defaults.ts'
 export { openaiAgent } from './core/openai.ts'
@@ -11,6 +14,8 @@ export { memoryStore } from './store/memory.ts'
 
 export type { Address, ProtocolChoice, ProtocolName, ServerOptions, TriportServer } from './server.ts'
 export type { Launched, LaunchOptions } from './launch.ts'
+export type { StdioOptions } from './stdio.ts'
+export type { McpOptions } from './mcp/context.ts'
 export type {
   Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
 } from './core/agent.ts'
@@ -19,7 +24,10 @@ export type {
   Ability, ArtifactInput, Call, ClientInfo, ElicitAnswer, FormQuestion, Protocol, Root, SampleAnswer, SampleQuestion,
   Severity, Trace, UrlQuestion,
 } from './core/call.ts'
-export type { Catalog, CatalogChange, Served } from './core/catalog.ts'
+export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'
+export type {
+  Completer, Completers, CompletionContext, CompletionInput, CompletionOutput,
+} from './core/completion.ts'
 export type {
   Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents, ResourceLink,
   TextContent,
@@ -31,11 +39,19 @@ export type { FaultKind } from './core/fault.ts'
 export type { Log, LogLevel } from './core/log.ts'
 export type { OpenaiOptions } from './core/openai.ts'
 export type { Principal } from './core/principal.ts'
+export type {
+  Prompt, PromptArgument, PromptArgumentInput, PromptArguments, PromptDefinition, PromptMessageInput, PromptOutput,
+  PromptResultInput,
+} from './core/prompt.ts'
+export type {
+  ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition, Variables,
+} from './core/resource.ts'
 export type { Kept, Soon, Store } from './core/store.ts'
-export type { Offer, Subject, ToolLike } from './core/subject.ts'
+export type { Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike } from './core/subject.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
-export type { ApiKey, AuthRequest, NamedKey, Verify } from './http/auth.ts'
+export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
 export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
 export type { MemoryLimits } from './store/memory.ts'
+export type { TemplateValue, UriTemplate } from './wire/uri-template.ts'

@@ -69,7 +69,9 @@ type Post = (path: string, body: object) => string
 
 const doors: Readonly<Record<ProtocolName, (post: Post, url: string) => readonly [string, string]>> = {
   http: (post, url) => [`${url}/`, post('/', { query: 'hello' })],
-  mcp: (post, url) => [`${url}/mcp and ${url}/sse`, post('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })],
+  mcp: (post, url) => [`${url}/mcp and ${url}/sse`, post('/messages/', {
+    jsonrpc: '2.0', id: 1, method: 'tools/list',
+  })],
   a2a: (post, url) => [`${url}/a2a, card at ${url}/.well-known/agent.json`, post('/a2a', {
     jsonrpc: '2.0', id: '1', method: 'message/send',
     params: { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } },

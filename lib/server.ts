@@ -8,6 +8,7 @@ import { limitsOf } from './core/defaults.ts'
 import { show } from './core/define.ts'
 import { Fault } from './core/fault.ts'
 import { quietly, stderrLog } from './core/log.ts'
+import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/task.ts'
 import { Workload } from './core/workload.ts'
@@ -19,17 +20,22 @@ import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { Streams } from './http/sink.ts'
+import { a2aEndpoints, requireAgent } from './a2a/door.ts'
+import { mcpDoor } from './mcp/door.ts'
 import { queryEndpoints } from './rest/routes.ts'
 import { welcomeEndpoints } from './rest/welcome.ts'
 import { memoryStore } from './store/memory.ts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createSeal } from './wire/seal.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Log } from './core/log.ts'
 import type { Service } from './core/service.ts'
 import type { Store } from './core/store.ts'
 import type { Offer } from './core/subject.ts'
-import type { ApiKey, Authenticate } from './http/auth.ts'
+import type { ApiKey, Authenticate, Authorization } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
+import type { Handler } from './http/listener.ts'
+import type { McpOptions } from './mcp/context.ts'
+import type { Seal } from './wire/seal.ts'
 
 /** A door of the server. */
 export type ProtocolName = 'http' | 'mcp' | 'a2a'
@@ -48,6 +54,8 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly protocol?: ProtocolChoice | undefined
   /** A key, several, or a function that knows them. Left out: nobody needs a key on a loopback address. */
   readonly apiKey?: ApiKey | undefined
+  /** OAuth tokens, besides or in place of keys: the MCP door becomes an OAuth resource server (RFC 9728). */
+  readonly auth?: Authorization | undefined
   /** Serves without a key on any address. */
   readonly insecure?: boolean | undefined
   /** Where clients reach this server, when that is not where it listens. */
@@ -68,6 +76,13 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly log?: Log | false | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
+  /** What only the MCP door needs to know. */
+  readonly mcp?: McpOptions | undefined
+  /**
+   * Seals what clients carry: states between two rounds, cursors. The first of several seals, all open. At
+   * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, else random for this process.
+   */
+  readonly secret?: string | readonly string[] | undefined
   /** Where finished tasks are kept. Left out: bounded memory. */
   readonly store?: Store | undefined
 }
@@ -87,7 +102,7 @@ export interface TriportServer {
   /** Opens a socket. `port` 0 takes any free one; left out, the protocols' default. `host` is 127.0.0.1 if left out. */
   listen(port?: number, host?: string): Promise<Address>
   /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
+  readonly handler: Handler
   /** The same without a socket. */
   fetch(request: Request): Promise<Response>
   /** Drains, ends streams, closes sockets; at most `graceMs` and a second. Calling it again changes nothing. */
@@ -99,19 +114,21 @@ const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 /** What cancelled runs get to say good-bye. */
 const FAREWELL_MS = 1_000
 
-/** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
-export function createServer(options: ServerOptions): TriportServer {
-  const limits = limitsOf(options)
-  const offer = define(options)
-  const name = options.name ?? (offer.groups[0] ?? offer.agents[0])?.name ?? 'triport'
-  const protocols = protocolsOf(options.protocol, offer.agents.length + offer.groups.length === 0)
-  const mountPath = pathOf('mountPath', options.mountPath) ?? ''
-  const publicUrl = urlOf(options.publicUrl)
-  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
+/** How often a closing server looks for what has come to its end. */
+const SWEEP_MS = 50
 
+/**
+ * What is served and what all doors share, without any door. Throws `TypeError` or `RangeError` for
+ * mistakes in the definitions and limits.
+ */
+export function createService(options: ServerOptions): { readonly service: Service; readonly seal: Seal } {
+  const limits = limitsOf(options)
+  const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)
+  const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
   const catalog = new Catalog(name)
-  for (const thing of [...offer.groups, ...offer.agents, ...offer.tools]) catalog.add(thing)
-  if (catalog.root === undefined && catalog.tools.length === 0) {
+  const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
+  for (const thing of things) catalog.add(thing)
+  if (things.length === 0) {
     throw new TypeError(`There is nothing to serve; write createServer({ agents: [agent] }) or { tools: [tool] }`)
   }
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
@@ -121,27 +138,44 @@ export function createServer(options: ServerOptions): TriportServer {
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
     limits,
-    log,
+    log: quietly(options.log === false ? () => {} : options.log ?? stderrLog),
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
     conversations: new Conversations(limits),
     tasks: new Tasks(limits, store),
+    store,
   }
+  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)) }
+}
 
-  let authenticate: Authenticate | undefined = options.apiKey === undefined ? undefined : createAuthenticate(options.apiKey)
+/** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
+export function createServer(options: ServerOptions): TriportServer {
+  const { service, seal } = createService(options)
+  const { catalog, limits, log, name } = service
+  const protocols = protocolsOf(options.protocol, catalog.root === undefined)
+  const mountPath = pathOf('mountPath', options.mountPath) ?? ''
+  const publicUrl = urlOf(options.publicUrl)
+  if (protocols.includes('a2a')) requireAgent(catalog)
+
+  const { apiKey, auth } = options
+  let authenticate: Authenticate | undefined = apiKey === undefined && auth === undefined
+    ? undefined : createAuthenticate(apiKey, auth)
   let generatedKey: string | undefined
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
 
+  const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth: options.auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
     ...welcomeEndpoints(service, { endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
+    ...mcp?.endpoints ?? [],
+    ...protocols.includes('a2a') ? a2aEndpoints(service, { isKeyed }) : [],
   ]
   const streams = new Streams(limits)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors } = options
   const gate = createGate({
-    name, limits, budget, log, mountPath, publicUrl,
+    name, limits, budget, log, anonymous, mountPath, publicUrl,
     router: createRouter(endpoints),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
@@ -171,11 +205,16 @@ export function createServer(options: ServerOptions): TriportServer {
   async function shut(): Promise<void> {
     isDraining = true
     listener.drain()
+    mcp?.quiet()
+    // A session whose last call ends during the grace has nothing more to wait for.
+    const sweep = setInterval(() => mcp?.quiet(), SWEEP_MS)
     await listener.idle(limits.graceMs)
+    clearInterval(sweep)
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+    mcp?.close()
     await listener.idle(FAREWELL_MS)
     await listener.destroy()
-    await store.close?.()
+    await service.store.close?.()
   }
 
   return {
@@ -186,7 +225,7 @@ export function createServer(options: ServerOptions): TriportServer {
     catalog,
     listen,
     handler: listener.handler,
-    fetch: createFetch({ gate, streams, limits, log }),
+    fetch: createFetch({ gate, streams, budget, limits, log }),
     close: () => closing ??= shut(),
   }
 }
@@ -198,7 +237,7 @@ export function defaultPort(protocols: readonly ProtocolName[]): number {
 
 function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
   const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
-    : choice === 'all' ? ALL : [choice].flat()
+    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
     throw new TypeError(`protocol is ${show(unknown ?? choice)}; write 'http', 'mcp', 'a2a', 'all' or a list of the first three`)

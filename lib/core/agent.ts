@@ -3,7 +3,9 @@
  * write instead, then frozen. How they are run is in `operations.ts`.
  */
 import { isRecord } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireTimeout, show, slug } from './define.ts'
+import {
+  requireDefinition, requireFunction, requireString, requireText, requireTimeout, show, slug,
+} from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
 
@@ -91,6 +93,8 @@ export function defineAgent(definition: AgentLike): Agent {
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
   requireFunction(owner, 'run', definition.run, AGENT_EXAMPLE)
+  requireText(owner, 'description', definition.description)
+  requireText(owner, 'version', definition.version)
   requireTimeout(owner, definition.timeoutMs)
   checkReplies(owner, definition.replies)
   checkSkills(owner, definition.skills)
@@ -114,11 +118,15 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
   const name = requireString('A group', 'name', definition.name)
   const owner = `The group '${name}'`
   if (!Array.isArray(definition.agents) || definition.agents.length === 0) {
-    throw new TypeError(`${owner} needs 'agents': a list of at least one agent. Write defineGroup(${GROUP_EXAMPLE})`)
+    const example = `Write defineGroup(${GROUP_EXAMPLE})`
+    throw new TypeError(`${owner} needs 'agents': a list of at least one agent. ${example}`)
   }
+  requireText(owner, 'description', definition.description)
+  requireText(owner, 'version', definition.version)
   const { mode = 'sequence', onAgentError = 'stop' } = definition
   if (mode !== 'sequence' && mode !== 'parallel' && typeof mode !== 'function') {
-    throw new TypeError(`${owner} has mode ${show(mode)}; write 'sequence', 'parallel' or a function that routes`)
+    const remedy = `write 'sequence', 'parallel' or a function that routes`
+    throw new TypeError(`${owner} has mode ${show(mode)}; ${remedy}`)
   }
   if (onAgentError !== 'stop' && onAgentError !== 'continue') {
     throw new TypeError(`${owner} has onAgentError ${show(onAgentError)}; write 'stop' or 'continue'`)
@@ -152,8 +160,9 @@ export function twins(owner: string, first: { name: string; id: string }, second
 function idOf(owner: string, id: unknown, name: string): string {
   if (id === undefined) return slug(name)
   if (typeof id !== 'string' || slug(id) !== id) {
+    const rule = `an id is lower-case letters and digits joined by '-'`
     const better = typeof id === 'string' ? `; write '${slug(id)}'` : ''
-    throw new TypeError(`${owner} has the id ${show(id)}: an id is lower-case letters and digits joined by '-'${better}`)
+    throw new TypeError(`${owner} has the id ${show(id)}: ${rule}${better}`)
   }
   return id
 }
@@ -166,7 +175,7 @@ function checkReplies(owner: string, replies: unknown): void {
 function checkSkills(owner: string, skills: unknown): void {
   if (skills === undefined) return
   const fine = Array.isArray(skills) && skills.every((skill: unknown) => isRecord(skill)
-    && typeof skill['id'] === 'string' && typeof skill['name'] === 'string' && typeof skill['description'] === 'string')
+    && ['id', 'name', 'description'].every((member) => typeof skill[member] === 'string'))
   if (!fine) {
     throw new TypeError(`${owner} has skills without id, name or description; `
       + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)

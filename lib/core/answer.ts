@@ -41,7 +41,9 @@ export interface Answer {
 /** Takes each piece as it comes. A promise holds the agent back until the reader has caught up. */
 export type Emit = (piece: Content) => void | Promise<void>
 
-const states: ReadonlySet<unknown> = new Set<AnswerState>(['completed', 'input-required', 'rejected', 'failed'])
+const states: ReadonlySet<unknown> = new Set<AnswerState>([
+  'completed', 'input-required', 'rejected', 'failed',
+])
 
 /** Text without anything else: the answer of most agents. */
 export function textAnswer(said: string): Answer {
@@ -52,15 +54,19 @@ export function textAnswer(said: string): Answer {
  * The normal form of what `run` returned. Synchronous where that was; otherwise a promise.
  * Throws `Fault('too-large')` over `maxBytes`, `Fault('internal')` for what is no answer.
  */
-export function answerOf(output: unknown, call: LiveCall, maxBytes: number, emit?: Emit): Answer | Promise<Answer> {
-  if (isThenable(output)) return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
+export function answerOf(
+  output: unknown, call: LiveCall, maxBytes: number, emit?: Emit,
+): Answer | Promise<Answer> {
+  if (isThenable(output)) {
+    return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
+  }
   if (typeof output === 'string' && emit === undefined) {
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
-  if (isAsyncIterable(output)) return drain(output[Symbol.asyncIterator](), call, new Gathering(maxBytes), emit)
-  if (isIterator(output)) return drain(output, call, new Gathering(maxBytes), emit)
   const gathering = new Gathering(maxBytes)
+  if (isAsyncIterable(output)) return drain(output[Symbol.asyncIterator](), call, gathering, emit)
+  if (isIterable(output)) return drain(output[Symbol.iterator](), call, gathering, emit)
   const fresh = gathering.add(output)
   if (emit === undefined) return gathering.answer()
   return tell(fresh, emit).then(() => gathering.answer())
@@ -76,6 +82,7 @@ async function drain(
   gathering: Gathering,
   emit: Emit | undefined,
 ): Promise<Answer> {
+  let thrown: unknown
   try {
     for (;;) {
       const step = await iterator.next()
@@ -91,11 +98,12 @@ async function drain(
       if (call.over) break
     }
   } catch (error) {
-    if (!call.over) throw error
+    thrown = error
   }
-  // Nobody waits any more. A generator that is suspended gets the chance to clean up; it is not waited for.
-  Promise.resolve(iterator.return?.()).catch(() => {})
-  throw call.reason ?? new Fault('cancelled', 'Cancelled')
+  const reason = call.over ? call.reason ?? new Fault('cancelled', 'Cancelled') : thrown
+  // A generator that is suspended gets the chance to clean up; it is not waited for.
+  new Promise((resolve) => resolve(iterator.return?.())).catch(() => {})
+  throw reason
 }
 
 /** Puts pieces together. */
@@ -118,7 +126,8 @@ class Gathering {
     if (isContent(piece)) return [this.#block(contentOf(piece))]
     if (Array.isArray(piece)) return piece.flatMap((item) => this.add(item))
     if (!isRecord(piece)) {
-      throw mistake(`an agent answers with strings, content blocks or { text, data, content, state }, not ${typeof piece}`)
+      const forms = 'strings, content blocks or { text, data, content, state }'
+      throw mistake(`an agent answers with ${forms}, not ${typeof piece}`)
     }
     if (!isAnswerInput(piece)) {
       this.#data = piece
@@ -158,9 +167,12 @@ class Gathering {
   }
 }
 
-function isAnswerInput(value: Readonly<Record<string, unknown>>): value is AnswerInput & Readonly<Record<string, unknown>> {
+type Members = Readonly<Record<string, unknown>>
+
+function isAnswerInput(value: Members): value is AnswerInput & Members {
   const { text: said, content, state } = value
-  if (said === undefined && content === undefined && state === undefined && !Object.hasOwn(value, 'data')) return false
+  const isNamed = said !== undefined || content !== undefined || state !== undefined
+  if (!isNamed && !Object.hasOwn(value, 'data')) return false
   if (said !== undefined && typeof said !== 'string') return false
   if (content !== undefined && !Array.isArray(content)) return false
   return state === undefined || states.has(state)
@@ -183,7 +195,8 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-function isIterator(value: unknown): value is Iterator<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value
-    && 'next' in value && typeof value.next === 'function'
+/** Whether a value is read piece by piece. A list is one piece, and so is what has a JSON form of its own. */
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    && Symbol.iterator in value && !('toJSON' in value)
 }

@@ -138,7 +138,7 @@ export interface Line {
   readonly protocol: Protocol
   readonly sessionId?: string | undefined
   readonly client?: ClientInfo | undefined
-  readonly history?: readonly Turn[]
+  readonly history?: readonly Turn[] | undefined
   readonly message?: readonly Content[]
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly trace?: Trace
@@ -161,8 +161,12 @@ export class LiveCall implements Call {
   readonly line: Line
   /** Stands still while the client is asked. */
   readonly clock: Clock = new Clock()
-  /** Set when the run has ended, in whatever way. */
+  /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
+  /** Set when the handler's own code has come to its end, which may be later. */
+  settled = false
+  /** Takes the place of the line's history, where a handler's arguments name a conversation. */
+  turns: readonly Turn[] | undefined
   #reason: Fault | undefined
   #controller: AbortController | undefined
   #onCancel: ((reason: Fault) => void) | undefined
@@ -187,7 +191,7 @@ export class LiveCall implements Call {
   get client(): ClientInfo | undefined { return this.line.client }
   get headers(): ReadonlyMap<string, string> { return this.origin.headers }
   get sessionId(): string | undefined { return this.line.sessionId }
-  get history(): readonly Turn[] { return this.line.history ?? nothing }
+  get history(): readonly Turn[] { return this.turns ?? this.line.history ?? nothing }
   get message(): readonly Content[] { return this.line.message ?? nothing }
   get metadata(): Readonly<Record<string, unknown>> { return this.line.metadata ?? noMetadata }
   get trace(): Trace { return this.line.trace ?? traceOf(this.origin) }
@@ -237,6 +241,7 @@ export class LiveCall implements Call {
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
     const running = this.#once?.get(key)
     if (running !== undefined) return running as Promise<T>
+    if (this.over) return Promise.reject(abortError(this.#reason))
     const result = this.line.once === undefined ? new Promise<T>((resolve) => resolve(fn())) : this.line.once(key, fn)
     this.#once ??= new Map()
     this.#once.set(key, result)

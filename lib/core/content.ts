@@ -7,7 +7,7 @@
  */
 import { Fault } from './fault.ts'
 
-/** Hints for whoever shows a block: who it is for, how much it matters (0 to 1), when it changed (ISO 8601). */
+/** Hints for whoever shows a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
 export interface Annotations {
   readonly audience?: readonly ('user' | 'assistant')[]
   readonly priority?: number
@@ -23,10 +23,18 @@ interface Marks {
 export interface TextContent extends Marks { readonly type: 'text'; readonly text: string }
 
 /** A picture: `data` is base64. */
-export interface ImageContent extends Marks { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+export interface ImageContent extends Marks {
+  readonly type: 'image'
+  readonly data: string
+  readonly mimeType: string
+}
 
 /** A sound: `data` is base64. */
-export interface AudioContent extends Marks { readonly type: 'audio'; readonly data: string; readonly mimeType: string }
+export interface AudioContent extends Marks {
+  readonly type: 'audio'
+  readonly data: string
+  readonly mimeType: string
+}
 
 /** What a resource holds: either `text` or `blob` (base64). */
 export interface ResourceContents {
@@ -38,7 +46,10 @@ export interface ResourceContents {
 }
 
 /** A resource, in place. */
-export interface EmbeddedResource extends Marks { readonly type: 'resource'; readonly resource: ResourceContents }
+export interface EmbeddedResource extends Marks {
+  readonly type: 'resource'
+  readonly resource: ResourceContents
+}
 
 /** A resource, by reference. */
 export interface ResourceLink extends Marks {
@@ -112,7 +123,8 @@ export function textOf(content: readonly Content[]): string {
 
 /** Bytes, or what is base64 already, as base64. */
 export function base64(data: string | Uint8Array): string {
-  return typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+  if (typeof data === 'string') return data
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
 
 /** Whether a value is an object with named members: no array, no null. */

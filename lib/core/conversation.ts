@@ -3,7 +3,7 @@
  * principal; for every other it does not exist.
  *
  * When there is no room, one that was never named again goes first (most clients never come back), then
- * the one idle for longest of the principal that holds most. One that is in use is never taken.
+ * the one idle for longest of the principal that holds most.
  */
 import { randomUUID } from 'node:crypto'
 import type { Limits } from './defaults.ts'
@@ -20,12 +20,15 @@ interface Conversation {
   usedAt: number
 }
 
+/** What one principal holds; the conversation that was used last is the last. */
+interface Holding { readonly conversations: Map<string, Conversation>; bytes: number }
+
 const none: readonly Turn[] = Object.freeze([])
 
 /** All conversations of one server. */
 export class Conversations {
   readonly #limits: Limits
-  readonly #owners = new Map<string, Map<string, Conversation>>()
+  readonly #owners = new Map<string, Holding>()
   /** Those that were begun and never named again, the oldest first. */
   readonly #fresh = new Set<Conversation>()
   #count = 0
@@ -45,7 +48,7 @@ export class Conversations {
 
   /** What was said in the owner's conversation of that id. Naming one keeps it. */
   history(owner: string, id: string): readonly Turn[] {
-    const found = this.#owners.get(owner)?.get(id)
+    const found = this.#find(owner, id)
     if (found === undefined) return none
     if (this.#expired(found)) {
       this.#forget(found)
@@ -58,29 +61,37 @@ export class Conversations {
 
   /** Adds what was said, the oldest messages making room within the conversation's own limits. */
   record(owner: string, id: string, said: readonly Turn[]): void {
-    const conversation = this.#owners.get(owner)?.get(id) ?? this.#begin(owner, id)
+    const conversation = this.#find(owner, id) ?? this.#begin(owner, id)
     const before = conversation.bytes
     for (const turn of said) {
       conversation.turns.push(turn)
       conversation.bytes += sizeOf(turn)
     }
-    const { conversationMessages, conversationBytes } = this.#limits
-    let drop = 0
-    while (drop < conversation.turns.length
-      && (conversation.turns.length - drop > conversationMessages || conversation.bytes > conversationBytes)) {
-      conversation.bytes -= sizeOf(conversation.turns[drop++]!)
-    }
-    if (drop > 0) conversation.turns = conversation.turns.slice(drop)
+    this.#shorten(conversation)
     this.#bytes += conversation.bytes - before
+    this.#owners.get(owner)!.bytes += conversation.bytes - before
     this.#touch(conversation)
     this.#makeRoom(conversation)
   }
 
+  #find(owner: string, id: string): Conversation | undefined {
+    return this.#owners.get(owner)?.conversations.get(id)
+  }
+
+  #shorten(conversation: Conversation): void {
+    const { conversationMessages, conversationBytes } = this.#limits
+    const { turns } = conversation
+    let drop = Math.max(0, turns.length - conversationMessages)
+    for (const turn of turns.slice(0, drop)) conversation.bytes -= sizeOf(turn)
+    while (conversation.bytes > conversationBytes) conversation.bytes -= sizeOf(turns[drop++]!)
+    if (drop > 0) conversation.turns = turns.slice(drop)
+  }
+
   #begin(owner: string, id: string): Conversation {
     const conversation = { owner, id, turns: [], bytes: 0, usedAt: 0 }
-    let owned = this.#owners.get(owner)
-    if (owned === undefined) this.#owners.set(owner, owned = new Map())
-    owned.set(id, conversation)
+    let holding = this.#owners.get(owner)
+    if (holding === undefined) this.#owners.set(owner, holding = { conversations: new Map(), bytes: 0 })
+    holding.conversations.set(id, conversation)
     this.#fresh.add(conversation)
     this.#count++
     return conversation
@@ -88,10 +99,10 @@ export class Conversations {
 
   #touch(conversation: Conversation): void {
     conversation.usedAt = performance.now()
-    const owned = this.#owners.get(conversation.owner)!
+    const { conversations } = this.#owners.get(conversation.owner)!
     // Maps keep the order of insertion: taking it out and putting it back makes it the newest.
-    owned.delete(conversation.id)
-    owned.set(conversation.id, conversation)
+    conversations.delete(conversation.id)
+    conversations.set(conversation.id, conversation)
   }
 
   #expired(conversation: Conversation): boolean {
@@ -99,27 +110,45 @@ export class Conversations {
   }
 
   #makeRoom(keep: Conversation): void {
-    for (const oldest of this.#fresh) {
-      if (!this.#expired(oldest)) break
-      this.#forget(oldest)
-    }
-    while (this.#count > this.#limits.maxConversations || this.#bytes > this.#limits.maxConversationsBytes) {
-      const victim = first(this.#fresh, keep) ?? first(this.#largest().values(), keep)
+    this.#forgetExpired(this.#fresh)
+    this.#forgetExpired(this.#owners.get(keep.owner)!.conversations.values())
+    for (;;) {
+      const isHeavy = this.#bytes > this.#limits.maxConversationsBytes
+      if (!isHeavy && this.#count <= this.#limits.maxConversations) return
+      const victim = first(this.#fresh, keep) ?? first(this.#most(isHeavy, keep), keep)
       if (victim === undefined) return
       this.#forget(victim)
     }
   }
 
-  #largest(): Map<string, Conversation> {
-    let largest = new Map<string, Conversation>()
-    for (const owned of this.#owners.values()) if (owned.size > largest.size) largest = owned
-    return largest
+  /** Forgets what is past its time, of conversations that begin with the one idle for longest. */
+  #forgetExpired(conversations: Iterable<Conversation>): void {
+    for (const oldest of conversations) {
+      if (!this.#expired(oldest)) return
+      this.#forget(oldest)
+    }
+  }
+
+  /** The conversations of the principal that holds most besides `keep`: most bytes, or most of them. */
+  #most(isHeavy: boolean, keep: Conversation): Iterable<Conversation> {
+    let most = 0
+    let found: Iterable<Conversation> = []
+    for (const [owner, { conversations, bytes }] of this.#owners) {
+      const others = owner === keep.owner ? 1 : 0
+      if (conversations.size === others) continue
+      const held = isHeavy ? bytes : conversations.size
+      if (held <= most) continue
+      most = held
+      found = conversations.values()
+    }
+    return found
   }
 
   #forget(conversation: Conversation): void {
-    const owned = this.#owners.get(conversation.owner)!
-    owned.delete(conversation.id)
-    if (owned.size === 0) this.#owners.delete(conversation.owner)
+    const holding = this.#owners.get(conversation.owner)!
+    holding.conversations.delete(conversation.id)
+    holding.bytes -= conversation.bytes
+    if (holding.conversations.size === 0) this.#owners.delete(conversation.owner)
     this.#fresh.delete(conversation)
     this.#count--
     this.#bytes -= conversation.bytes

@@ -152,14 +152,16 @@ export function limitsOf(options: Partial<Limits>): Limits {
     if (value === undefined) continue
     const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
     if (!whole || value < (name === 'graceMs' ? 0 : 1)) {
-      throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity for no limit`)
+      const remedy = 'write a whole number above zero, or Infinity for no limit'
+      throw new RangeError(`${name} is ${String(value)}; ${remedy}`)
     }
     limits[name] = value
   }
   for (const [small, large] of ordered) {
     if (limits[small]! <= limits[large]!) continue
     if (options[small] !== undefined && options[large] !== undefined) {
-      throw new RangeError(`${small} (${options[small]}) is larger than ${large} (${options[large]}); raise ${large}`)
+      const sizes = `${small} (${options[small]}) is larger than ${large} (${options[large]})`
+      throw new RangeError(`${sizes}; raise ${large}`)
     }
     if (options[small] !== undefined) limits[large] = limits[small]!
     else limits[small] = limits[large]!

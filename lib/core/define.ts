@@ -26,10 +26,12 @@ export function slug(name: string): string {
   const id = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
     .replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
   if (id === '') {
-    throw new TypeError(`The name '${name}' has no letter or digit to make an id of; give an id, as in { id: 'helper' }`)
+    const remedy = `give an id, as in { id: 'helper' }`
+    throw new TypeError(`The name '${name}' has no letter or digit to make an id of; ${remedy}`)
   }
   if (id.length > MAX_ID) {
-    throw new TypeError(`The id '${id}' has ${id.length} characters; give a shorter name, or an id of at most ${MAX_ID}`)
+    const remedy = `give a shorter name, or an id of at most ${MAX_ID}`
+    throw new TypeError(`The id '${id}' has ${id.length} characters; ${remedy}`)
   }
   if (id === 'list') throw new TypeError(`The id 'list' is taken by the list of agents; choose another name`)
   return id
@@ -41,6 +43,12 @@ export function requireString(owner: string, member: string, value: unknown): st
   throw new TypeError(`${owner} needs '${member}': a non-empty string, not ${show(value)}`)
 }
 
+/** A string or nothing, or a `TypeError` that says which member of what is neither. */
+export function requireText(owner: string, member: string, value: unknown): void {
+  if (value === undefined || typeof value === 'string') return
+  throw new TypeError(`${owner} has ${member} ${show(value)}; write a string, or leave it out`)
+}
+
 /** A function, or a `TypeError` that shows how to write it. */
 export function requireFunction(owner: string, member: string, value: unknown, example: string): void {
   if (typeof value !== 'function') {
@@ -50,13 +58,15 @@ export function requireFunction(owner: string, member: string, value: unknown, e
 
 /** A definition object, or a `TypeError` that shows one. */
 export function requireDefinition(verb: string, value: unknown, example: string): void {
-  if (!isRecord(value)) throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
+  if (isRecord(value)) return
+  throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
 }
 
 /** A time limit in milliseconds, or a `TypeError`. */
 export function requireTimeout(owner: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && value > 0)) return
-  throw new TypeError(`${owner} has timeoutMs ${show(value)}; write milliseconds above zero, or Infinity for no limit`)
+  const remedy = 'write milliseconds above zero, or Infinity for no limit'
+  throw new TypeError(`${owner} has timeoutMs ${show(value)}; ${remedy}`)
 }
 
 /** A value in an error message: short, and never a whole object. */

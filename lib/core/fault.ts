@@ -4,6 +4,7 @@
  *
  * Knows no protocol: each door has one table from kind to its own number.
  */
+import { describe } from './log.ts'
 
 /**
  * What went wrong, in the words of no protocol.
@@ -47,14 +48,15 @@ export class Fault extends Error {
 
 /** What was thrown, as a `Fault`: itself, or `internal` with the thrown value as its cause. */
 export function asFault(thrown: unknown): Fault {
-  return thrown instanceof Fault ? thrown : new Fault('internal', 'Internal error', undefined, { cause: thrown })
+  if (thrown instanceof Fault) return thrown
+  return new Fault('internal', 'Internal error', undefined, { cause: thrown })
 }
 
 /** The sentence that a caller may read: the message of a `Fault`, and of a defect only the request's id. */
 export function sentence(fault: Fault, requestId: string, exposeErrors: boolean): string {
   if (fault.kind !== 'internal') return fault.message
   if (exposeErrors && fault.cause !== undefined) {
-    return fault.cause instanceof Error ? fault.cause.message : String(fault.cause)
+    return fault.cause instanceof Error ? fault.cause.message : describe(fault.cause)
   }
   return `Internal error (request ${requestId})`
 }

@@ -4,6 +4,7 @@
 import { answerOf, textAnswer } from './answer.ts'
 import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
+import { describe } from './log.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
 import type { LiveCall } from './call.ts'
@@ -13,7 +14,7 @@ import type { Service } from './service.ts'
 /** The detail of the `Fault` that a failing agent ends a group with. */
 export interface GroupFailure { readonly results: readonly Share[] }
 
-/** Runs a group. Throws `Fault('failed')` with a `GroupFailure` when an agent fails and the group stops there. */
+/** Runs a group. Throws `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops. */
 export async function runGroup(
   service: Service, group: Group, query: string, call: LiveCall, emit?: Emit,
 ): Promise<Outcome> {
@@ -23,24 +24,26 @@ export async function runGroup(
 }
 
 function pick(group: Group, choice: unknown): readonly Agent[] {
-  const names = Array.isArray(choice) ? choice : [choice]
+  const names = Array.isArray(choice) && choice.length > 0 ? choice : [choice]
   return names.map((name: unknown) => {
     const agent = group.agents.find((one) => one.id === name || one.name === name)
     if (agent !== undefined) return agent
     const ids = group.agents.map((one) => `'${one.id}'`).join(', ')
-    throw new TypeError(`The router of '${group.name}' chose ${String(name)}; it has ${ids}`)
+    throw new TypeError(`The router of '${group.name}' chose ${describe(name)}; it has ${ids}`)
   })
 }
 
 async function sequence(
-  service: Service, group: Group, agents: readonly Agent[], query: string, call: LiveCall, emit: Emit | undefined,
+  service: Service, group: Group, agents: readonly Agent[], query: string, call: LiveCall,
+  emit: Emit | undefined,
 ): Promise<Outcome> {
   const results: Share[] = []
   let answer: Answer = textAnswer('')
   let input = query
   for (const [index, agent] of agents.entries()) {
     // What is streamed is the reply, and the reply is what the last agent says.
-    const said = await attempt(service, group, agent, input, call, index === agents.length - 1 ? emit : undefined)
+    const heard = index === agents.length - 1 ? emit : undefined
+    const said = await attempt(service, group, agent, input, call, heard)
     results.push(said.share)
     if (said.answer === undefined) {
       if (group.onAgentError === 'stop') throw stopped(said.share, results)
@@ -48,7 +51,10 @@ async function sequence(
     }
     answer = said.answer
     input = answer.text
-    if (answer.state !== 'completed') break
+    if (answer.state === 'completed') continue
+    // The others cannot go on before this one has heard more: what it said is the reply.
+    if (heard === undefined) await emit?.(text(answer.text))
+    break
   }
   if (results.every((share) => share.error !== undefined)) throw stopped(results.at(-1), results)
   return { ...answer, results }
@@ -57,7 +63,9 @@ async function sequence(
 async function parallel(
   service: Service, group: Group, query: string, call: LiveCall, emit: Emit | undefined,
 ): Promise<Outcome> {
-  const said = await Promise.all(group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)))
+  const said = await Promise.all(
+    group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)),
+  )
   const results = said.map(({ share }) => share)
   const failed = results.filter((share) => share.error !== undefined)
   if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
@@ -67,7 +75,9 @@ async function parallel(
   const whole = answers.map((answer) => answer.text).join('\n\n')
   await emit?.(text(whole))
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
-  return { ...textAnswer(whole), content: [text(whole), ...files], results }
+  const isAsking = answers.some((answer) => answer.state === 'input-required')
+  const state = isAsking ? 'input-required' : 'completed'
+  return { ...textAnswer(whole), content: [text(whole), ...files], state, results }
 }
 
 interface Attempt { readonly share: Share; readonly answer?: Answer }

@@ -16,7 +16,9 @@ export const stderrLog: Log = (level, message, fields) => {
 }
 
 /** One line of text: control characters are escaped, so that a client cannot write lines of its own. */
-export function formatLine(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): string {
+export function formatLine(
+  level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {},
+): string {
   let line = `${new Date().toISOString()} ${level} ${printable(message)}`
   for (const [name, value] of Object.entries(fields)) {
     if (name !== 'cause' && value !== undefined) line += ` ${name}=${printable(String(value))}`
@@ -24,7 +26,7 @@ export function formatLine(level: LogLevel, message: string, fields: Readonly<Re
   return 'cause' in fields ? `${line}\n${stackOf(fields['cause'])}` : line
 }
 
-/** A logger that cannot hurt: what `log` throws is dropped, because a broken logger must not break a request. */
+/** A logger that cannot hurt: what `log` throws is dropped, for a broken logger must not break a request. */
 export function quietly(log: Log): Log {
   return (level, message, fields) => {
     try {
@@ -35,17 +37,22 @@ export function quietly(log: Log): Log {
   }
 }
 
+/** Text as part of one line: what would end it, or steer a terminal, is written as an escape. */
 function printable(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => JSON.stringify(char).slice(1, -1)
-    .replace(/[\u007f-\u009f\u2028\u2029]/g, (rare) => `\\u${rare.charCodeAt(0).toString(16).padStart(4, '0')}`))
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => {
+    return short.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
+
+const short: ReadonlyMap<string, string> = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
 
 function stackOf(cause: unknown): string {
   const text = cause instanceof Error ? cause.stack ?? cause.message : `thrown: ${describe(cause)}`
-  return text.split('\n').map((row) => '  ' + printable(row)).join('\n')
+  return String(text).split('\n').map((row) => '  ' + printable(row)).join('\n')
 }
 
-function describe(value: unknown): string {
+/** Any value as text that is fit for a log. Never throws. */
+export function describe(value: unknown): string {
   try {
     return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
   } catch {

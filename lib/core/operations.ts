@@ -30,12 +30,23 @@ export interface Outcome extends Answer { readonly results?: readonly Share[] }
 export function answer(
   service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
 ): Outcome | Promise<Outcome> {
-  const { agentTimeoutMs, maxResultBytes } = service.limits
-  if (who.kind === 'group') {
-    return perform(service, call, groupTimeout(who, agentTimeoutMs), () => runGroup(service, who, prompt, call, emit))
-  }
-  return perform(service, call, who.timeoutMs ?? agentTimeoutMs,
-    () => answerOf(who.run(prompt, call), call, maxResultBytes, emit))
+  return perform(service, call, timeoutOf(service, who), () => speak(service, who, prompt, call, emit))
+}
+
+/** What an agent or a group says, for those who run it within rules of their own. */
+export function speak(
+  service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
+): Outcome | Promise<Outcome> {
+  if (who.kind === 'group') return runGroup(service, who, prompt, call, emit)
+  return answerOf(who.run(prompt, call), call, service.limits.maxResultBytes, emit)
+}
+
+/** How long one run may take, in milliseconds: a group has what its agents may take together. */
+export function timeoutOf(service: Service, who: Agent | Group): number {
+  const { agentTimeoutMs } = service.limits
+  if (who.timeoutMs !== undefined || who.kind === 'agent') return who.timeoutMs ?? agentTimeoutMs
+  const each = who.agents.map((agent) => agent.timeoutMs ?? agentTimeoutMs)
+  return who.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
 }
 
 /**
@@ -74,12 +85,6 @@ function conforming(tool: Tool, result: ToolResult): ToolResult | Promise<ToolRe
   return checked instanceof Promise ? checked.then(verdict) : verdict(checked)
 }
 
-function groupTimeout(group: Group, agentTimeoutMs: number): number {
-  if (group.timeoutMs !== undefined) return group.timeoutMs
-  const each = group.agents.map((agent) => agent.timeoutMs ?? agentTimeoutMs)
-  return group.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
-}
-
 /**
  * Runs an author's code under the house's rules: a place in the workload, a time limit, an end. What
  * comes out late, after the limit or a cancellation, is dropped.
@@ -116,6 +121,7 @@ function hold<T>(
     })
     call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
     const settle = (): boolean => {
+      call.settled = true
       service.workload.leave(call)
       session?.leave(call)
       call.clock.clear()

@@ -3,6 +3,8 @@
  * tasks) belongs to a principal and is invisible to every other.
  */
 
+import { Fault } from './fault.ts'
+
 /** An authenticated caller, or `anonymous` where the server asks for no key. */
 export interface Principal {
   /** Stable and unique among callers, for example `key:1` or a token's subject. Never a credential. */
@@ -15,3 +17,10 @@ export interface Principal {
 
 /** Everybody, where authentication is off. */
 export const anonymous: Principal = Object.freeze({ id: 'anonymous', scopes: Object.freeze([]) })
+
+/** Throws `Fault('forbidden')` with all `scopes` in its detail where the caller does not have every one. */
+export function requireScopes(principal: Principal, scopes: readonly string[]): void {
+  const missing = scopes.filter((scope) => !principal.scopes.includes(scope))
+  if (missing.length === 0) return
+  throw new Fault('forbidden', `This needs the scope ${missing.join(' ')}, which the caller does not have`, { scopes })
+}

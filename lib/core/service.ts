@@ -5,6 +5,7 @@ import type { Catalog } from './catalog.ts'
 import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
+import type { Store } from './store.ts'
 import type { Tasks } from './task.ts'
 import type { Workload } from './workload.ts'
 
@@ -21,4 +22,5 @@ export interface Service {
   readonly workload: Workload
   readonly conversations: Conversations
   readonly tasks: Tasks
+  readonly store: Store
 }

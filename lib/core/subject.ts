@@ -4,25 +4,53 @@
 import { defineAgent, defineGroup } from './agent.ts'
 import { isRecord } from './content.ts'
 import { show } from './define.ts'
+import { definePrompt } from './prompt.ts'
+import { defineResource, defineResourceTemplate } from './resource.ts'
 import { defineTool } from './tool.ts'
 import type { Agent, AgentLike, Group, GroupDefinition } from './agent.ts'
+import type { Prompt, PromptDefinition } from './prompt.ts'
+import type {
+  Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
+} from './resource.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 
 /** A tool as it may be given. */
 export type ToolLike = Tool | ToolDefinition
+
+/** A resource as it may be given. */
+export type ResourceLike = Resource | ResourceDefinition
+
+/** A resource template as it may be given. */
+export type ResourceTemplateLike = ResourceTemplate | ResourceTemplateDefinition
+
+/** A prompt as it may be given. */
+export type PromptLike = Prompt | PromptDefinition
 
 /** What one server serves, by kind. */
 export interface Offer {
   readonly agents?: readonly AgentLike[] | undefined
   readonly groups?: readonly (Group | GroupDefinition)[] | undefined
   readonly tools?: readonly ToolLike[] | undefined
+  readonly resources?: readonly ResourceLike[] | undefined
+  readonly resourceTemplates?: readonly ResourceTemplateLike[] | undefined
+  readonly prompts?: readonly PromptLike[] | undefined
 }
 
+/** One thing of any kind. */
+type Thing = AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
+
 /** What `launch` takes: one thing, a list of things, or things by kind. */
-export type Subject = AgentLike | Group | GroupDefinition | ToolLike | Offer | readonly (AgentLike | Group | GroupDefinition | ToolLike)[]
+export type Subject = Thing | Offer | readonly Thing[]
 
 /** Everything defined and frozen. */
-export interface Defined { readonly agents: readonly Agent[]; readonly groups: readonly Group[]; readonly tools: readonly Tool[] }
+export interface Defined {
+  readonly agents: readonly Agent[]
+  readonly groups: readonly Group[]
+  readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
+}
 
 /** Defines what an offer holds. */
 export function define(offer: Offer): Defined {
@@ -30,6 +58,10 @@ export function define(offer: Offer): Defined {
     agents: listOf('agents', offer.agents).map(defineAgent),
     groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
     tools: listOf('tools', offer.tools).map((tool) => defineTool(tool)),
+    resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
+    resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
+      .map((template) => defineResourceTemplate(template)),
+    prompts: listOf('prompts', offer.prompts).map((prompt) => definePrompt(prompt)),
   }
 }
 
@@ -40,12 +72,22 @@ export function define(offer: Offer): Defined {
 export function sortOut(subject: Subject, name: string): Defined {
   const offer = isOffer(subject) ? subject : undefined
   const things: readonly unknown[] = offer === undefined ? [subject].flat() : []
-  const sorted = { agents: [...offer?.agents ?? []], groups: [...offer?.groups ?? []], tools: [...offer?.tools ?? []] }
+  const sorted = {
+    agents: [...offer?.agents ?? []],
+    groups: [...offer?.groups ?? []],
+    tools: [...offer?.tools ?? []],
+    resources: [...offer?.resources ?? []],
+    resourceTemplates: [...offer?.resourceTemplates ?? []],
+    prompts: [...offer?.prompts ?? []],
+  }
   for (const thing of things) {
     if (typeof thing === 'function') sorted.agents.push(thing as AgentLike)
     else if (!isRecord(thing)) throw new TypeError(unfit(thing))
     else if ('agents' in thing) sorted.groups.push(thing as unknown as GroupDefinition)
     else if (thing['kind'] === 'tool' || 'inputSchema' in thing) sorted.tools.push(thing as unknown as ToolLike)
+    else if ('uriTemplate' in thing) sorted.resourceTemplates.push(thing as unknown as ResourceTemplateLike)
+    else if ('uri' in thing && 'read' in thing) sorted.resources.push(thing as unknown as ResourceLike)
+    else if ('get' in thing && !('run' in thing)) sorted.prompts.push(thing as unknown as PromptLike)
     else if (typeof thing['run'] === 'function') sorted.agents.push(thing as unknown as AgentLike)
     else throw new TypeError(unfit(thing))
   }
@@ -54,10 +96,13 @@ export function sortOut(subject: Subject, name: string): Defined {
   return { ...defined, groups: [defineGroup({ name, agents: defined.agents })] }
 }
 
+/** The members by which an offer is told from a definition. */
+const offered = ['tools', 'groups', 'resources', 'resourceTemplates', 'prompts'] as const
+
 function isOffer(subject: Subject): subject is Offer {
   if (!isRecord(subject) || 'run' in subject) return false
   // A group has agents too, but a name as well.
-  return 'tools' in subject || 'groups' in subject || ('agents' in subject && !('name' in subject))
+  return offered.some((member) => member in subject) || ('agents' in subject && !('name' in subject))
 }
 
 function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
@@ -66,5 +111,6 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
 }
 
 function unfit(thing: unknown): string {
-  return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, defineGroup or defineTool`
+  return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, `
+    + `defineGroup, defineTool, defineResource, defineResourceTemplate or definePrompt`
 }

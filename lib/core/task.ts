@@ -45,12 +45,21 @@ export interface Artifact {
 }
 
 /** One message of a task's history. */
-export interface TaskMessage { readonly id: string; readonly role: 'user' | 'agent'; readonly parts: readonly Content[] }
+export interface TaskMessage {
+  readonly id: string
+  readonly role: 'user' | 'agent'
+  readonly parts: readonly Content[]
+}
 
 /** What happened to a task. */
 export type TaskEvent =
   | { readonly what: 'status'; readonly status: TaskStatus }
-  | { readonly what: 'artifact'; readonly artifact: Artifact; readonly append: boolean; readonly last: boolean }
+  | {
+    readonly what: 'artifact'
+    readonly artifact: Artifact
+    readonly append: boolean
+    readonly last: boolean
+  }
 
 /** A task as it stands; a snapshot, to be replaced and never changed. */
 export interface Task {
@@ -93,7 +102,9 @@ export class Tasks {
   get live(): number { return this.#live.size }
 
   /** Begins a task. Throws `Fault('busy')` when as many as allowed are running. */
-  create(owner: string, contextId: string, history: readonly TaskMessage[] = [], extra: Task['extra'] = {}): Task {
+  create(
+    owner: string, contextId: string, history: readonly TaskMessage[] = [], extra: Task['extra'] = {},
+  ): Task {
     if (this.#live.size >= this.#limits.maxTasks) {
       throw new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
     }
@@ -114,7 +125,7 @@ export class Tasks {
     return kept instanceof Promise ? kept.then(read) : read(kept)
   }
 
-  /** Goes to another state. False where that cannot follow: what a finished task's agent still says is dropped. */
+  /** Goes to another state. False where that cannot follow: what a finished task's agent says is dropped. */
   move(id: string, state: TaskState, message?: readonly Content[]): boolean {
     const live = this.#live.get(id)
     if (live === undefined || follows.get(live.task.status.state)?.has(state) !== true) return false
@@ -169,7 +180,8 @@ export class Tasks {
 
   /** The ids of the owner's tasks, the newest first, running ones before finished ones. */
   list(owner: string): Soon<readonly string[]> {
-    const running = [...this.#live.values()].filter(({ task }) => task.owner === owner).map(({ task }) => task.id).reverse()
+    const owned = [...this.#live.values()].filter(({ task }) => task.owner === owner)
+    const running = owned.map(({ task }) => task.id).reverse()
     const kept = this.#store.list(SHELF, owner)
     return kept instanceof Promise ? kept.then((ids) => [...running, ...ids]) : [...running, ...kept]
   }
@@ -179,7 +191,8 @@ export class Tasks {
     live.watchers.clear()
     const expiresAt = Date.now() + this.#limits.taskKeepMs
     const done = (): void => { this.#live.delete(task.id) }
-    const written = this.#store.write(SHELF, task.id, { owner: task.owner, value: JSON.stringify(task), expiresAt })
+    const kept = { owner: task.owner, value: JSON.stringify(task), expiresAt }
+    const written = this.#store.write(SHELF, task.id, kept)
     // Until a remote home has it, it can be read here.
     if (written instanceof Promise) written.then(done, done)
     else done()

@@ -4,7 +4,9 @@
  */
 import { contract } from '../schema/standard.ts'
 import { contentOf, isContent, isRecord, text } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireTimeout, show } from './define.ts'
+import {
+  requireDefinition, requireFunction, requireString, requireText, requireTimeout, show,
+} from './define.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Contract, Schema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
@@ -39,6 +41,8 @@ export interface ToolResult {
 
 /** What `defineTool` takes. */
 export interface ToolDefinition<S extends Schema = Schema> {
+  /** Left out; a tool that is made already has one. */
+  readonly kind?: undefined
   /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
   readonly title?: string
@@ -86,9 +90,11 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/
 const noArguments = { type: 'object', additionalProperties: false } as const
 
 /** Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead. */
-export function defineTool<const S extends Schema = typeof noArguments>(definition: ToolDefinition<S> | Tool): Tool {
+export function defineTool<const S extends Schema = typeof noArguments>(
+  definition: ToolDefinition<S> | Tool,
+): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
-  if ('kind' in definition && Object.isFrozen(definition)) return definition
+  if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
   const given = definition as ToolDefinition
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
@@ -96,14 +102,18 @@ export function defineTool<const S extends Schema = typeof noArguments>(definiti
     throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
   }
   requireFunction(owner, 'run', given.run, EXAMPLE)
+  requireText(owner, 'title', given.title)
+  requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)
+  checkScopes(owner, given.scopes)
   const { inputSchema, outputSchema, task = 'forbidden', ...rest } = given
   if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
     throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
   }
   const input = schemaOf(owner, 'inputSchema', inputSchema ?? noArguments, 'input')
   if (input.json['type'] !== 'object') {
-    throw new TypeError(`${owner} has an inputSchema whose root is not an object; write { type: 'object', properties: { … } }`)
+    const remedy = `write { type: 'object', properties: { … } }`
+    throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
   }
   return Object.freeze<Tool>({
     ...rest,
@@ -118,11 +128,18 @@ export function defineTool<const S extends Schema = typeof noArguments>(definiti
   })
 }
 
+function checkScopes(owner: string, scopes: unknown): void {
+  if (scopes === undefined) return
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return
+  throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
+}
+
 function schemaOf(owner: string, member: string, schema: Schema, side: 'input' | 'output'): Contract {
   try {
     return contract(schema, { formats: true, side })
   } catch (error) {
-    throw new TypeError(`${owner}: ${member}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    const why = error instanceof Error ? error.message : String(error)
+    throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
   }
 }
 
@@ -131,12 +148,15 @@ export function toolResultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { content: [text(output)] }
   if (output === undefined) return { content: [] }
   if (isContent(output)) return { content: [contentOf(output)] }
-  if (Array.isArray(output) && output.length > 0 && output.every(isContent)) return { content: output.map(contentOf) }
+  if (Array.isArray(output) && output.length > 0 && output.every(isContent)) {
+    return { content: output.map(contentOf) }
+  }
   if (isWhole(output)) {
     const { content, structuredContent, ...rest } = output
     if (content !== undefined) {
       const blocks = content.map((item) => typeof item === 'string' ? text(item) : contentOf(item))
-      return structuredContent === undefined ? { ...rest, content: blocks } : { ...rest, content: blocks, structuredContent }
+      const whole = { ...rest, content: blocks }
+      return structuredContent === undefined ? whole : { ...whole, structuredContent }
     }
     return { ...rest, content: [text(jsonOf(structuredContent))], structuredContent }
   }

@@ -5,8 +5,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 
-/** Why a body could not be had. */
-export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'gone'
+/** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */
+export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'gone' | 'taken'
+
+/** Takes a body's text, or why there is none. */
+export type BodyReader = (text: string, failure?: BodyFailure) => void
 
 /** Memory that all bodies share while they are read. */
 export class BodyBudget {
@@ -35,9 +38,8 @@ export class BodyBudget {
 }
 
 /** Reads a body of at most `max` bytes and calls `done` exactly once: with the text, or why there is none. */
-export function readBody(
-  request: IncomingMessage, max: number, budget: BodyBudget, done: (text: string, failure?: BodyFailure) => void,
-): void {
+export function readBody(request: IncomingMessage, max: number, budget: BodyBudget, done: BodyReader): void {
+  if (request.readableEnded) return leftOver(request, max, done)
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
   let length = 0
@@ -68,4 +70,20 @@ export function readBody(
   })
   request.on('error', () => finish('', 'gone'))
   request.on('close', () => finish('', 'gone'))
+}
+
+/** In somebody else's server a body parser may have come first: what it left in `body` is text again here. */
+function leftOver(request: IncomingMessage, max: number, done: BodyReader): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && length === '0') return done('')
+  const left: unknown = 'body' in request ? request.body : undefined
+  let text: string | undefined
+  try {
+    text = typeof left === 'string' ? left : Buffer.isBuffer(left) ? left.toString() : JSON.stringify(left)
+  } catch {
+    // Nested so deep that it cannot be written down: as good as nothing.
+  }
+  if (text === undefined) done('', 'taken')
+  else if (Buffer.byteLength(text) > max) done('', 'too-large')
+  else done(text)
 }

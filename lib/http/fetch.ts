@@ -3,20 +3,24 @@
  * the same endpoints.
  */
 import { isUtf8 } from 'node:buffer'
-import { isSource } from './exchange.ts'
-import { refuse, tooLarge } from './gate.ts'
-import { discard, headerLines, STREAM_HEADERS } from './reply.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { isSource } from './exchange.ts'
+import { NO_ROOM, tooLarge } from './gate.ts'
+import { discard, headerLines, STREAM_HEADERS } from './reply.ts'
+import { refusalOf } from './visit.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
+import type { BodyBudget } from './body.ts'
 import type { Reply, Source } from './exchange.ts'
-import type { Arrival, Gate, Visit } from './gate.ts'
+import type { Gate } from './gate.ts'
 import type { Pipe, StreamSink, Streams } from './sink.ts'
+import type { Arrival, Visit } from './visit.ts'
 
 /** What it works with. */
 export interface FetchOptions {
   readonly gate: Gate
   readonly streams: Streams
+  readonly budget: BodyBudget
   readonly limits: Limits
   readonly log: Log
 }
@@ -26,26 +30,22 @@ const HIGH_WATER = 16 * 1024
 
 /** Makes the function. It never rejects: what fails is answered. */
 export function createFetch(options: FetchOptions): (request: Request) => Promise<Response> {
-  const { gate, limits, log } = options
+  const { gate, log } = options
   return async (request) => {
     const departure = new Departure(request.signal)
     const visit = await gate(arrivalOf(request, departure))
     const send = (reply: Reply): Response => responseOf(visit, reply, options, departure)
     if (visit.refusal !== undefined) return send(visit.refusal)
-    const { endpoint } = visit
+    const endpoint = visit.endpoint!
     try {
-      if (endpoint?.accepts !== undefined && visit.method !== 'GET' && visit.method !== 'HEAD') {
-        const bytes = await bytesOf(request, limits.maxBodyBytes)
-        if (bytes === undefined) return send(refuse(visit, 413, tooLarge(limits)).refusal!)
-        if (!isUtf8(bytes)) {
-          return send(refuse(visit, 400, 'The body is not valid UTF-8', undefined, true).refusal!)
-        }
-        visit.body = bytes.toString()
+      if (endpoint.accepts !== undefined && visit.method !== 'GET' && visit.method !== 'HEAD') {
+        const refusal = await readInto(visit, request, options)
+        if (refusal !== undefined) return send(refusal)
       }
-      return send(await endpoint!.handle(visit))
+      return send(await endpoint.handle(visit))
     } catch (error) {
       log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
-      return send(refuse(visit, 500, `Internal error (request ${visit.requestId})`).refusal!)
+      return send(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
     }
   }
 }
@@ -73,14 +73,15 @@ class Departure {
 }
 
 function arrivalOf(request: Request, departure: Departure): Arrival {
+  const { headers, method, body } = request
   const url = new URL(request.url)
   const rawHeaders: string[] = []
-  for (const [name, value] of request.headers) rawHeaders.push(name, value)
+  for (const [name, value] of headers) rawHeaders.push(name, value)
   // A web Request has its authority in its address and its body's length nowhere.
-  if (!request.headers.has('host')) rawHeaders.push('host', url.host)
-  if (request.body !== null && !request.headers.has('content-length')) rawHeaders.push('transfer-encoding', 'chunked')
+  if (!headers.has('host')) rawHeaders.push('host', url.host)
+  if (body !== null && !headers.has('content-length')) rawHeaders.push('transfer-encoding', 'chunked')
   return {
-    method: request.method,
+    method,
     target: url.pathname + url.search,
     httpVersion: '1.1',
     rawHeaders,
@@ -91,40 +92,53 @@ function arrivalOf(request: Request, departure: Departure): Arrival {
   }
 }
 
-async function bytesOf(request: Request, max: number): Promise<Buffer | undefined> {
+/** Reads the body into the visit; a reply where that cannot be. */
+async function readInto(visit: Visit, request: Request, options: FetchOptions): Promise<Reply | undefined> {
+  const { budget, limits } = options
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length
-    if (length > max) return undefined
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      if (length + chunk.length > limits.maxBodyBytes) return refusalOf(visit, 413, tooLarge(limits))
+      if (!budget.take(chunk.length)) return refusalOf(visit, 503, NO_ROOM, ['Retry-After', '1'])
+      length += chunk.length
+      chunks.push(chunk)
+    }
+  } catch {
+    return refusalOf(visit, 400, 'The body ended before it was whole')
+  } finally {
+    budget.give(length)
   }
-  return Buffer.concat(chunks, length)
+  const bytes = Buffer.concat(chunks, length)
+  if (!isUtf8(bytes)) return refusalOf(visit, 400, 'The body is not valid UTF-8', undefined, true)
+  visit.body = bytes.toString()
+  return undefined
 }
 
-function responseOf(visit: Visit, reply: Reply, { streams }: FetchOptions, departure: Departure): Response {
+function responseOf(visit: Visit, reply: Reply, options: FetchOptions, departure: Departure): Response {
   const { body, status } = reply
+  const { streams } = options
   const lines = headerLines(visit, reply)
-  if (isSource(body)) {
-    if (streams.isFull) {
-      discard(body)
-      const refusal = refuse(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5']).refusal!
-      return new Response(bodyOf(refusal.body), { status: 503, headers: headersOf(headerLines(visit, refusal)) })
-    }
-    lines.push(...STREAM_HEADERS)
-    if (visit.method === 'HEAD') {
-      discard(body)
-      return new Response(null, { status, headers: headersOf(lines) })
-    }
-    return new Response(streamOf(body, streams, reply.type === EVENT_STREAM, departure), { status, headers: headersOf(lines) })
+  if (!isSource(body)) {
+    if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)))
+    const isEmpty = visit.method === 'HEAD' || status === 204 || status === 304
+    return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
   }
-  if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)))
-  const isEmpty = visit.method === 'HEAD' || status === 204 || status === 304
-  return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
+  if (streams.isFull) {
+    discard(body)
+    const full = refusalOf(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+    return responseOf(visit, full, options, departure)
+  }
+  const headers = headersOf([...lines, ...STREAM_HEADERS])
+  if (visit.method !== 'HEAD') {
+    return new Response(streamOf(body, streams, reply.type === EVENT_STREAM, departure), { status, headers })
+  }
+  discard(body)
+  return new Response(null, { status, headers })
 }
 
-function bodyOf(body: Reply['body']): string | Uint8Array<ArrayBuffer> | null {
-  if (body === undefined || isSource(body)) return null
+function bodyOf(body: string | Uint8Array | undefined): string | Uint8Array<ArrayBuffer> | null {
+  if (body === undefined) return null
   return typeof body === 'string' ? body : new Uint8Array(body)
 }
 
@@ -134,16 +148,14 @@ function headersOf(lines: readonly string[]): Headers {
   return headers
 }
 
-function streamOf(source: Source, streams: Streams, isEvents: boolean, departure: Departure): ReadableStream<Uint8Array> {
+function streamOf(
+  source: Source, streams: Streams, isEvents: boolean, departure: Departure,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let sink: StreamSink | undefined
   return new ReadableStream<Uint8Array>({
     start(controller) {
       let isOver = false
-      const over = (): void => {
-        isOver = true
-        sink?.gone()
-      }
       const push = (text: string): boolean => {
         if (text !== '' && !isOver) controller.enqueue(encoder.encode(text))
         return (controller.desiredSize ?? 0) > 0
@@ -152,8 +164,10 @@ function streamOf(source: Source, streams: Streams, isEvents: boolean, departure
         begin: push,
         push,
         finish() {
-          if (!isOver) controller.close()
-          over()
+          if (isOver) return
+          isOver = true
+          controller.close()
+          sink?.gone()
         },
         destroy() {
           if (!isOver) controller.error(new DOMException('The reader did not keep up', 'AbortError'))
@@ -161,12 +175,13 @@ function streamOf(source: Source, streams: Streams, isEvents: boolean, departure
         },
         get waiting() { return isOver ? 0 : HIGH_WATER - (controller.desiredSize ?? HIGH_WATER) },
       }
+      sink = streams.open(source, pipe, isEvents)
       departure.onGone(() => {
         if (isOver) return
+        isOver = true
         controller.error(new DOMException('The request was aborted', 'AbortError'))
-        over()
+        sink?.gone()
       })
-      sink = streams.open(source, pipe, isEvents)
     },
     pull() { sink?.drained() },
     cancel() {

@@ -37,11 +37,14 @@ export type Bind = 'loopback' | 'network' | 'none'
 export interface Guard {
   check(head: Head, bind: Bind, isPublic: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
-  preflight(head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined): readonly string[] | undefined
+  preflight(
+    head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+  ): readonly string[] | undefined
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
 const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
 const MAX_REMEMBERED = 256
 const none: readonly string[] = Object.freeze([])
@@ -61,22 +64,25 @@ export function createGuard(options: GuardOptions): Guard {
   const remembered = new Map<string, Verdict>()
 
   function hostVerdict(host: string | undefined, bind: Bind): Verdict {
-    const checked = bind === 'loopback' || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
-    if (anyHost || !checked) return fine
+    const isChecked = bind === 'loopback'
+      || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
+    if (anyHost || !isChecked) return fine
     const match = HOST.exec(host ?? '')
-    const name = match?.[1]?.toLowerCase().replace(/\.$/, '')
-    if (match === null || name === undefined || Number(match[2] ?? 0) > 65535) {
+    if (match === null || Number(match[2] ?? 0) > 65535) {
       return { ...fine, refused: 'The Host header does not name a host of this server' }
     }
-    if (hosts.has(name) || hosts.has(`${name}:${match[2]}`) || (bind === 'loopback' && LOOPBACK.has(name))) return listed
-    return { ...fine, refused: `This server is not reached as '${name}'; its operator can add that name to allowedHosts` }
+    const name = plain(match[1]!)
+    if (bind === 'loopback' && LOOPBACK.has(name)) return listed
+    if (hosts.has(name) || hosts.has(`${name}:${match[2]}`)) return listed
+    const remedy = 'its operator can add that name to allowedHosts'
+    return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
   }
 
   function originIsAllowed(origin: string, head: Head, verdict: Verdict): boolean {
     const url = parseOrigin(origin)
     if (url === undefined) return false
     if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
-    return (verdict.hostIsListed || options.isKeyed()) && head.host !== undefined && url.host === head.host.toLowerCase()
+    return (verdict.hostIsListed || options.isKeyed()) && url.host === head.host?.toLowerCase()
   }
 
   function readHeaders(origin: string | undefined): readonly string[] {
@@ -84,7 +90,8 @@ export function createGuard(options: GuardOptions): Guard {
     if (readers.size === 0) return none
     const url = origin === undefined ? undefined : parseOrigin(origin)
     if (url === undefined || !readers.has(url.origin)) return ['Vary', 'Origin']
-    return ['Access-Control-Allow-Origin', url.origin, 'Vary', 'Origin', 'Access-Control-Expose-Headers', EXPOSED]
+    const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
+    return [...allowed, 'Vary', 'Origin']
   }
 
   function check(head: Head, bind: Bind, isPublic: boolean): Verdict {
@@ -92,8 +99,10 @@ export function createGuard(options: GuardOptions): Guard {
     const known = remembered.get(key)
     if (known !== undefined) return known
     let verdict = hostVerdict(head.host, bind)
-    if (verdict.refused === undefined && head.origin !== undefined && !isPublic && !originIsAllowed(head.origin, head, verdict)) {
-      verdict = { ...verdict, refused: 'Pages of this Origin may not call this server; its operator can add it to allowedOrigins' }
+    const isForeign = head.origin !== undefined && !isPublic && !originIsAllowed(head.origin, head, verdict)
+    if (verdict.refused === undefined && isForeign) {
+      const remedy = 'its operator can add it to allowedOrigins'
+      verdict = { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
     }
     const headers = isPublic ? everybody : readHeaders(head.origin)
     if (headers !== none && verdict.refused === undefined) verdict = { ...verdict, headers }
@@ -101,12 +110,15 @@ export function createGuard(options: GuardOptions): Guard {
     return verdict
   }
 
-  function preflight(head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined): readonly string[] | undefined {
+  function preflight(
+    head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+  ): readonly string[] | undefined {
     const headers = isPublic ? everybody : readHeaders(head.origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
     // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
-    const allowed = asked !== undefined && /^[\w!#$%&'*+.^`|~, -]{1,4096}$/.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
-    return [...headers, 'Access-Control-Allow-Methods', methods.join(', '), ...allowed, 'Access-Control-Max-Age', '600']
+    const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
+    const allowed = ['Access-Control-Allow-Methods', methods.join(', '), ...more]
+    return [...headers, ...allowed, 'Access-Control-Max-Age', '600']
   }
 
   return { check, preflight }
@@ -114,21 +126,30 @@ export function createGuard(options: GuardOptions): Guard {
 
 /** Whether an address is this machine's own. */
 export function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && (LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address))
+  if (address === undefined) return false
+  return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
+}
+
+/** A name in its one spelling: lower case, without the dot of the root. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
 }
 
 function hostEntry(host: string): string {
   const match = HOST.exec(host)
   if (match === null) {
-    throw new TypeError(`allowedHosts has '${host}'; write a name with or without a port, as in 'agents.example.com'`)
+    const example = `write a name with or without a port, as in 'agents.example.com'`
+    throw new TypeError(`allowedHosts has '${host}'; ${example}`)
   }
-  return host.toLowerCase()
+  const [, name = '', port] = match
+  return port === undefined ? plain(name) : `${plain(name)}:${port}`
 }
 
 function originEntry(origin: string): string {
   const url = parseOrigin(origin)
   if (url !== undefined) return url.origin
-  throw new TypeError(`'${origin}' is no origin; write scheme and host, as in 'https://app.example.com', or '*' in cors`)
+  const example = `write scheme and host, as in 'https://app.example.com', or '*' in cors`
+  throw new TypeError(`'${origin}' is no origin; ${example}`)
 }
 
 function parseOrigin(origin: string): URL | undefined {

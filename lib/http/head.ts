@@ -79,7 +79,9 @@ export function countHeader(rawHeaders: readonly string[], name: string): number
   return count
 }
 
-const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'cookie', 'proxy-authorization'])
+const credentials: ReadonlySet<string> = new Set([
+  'authorization', 'x-api-key', 'cookie', 'proxy-authorization',
+])
 
 /** All headers by lower-case name, without credentials: for handlers. */
 export function headersOf(rawHeaders: readonly string[]): ReadonlyMap<string, string> {

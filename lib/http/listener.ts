@@ -4,12 +4,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { problem } from '../wire/problem.ts'
 import { readBody } from './body.ts'
 import { isSource } from './exchange.ts'
-import { refuse, tooLarge } from './gate.ts'
+import { NO_ROOM, tooLarge } from './gate.ts'
 import { isLoopback } from './guard.ts'
 import { discard, sendReply } from './reply.ts'
+import { answerUnread, responseOn, unreadOf } from './unread.ts'
+import { refusalOf } from './visit.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -17,9 +18,10 @@ import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { BodyBudget, BodyFailure } from './body.ts'
 import type { Reply } from './exchange.ts'
-import type { Arrival, Gate, Visit } from './gate.ts'
+import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
 import type { Streams } from './sink.ts'
+import type { Arrival, Visit } from './visit.ts'
 
 /** What a listener works with. */
 export interface ListenerOptions {
@@ -30,11 +32,14 @@ export interface ListenerOptions {
   readonly log: Log
 }
 
+/** Answers one request of a node:http server. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
 /** A request handler for node:http, and a server of our own around it. */
 export interface Listener {
   /** Answers one request of somebody else's server. */
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
-  /** Opens a socket. Rejects with a sentence where it cannot. */
+  readonly handler: Handler
+  /** Opens a socket, once. Rejects with a sentence where it cannot; then it can be tried again. */
   listen(port: number, host: string): Promise<AddressInfo>
   /** No new connections; every answer from now on ends its connection. */
   drain(): void
@@ -46,16 +51,23 @@ export interface Listener {
 
 type Bound = Bind | undefined
 
+/** The longest that a timer of Node's can run. */
+const MAX_TIMER_MS = 0x7fffffff
+const DROP_LOG_MS = 60_000
+
 /** Makes a listener; nothing is opened yet. */
 export function createListener(options: ListenerOptions): Listener {
   const { gate, streams, budget, limits, log } = options
-  const running = new Set<ServerResponse>()
+  /** What is being answered; a response has no visit while its caller is being identified. */
+  const running = new Map<ServerResponse, Visit | undefined>()
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false
+  let dropsLoggedAt = -Infinity
 
-  function receive(request: IncomingMessage, response: ServerResponse, bind: Bound, mayContinue: boolean): void {
-    running.add(response)
+  function receive(
+    request: IncomingMessage, response: ServerResponse, bind: Bound, mayContinue: boolean,
+  ): void {
     response.on('close', () => {
       running.delete(response)
       if (running.size === 0) onIdle?.()
@@ -64,8 +76,9 @@ export function createListener(options: ListenerOptions): Listener {
     response.on('error', ignore)
     try {
       const visit = gate(new NodeArrival(request, response, bind))
-      if (visit instanceof Promise) visit.then((later) => go(request, response, later, mayContinue), failed)
-      else go(request, response, visit, mayContinue)
+      if (!(visit instanceof Promise)) return go(request, response, visit, mayContinue)
+      running.set(response, undefined)
+      visit.then((later) => go(request, response, later, mayContinue)).catch(failed)
     } catch (error) {
       failed(error)
     }
@@ -77,6 +90,8 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   function go(request: IncomingMessage, response: ServerResponse, visit: Visit, mayContinue: boolean): void {
+    if (response.closed) return
+    running.set(response, visit)
     const { endpoint } = visit
     if (visit.refusal !== undefined || endpoint === undefined) {
       if (visit.refusal !== undefined) send(visit.refusal)
@@ -89,7 +104,7 @@ export function createListener(options: ListenerOptions): Listener {
         visit.body = text
         return run()
       }
-      const refusal = bodyRefusal(visit, failure, limits)
+      const refusal = bodyRefusal(visit, failure, options)
       if (refusal !== undefined) send(refusal)
     })
 
@@ -106,8 +121,8 @@ export function createListener(options: ListenerOptions): Listener {
     function send(reply: Reply): void {
       if (isSource(reply.body) && streams.isFull) {
         discard(reply.body)
-        const full = refuse(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
-        return sendReply(request, response, visit, full.refusal!, streams, isDraining)
+        const full = refusalOf(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+        return sendReply(request, response, visit, full, streams, isDraining)
       }
       sendReply(request, response, visit, reply, streams, isDraining)
     }
@@ -115,28 +130,52 @@ export function createListener(options: ListenerOptions): Listener {
     function failed(error: unknown): void {
       log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
       if (response.headersSent) response.destroy()
-      else send(refuse(visit, 500, `Internal error (request ${visit.requestId})`).refusal!)
+      else send(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
     }
   }
 
+  /** Node's parser or its clock has given a connection up. A request that is under way answers it itself. */
+  function giveUp(error: NodeJS.ErrnoException, socket: Duplex): void {
+    log('debug', 'A connection sent no readable request', { code: error.code })
+    const { status, detail } = unreadOf(error.code)
+    const response = responseOn(socket)
+    const visit = response === undefined ? undefined : running.get(response)
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else if (response === undefined) answerUnread(socket, { status, detail })
+    // An answer that has begun owns the socket, and so does the one that is still to come to a whole request.
+    else if (visit === undefined || response.headersSent || response.req.complete) socket.destroy()
+    else sendReply(response.req, response, visit, refusalOf(visit, status, detail), streams, true)
+  }
+
   function open(port: number, host: string): Promise<AddressInfo> {
+    if (server !== undefined) {
+      return Promise.reject(new Error('This server listens already; make another one for another address'))
+    }
     const bind: Bind = isLoopback(host) ? 'loopback' : 'network'
-    server = createServer({
+    const opened = createServer({
       headersTimeout: limits.headersTimeoutMs === Infinity ? 0 : limits.headersTimeoutMs,
       requestTimeout: limits.bodyTimeoutMs === Infinity ? 0 : limits.bodyTimeoutMs,
-      connectionsCheckingInterval: Math.min(limits.checkIntervalMs, 0x7fffffff),
-      keepAliveTimeout: Math.min(limits.keepAliveMs, 0x7fffffff),
+      connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
+      keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
       maxHeaderSize: Math.min(limits.maxHeaderBytes, 0x7fffffff),
     })
+    server = opened
     // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
-    server.maxHeadersCount = 0
-    server.maxConnections = connectionLimit(limits.maxConnections)
-    server.on('request', (request, response) => receive(request, response, bind, false))
-    server.on('checkContinue', (request, response) => receive(request, response, bind, true))
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseUnparsed(error, socket, log))
-    const opened = server
+    opened.maxHeadersCount = 0
+    opened.maxConnections = connectionLimit(limits.maxConnections)
+    opened.on('request', (request, response) => receive(request, response, bind, false))
+    opened.on('checkContinue', (request, response) => receive(request, response, bind, true))
+    opened.on('clientError', giveUp)
+    opened.on('drop', () => {
+      if (performance.now() - dropsLoggedAt < DROP_LOG_MS) return
+      dropsLoggedAt = performance.now()
+      log('warning', 'Connections are turned away: too many are open', { limit: opened.maxConnections })
+    })
     return new Promise((resolve, reject) => {
-      opened.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, port, host)))
+      opened.once('error', (error: NodeJS.ErrnoException) => {
+        server = undefined
+        reject(listenError(error, port, host))
+      })
       opened.listen(port, host, () => {
         opened.removeAllListeners('error')
         opened.on('error', (error) => log('warning', 'The listening socket failed', { cause: error }))
@@ -157,7 +196,7 @@ export function createListener(options: ListenerOptions): Listener {
     idle(ms) {
       if (running.size === 0) return Promise.resolve()
       return new Promise((resolve) => {
-        const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
+        const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
         onIdle = () => {
           clearTimeout(timer)
           resolve()
@@ -165,7 +204,7 @@ export function createListener(options: ListenerOptions): Listener {
       })
     },
     async destroy() {
-      for (const response of running) response.destroy()
+      for (const response of running.keys()) response.destroy()
       const closing = server
       if (closing === undefined) return
       closing.closeAllConnections()
@@ -207,49 +246,33 @@ class NodeArrival implements Arrival {
   }
 }
 
-function bodyRefusal(visit: Visit, failure: BodyFailure, limits: Limits): Reply | undefined {
+function bodyRefusal(visit: Visit, failure: BodyFailure, options: ListenerOptions): Reply | undefined {
   switch (failure) {
-    case 'too-large': return refuse(visit, 413, tooLarge(limits)).refusal
-    case 'no-room': return refuse(visit, 503, 'Too many bodies are being read; try again later', ['Retry-After', '1']).refusal
-    case 'not-utf8': return refuse(visit, 400, 'The body is not valid UTF-8', undefined, true).refusal
+    case 'too-large': return refusalOf(visit, 413, tooLarge(options.limits))
+    case 'no-room': return refusalOf(visit, 503, NO_ROOM, ['Retry-After', '1'])
+    case 'not-utf8': return refusalOf(visit, 400, 'The body is not valid UTF-8', undefined, true)
     case 'gone': return undefined
+    case 'taken':
+      options.log('error', 'A body was read before the handler got it; mount the handler before body parsers')
+      return refusalOf(visit, 500, `Internal error (request ${visit.requestId})`)
   }
 }
-
-/** What Node's parser, or its clock, refused before there was a request. */
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Duplex, log: Log): void {
-  log('debug', 'A connection sent no readable request', { code: error.code })
-  // A response that has begun on this socket owns it: more bytes would be read as part of that answer.
-  const begun = '_httpMessage' in socket && socket._httpMessage !== null && socket._httpMessage !== undefined
-  if (error.code === 'ECONNRESET' || !socket.writable || begun) {
-    socket.destroy()
-    return
-  }
-  const [status, line] = refusals.get(error.code ?? '') ?? [400, '400 Bad Request']
-  const body = JSON.stringify(problem(status, sentences.get(status) ?? 'The request is not HTTP', 'none'))
-  socket.end(`HTTP/1.1 ${line}\r\nContent-Type: application/problem+json\r\n`
-    + `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
-}
-
-const refusals: ReadonlyMap<string, readonly [number, string]> = new Map([
-  ['HPE_HEADER_OVERFLOW', [431, '431 Request Header Fields Too Large']],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, '413 Payload Too Large']],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, '408 Request Timeout']],
-])
-
-const sentences: ReadonlyMap<number, string> = new Map([
-  [408, 'The request took too long to arrive'],
-  [413, 'The chunk extensions are too large'],
-  [431, 'The header lines are too large'],
-])
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
-  const remedy = error.code === 'EADDRINUSE' ? `Port ${port} is in use; stop what uses it, or choose another port`
-    : error.code === 'EACCES' ? `Port ${port} may not be opened by this user; choose one above 1023`
-      : error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' ? `'${host}' is no address of this machine; choose another host`
-        : `Cannot listen on ${host}:${port}`
-  return Object.assign(new Error(remedy, { cause: error }), { code: error.code })
+  const remedy = remedies.get(error.code ?? '')
+  const sentence = remedy?.(port, host) ?? `Cannot listen on ${host}:${port}: ${error.message}`
+  return Object.assign(new Error(sentence, { cause: error }), { code: error.code })
 }
+
+const foreign = (_port: number, host: string): string =>
+  `'${host}' is no address of this machine; choose another host`
+
+const remedies: ReadonlyMap<string, (port: number, host: string) => string> = new Map([
+  ['EADDRINUSE', (port) => `Port ${port} is in use; stop what uses it, or choose another port`],
+  ['EACCES', (port) => `Port ${port} may not be opened by this user; choose one above 1023`],
+  ['EADDRNOTAVAIL', foreign],
+  ['ENOTFOUND', foreign],
+])
 
 /** The wanted limit, but never so many that the process runs out of files. */
 function connectionLimit(wanted: number): number {

@@ -5,8 +5,8 @@ import { isSource } from './exchange.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply, Source } from './exchange.ts'
-import type { Visit } from './gate.ts'
 import type { Pipe, StreamSink, Streams } from './sink.ts'
+import type { Visit } from './visit.ts'
 
 /** A refused body of up to this length is read to its end, so that the connection can be kept. */
 const DRAIN_BYTES = 64 * 1024
@@ -41,7 +41,8 @@ export function headerLines(visit: Visit, reply: Reply): string[] {
 
 /** Sends a reply. `isLast`: the connection is not kept. */
 export function sendReply(
-  request: IncomingMessage, response: ServerResponse, visit: Visit, reply: Reply, streams: Streams, isLast: boolean,
+  request: IncomingMessage, response: ServerResponse, visit: Visit, reply: Reply, streams: Streams,
+  isLast: boolean,
 ): void {
   const { body } = reply
   if (response.destroyed || response.writableEnded) {
@@ -49,7 +50,7 @@ export function sendReply(
     return
   }
   const lines = headerLines(visit, reply)
-  const unread = !request.complete && hasLongBody(visit)
+  const unread = !request.complete && mayNotBeRead(visit)
   if (isLast || unread) lines.push('Connection', 'close')
   if (isSource(body)) {
     lines.push(...STREAM_HEADERS)
@@ -59,7 +60,7 @@ export function sendReply(
       response.end()
       return
     }
-    openStream(response, reply, body, lines, streams)
+    openStream(response, reply, body, streams, lines)
     return
   }
   if (body === undefined && reply.status !== 204 && reply.status !== 304) lines.push('Content-Length', '0')
@@ -71,7 +72,9 @@ export function sendReply(
   else response.end(visit.method === 'HEAD' ? undefined : body)
 }
 
-function openStream(response: ServerResponse, reply: Reply, body: Source, lines: string[], streams: Streams): void {
+function openStream(
+  response: ServerResponse, reply: Reply, body: Source, streams: Streams, lines: string[],
+): void {
   let sink: StreamSink | undefined
   const pipe: Pipe = {
     begin(text, whole) {
@@ -91,17 +94,20 @@ function openStream(response: ServerResponse, reply: Reply, body: Source, lines:
   sink = streams.open(body, pipe, reply.type === EVENT_STREAM)
 }
 
-/** Whether a body is on its way that is too long to be read for nothing. */
-function hasLongBody(visit: Visit): boolean {
+/** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
+function mayNotBeRead(visit: Visit): boolean {
   const { contentLength, transferEncoding } = visit.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > DRAIN_BYTES
+    || visit.header('expect') !== undefined
 }
 
 /**
  * Answers before the body has come. Closing at once would reset the connection and could take the answer
  * with it, so the answer is sent whole, a little more is read, and only then the connection is closed.
  */
-function linger(request: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined): void {
+function linger(
+  request: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
+): void {
   if (body !== undefined) response.write(body)
   else response.flushHeaders()
   let drained = 0

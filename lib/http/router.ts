@@ -14,7 +14,11 @@ export interface Match {
   readonly params: ReadonlyMap<string, string>
 }
 
-interface Pattern { readonly segments: readonly Segment[]; readonly methods: Map<string, Endpoint>; readonly path: string }
+interface Pattern {
+  readonly path: string
+  readonly segments: readonly Segment[]
+  readonly methods: Map<string, Endpoint>
+}
 
 /** A fixed segment, or a name with a fixed end. */
 type Segment = { readonly fixed: string } | { readonly name: string; readonly end: string }
@@ -33,17 +37,24 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
   const fixed = new Map<string, Map<string, Endpoint>>()
   const patterns: Pattern[] = []
   for (const endpoint of endpoints) {
-    const methods = endpoint.path.includes('{') ? patternFor(patterns, endpoint.path).methods : methodsAt(fixed, endpoint.path)
-    for (const method of endpoint.methods) claim(methods, method, endpoint)
-    if (endpoint.methods.includes('GET') && !endpoint.methods.includes('HEAD')) claim(methods, 'HEAD', endpoint)
+    const { path, methods } = endpoint
+    const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
+    const known = path.includes('{') ? patternFor(patterns, path).methods : methodsAt(fixed, path)
+    // Names do not tell paths apart: `/tasks/{id}` and `/tasks/{agent}` are one path.
+    const rivals = patterns.filter((other) => other.path !== path && shapeOf(other.path) === shapeOf(path))
+    for (const method of served) {
+      if (known.has(method) || rivals.some((rival) => rival.methods.has(method))) throw meeting(method, path)
+      known.set(method, endpoint)
+    }
   }
   // What a fixed path answers never changes, so it is put together once.
   const answers = new Map<string, Map<string, Match>>()
   const others = new Map<string, Match>()
   for (const [path, methods] of fixed) {
     const allowed = [...methods.keys()]
-    answers.set(path, new Map([...methods].map(([method, endpoint]) => [method, { endpoint, allowed, params: noParams }])))
-    others.set(path, { endpoint: undefined, allowed, params: noParams })
+    const answer = (endpoint: Endpoint | undefined): Match => ({ endpoint, allowed, params: noParams })
+    answers.set(path, new Map([...methods].map(([method, endpoint]) => [method, answer(endpoint)])))
+    others.set(path, answer(undefined))
   }
 
   function match(method: string, path: string): Match {
@@ -74,11 +85,12 @@ function segmentOf(segment: string): Segment {
   return match === null ? { fixed: segment } : { name: match[1]!, end: match[2]! }
 }
 
-function claim(methods: Map<string, Endpoint>, method: string, endpoint: Endpoint): void {
-  if (methods.has(method)) {
-    throw new TypeError(`Two routes meet at ${method} ${endpoint.path}; change 'path' or an agent's id`)
-  }
-  methods.set(method, endpoint)
+function shapeOf(path: string): string {
+  return path.replace(/\{\w+\}/g, '{}')
+}
+
+function meeting(method: string, path: string): TypeError {
+  return new TypeError(`Two routes meet at ${method} ${path}; change 'path' or an agent's id`)
 }
 
 function matchPattern(patterns: readonly Pattern[], method: string, path: string): Match {
@@ -94,7 +106,8 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
   return allowed.size === 0 ? unknown : { endpoint: undefined, allowed: [...allowed], params: noParams }
 }
 
-function paramsOf(segments: readonly Segment[], given: readonly string[]): ReadonlyMap<string, string> | undefined {
+/** What the names stand for in the given segments; undefined where these do not fit. */
+function paramsOf(segments: readonly Segment[], given: readonly string[]): Match['params'] | undefined {
   if (segments.length !== given.length) return undefined
   const params = new Map<string, string>()
   for (const [index, segment] of segments.entries()) {

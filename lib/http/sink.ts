@@ -5,6 +5,7 @@
  * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
  */
 import { HEARTBEAT } from '../wire/sse.ts'
+import type { Limits } from '../core/defaults.ts'
 import type { Sink, Source } from './exchange.ts'
 
 /** What carries a stream: a response of node:http, or a web stream. */
@@ -33,7 +34,7 @@ export class Streams {
   #queued = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: { maxStreams: number; maxStreamBytes: number; maxQueuedBytes: number; heartbeatMs: number }) {
+  constructor(limits: Pick<Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs'>) {
     this.#maxStreams = limits.maxStreams
     this.#maxStreamBytes = limits.maxStreamBytes
     this.#maxQueuedBytes = limits.maxQueuedBytes
@@ -53,7 +54,12 @@ export class Streams {
       this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
       this.#timer.unref()
     }
-    sink.start(source)
+    try {
+      sink.start(source)
+    } catch (error) {
+      sink.gone()
+      throw error
+    }
     return sink
   }
 

@@ -8,6 +8,7 @@ import { Sessions } from './session.ts'
 import { toolTable } from './tools.ts'
 import type { Icon } from '../core/define.ts'
 import type { Service } from '../core/service.ts'
+import type { Authorization } from '../http/auth.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { ToolTable } from './tools.ts'
 
@@ -26,19 +27,22 @@ export interface McpOptions {
   readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
 }
 
+/** The same, with what the server knows besides. */
+export interface McpSetup extends McpOptions { readonly auth?: Authorization | undefined }
+
 /** One server, from the side of MCP. */
 export class McpContext {
   readonly service: Service
-  readonly options: McpOptions
+  readonly options: McpSetup
   readonly seal: Seal
   readonly replay: ReplayBudget
   readonly sessions: Sessions
   readonly notices: Notices
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
-  readonly texts = new Map<string, string>()
+  readonly texts: Map<string, string> = new Map()
   #tools: ToolTable
 
-  constructor(service: Service, options: McpOptions, seal: Seal) {
+  constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
     this.options = options
     this.seal = seal
@@ -52,7 +56,16 @@ export class McpContext {
     this.notices = new Notices(this)
   }
 
-  /** Ends what would go on for ever: subscriptions and sessions. */
+  /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */
+  quiet(): void {
+    this.notices.close()
+    for (const session of this.sessions.all) {
+      session.standalone?.finish()
+      if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
+    }
+  }
+
+  /** Ends everything. */
   close(): void {
     this.notices.close()
     this.sessions.closeAll()

@@ -41,13 +41,15 @@ export class Session implements Peer {
   logLevel: Severity | undefined = 'info'
   readonly workload: Workload
   /** Calls that run, by the id of their request. */
-  readonly running = new Map<Id, LiveCall>()
-  readonly asked = new Map<Id, Asked>()
+  readonly running: Map<Id, LiveCall> = new Map()
+  readonly asked: Map<Id, Asked> = new Map()
   /** Resources whose changes the client wants to hear of. */
-  readonly subscriptions = new Set<string>()
-  readonly streams = new Map<string, ReplayStream>()
+  readonly subscriptions: Set<string> = new Set()
+  readonly streams: Map<string, ReplayStream> = new Map()
   /** Where messages go that belong to no request; undefined while the client has opened none. */
   outlet: ((message: string) => void) | undefined
+  /** Set where the session lives as long as one stream: ends that stream. */
+  onEnd: (() => void) | undefined
   /** The stream that GET opened. */
   standalone: ReplayStream | undefined
   usedAt: number = performance.now()
@@ -68,7 +70,7 @@ export class Session implements Peer {
 
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
-    if (this.workload.running > 0 || this.outlet !== undefined && this.standalone === undefined) return true
+    if (this.workload.running > 0 || this.onEnd !== undefined) return true
     for (const stream of this.streams.values()) if (stream.isAttached) return true
     return false
   }
@@ -112,6 +114,7 @@ export class Session implements Peer {
     for (const [id, stream] of this.streams) this.#forget(id, stream)
     this.standalone = undefined
     this.outlet = undefined
+    this.onEnd?.()
   }
 }
 

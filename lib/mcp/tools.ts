@@ -8,6 +8,7 @@ import { isRecord } from '../core/content.ts'
 import { LiveCall } from '../core/call.ts'
 import { speak, timeoutOf } from '../core/operations.ts'
 import { defineTool } from '../core/tool.ts'
+import { headersFor } from './param-headers.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Call } from '../core/call.ts'
 import type { Outcome } from '../core/operations.ts'
@@ -37,6 +38,7 @@ export function toolTable(service: Service): ToolTable {
       throw new TypeError(`Two tools are named '${tool.name}'; agents take execute_<id>_task and ask_<id>, rename the other`)
     }
     byName.set(tool.name, tool)
+    headersFor(tool)
   }
   return { listed, find: (name) => byName.get(name) }
 }

@@ -9,6 +9,7 @@ import {
   rpcError,
 } from '../wire/jsonrpc.ts'
 import { askOnStream, canAsk, capabilityFor } from './ask.ts'
+import { challenge } from './authorization.ts'
 import { pick } from './shape.ts'
 import { Rounds } from './rounds.ts'
 import type { Ability, ClientInfo, Line, Origin, Question, Severity } from '../core/call.ts'
@@ -96,9 +97,10 @@ export class Turn implements Line {
     return call
   }
 
-  /** The client has left, or does not want the answer any more. */
-  cancel(reason: string): void {
-    this.#call?.cancel(new Fault('cancelled', reason))
+  /** The client has left: nobody waits for the answer. */
+  leave(): void {
+    this.#call?.cancel(new Fault('cancelled', 'The client has left'))
+    this.mcp.notices.remove(this)
   }
 
   can(what: Ability): boolean {
@@ -182,7 +184,7 @@ export class Turn implements Line {
     if (fault.kind === 'cancelled') return this.link.abandon()
     const error = this.#error(fault)
     const status = error.code === MISSING_CAPABILITY ? 400 : statuses.get(fault.kind)
-    this.link.finish(formatError(this.id, error), status, headersOf(fault))
+    this.link.finish(formatError(this.id, error), status, headersOf(fault, this.mcp))
   }
 
   #error(fault: Fault): RpcError {
@@ -211,9 +213,11 @@ export class Turn implements Line {
   }
 }
 
-function headersOf(fault: Fault): readonly string[] | undefined {
+function headersOf(fault: Fault, mcp: McpContext): readonly string[] | undefined {
   if (fault.kind === 'busy') return ['Retry-After', '1']
+  if (fault.kind !== 'forbidden' && fault.kind !== 'unauthenticated') return undefined
   const { detail } = fault
-  if (typeof detail !== 'object' || detail === null || !('challenge' in detail)) return undefined
-  return ['WWW-Authenticate', String(detail.challenge)]
+  const scopes = typeof detail === 'object' && detail !== null && 'scopes' in detail ? detail.scopes : undefined
+  const error = fault.kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
+  return ['WWW-Authenticate', challenge(mcp.options.auth, error, Array.isArray(scopes) ? scopes : undefined)]
 }

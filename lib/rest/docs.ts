@@ -11,13 +11,20 @@ let page: Reply | undefined
 export function readDocs(): Reply {
   if (page === undefined) {
     const html = readFileSync(new URL('./docs.html', import.meta.url), 'utf8')
-    const policy = `default-src 'none'; script-src ${digests(html, 'script')}; style-src ${digests(html, 'style')}; `
-      + `connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+    const policy = [
+      `default-src 'none'`, `script-src ${digests(html, 'script')}`, `style-src ${digests(html, 'style')}`,
+      `connect-src 'self'`, `img-src data:`,
+      `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
+    ]
     page = {
       status: 200,
       type: 'text/html; charset=utf-8',
-      headers: ['Content-Security-Policy', policy, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer',
-        'Cache-Control', 'no-cache'],
+      headers: [
+        'Content-Security-Policy', policy.join('; '),
+        'X-Content-Type-Options', 'nosniff',
+        'Referrer-Policy', 'no-referrer',
+        'Cache-Control', 'no-cache',
+      ],
       body: html,
     }
   }
@@ -26,5 +33,6 @@ export function readDocs(): Reply {
 
 function digests(html: string, element: string): string {
   const found = html.matchAll(new RegExp(`<${element}>([\\s\\S]*?)</${element}>`, 'g'))
-  return [...found].map(([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`).join(' ')
+  const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
+  return [...found].map(([, text = '']) => `'sha256-${digest(text)}'`).join(' ')
 }

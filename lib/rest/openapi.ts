@@ -7,13 +7,15 @@ import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 
 /** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
-export function describe(service: Service, endpoints: readonly Endpoint[], baseUrl: string, keyed: boolean): object {
-  const { catalog } = service
+export function describe(
+  service: Service, endpoints: readonly Endpoint[], baseUrl: string, keyed: boolean,
+): object {
+  const { catalog, name, version, description } = service
   const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
   const paths = new Map<string, Record<string, unknown>>()
   for (const endpoint of endpoints) {
-    const named = endpoint.path.includes('{agent}') ? ids.map((id) => endpoint.path.replace('{agent}', id)) : [endpoint.path]
-    for (const path of named) {
+    const isPerAgent = endpoint.path.includes('{agent}')
+    for (const path of isPerAgent ? ids.map((id) => endpoint.path.replace('{agent}', id)) : [endpoint.path]) {
       for (const [method, operation] of Object.entries(endpoint.operations ?? {})) {
         const item = paths.get(path) ?? {}
         item[method] = { ...operation, ...parametersOf(path), ...keyed && endpoint.open && { security: [] } }
@@ -23,7 +25,7 @@ export function describe(service: Service, endpoints: readonly Endpoint[], baseU
   }
   return {
     openapi: '3.1.1',
-    info: { title: service.name, version: service.version, ...service.description !== '' && { description: service.description } },
+    info: { title: name, version, ...description !== '' && { description } },
     servers: [{ url: baseUrl }],
     paths: Object.fromEntries(paths),
     components: {
@@ -42,5 +44,6 @@ export function describe(service: Service, endpoints: readonly Endpoint[], baseU
 function parametersOf(path: string): object {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   if (names.length === 0) return {}
-  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })) }
+  const schema = { type: 'string' }
+  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema })) }
 }

@@ -15,24 +15,32 @@ function jsonBody(description: string, schema: Operation): Operation {
 
 /** A refusal or a failure, as every path of this door may answer it. */
 const problems: Operation = {
-  default: { description: 'What went wrong', content: { 'application/problem+json': { schema: reference('Problem') } } },
+  default: {
+    description: 'What went wrong',
+    content: { 'application/problem+json': { schema: reference('Problem') } },
+  },
 }
 
 /** `POST` of a query. */
 export const queryOperation: Operation = {
   tags: ['HTTP'],
   summary: 'Ask',
-  description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or `"stream": true`.',
+  description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or '
+    + '`"stream": true`.',
   requestBody: {
     required: true,
-    content: { 'application/json': { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } } },
+    content: {
+      'application/json': { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } },
+    },
   },
   responses: {
     200: {
       description: 'The reply',
       content: {
         'application/json': { schema: reference('Reply') },
-        'text/event-stream': { schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' } },
+        'text/event-stream': {
+          schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' },
+        },
       },
     },
     ...problems,
@@ -65,7 +73,10 @@ export const schemas: Operation = {
   Query: {
     type: 'object',
     properties: {
-      query: { type: 'string', minLength: 1, description: 'What you want to know. `message`, `prompt` and `input` mean the same.' },
+      query: {
+        type: 'string', minLength: 1,
+        description: 'What you want to know. `message`, `prompt` and `input` mean the same.',
+      },
       messages: {
         type: 'array',
         description: 'A whole conversation in place of `query`: the last user message is the query.',
@@ -75,7 +86,9 @@ export const schemas: Operation = {
           required: ['role', 'content'],
         },
       },
-      session_id: { type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.' },
+      session_id: {
+        type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.',
+      },
       metadata: { type: 'object', description: 'Handed to the agent as it is.' },
       stream: { type: 'boolean', description: 'Answer with events.' },
     },
@@ -93,7 +106,9 @@ export const schemas: Operation = {
       results: {
         type: 'array',
         description: 'What each agent of a group said.',
-        items: { type: 'object', properties: { agent: text, response: text, error: text }, required: ['agent'] },
+        items: {
+          type: 'object', properties: { agent: text, response: text, error: text }, required: ['agent'],
+        },
       },
       final_response: { type: 'string', description: 'The reply of a group; the same as `response`.' },
     },
@@ -104,7 +119,11 @@ export const schemas: Operation = {
     properties: { id: text, name: text, description: text },
     required: ['id', 'name', 'description'],
   },
-  Agents: { type: 'object', properties: { agents: { type: 'array', items: reference('Agent') } }, required: ['agents'] },
+  Agents: {
+    type: 'object',
+    properties: { agents: { type: 'array', items: reference('Agent') } },
+    required: ['agents'],
+  },
   Problem: {
     type: 'object',
     description: 'RFC 9457. `detail` and `error` are the same sentence.',

@@ -22,12 +22,16 @@ const SESSION_ID = /^[\w.-]{8,128}$/
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 /** Reads a parsed body. `headerSession` is the value of X-Session-Id. */
-export function decodeQuery(body: unknown, headerSession: string | undefined): Query | readonly ProblemError[] {
+export function decodeQuery(
+  body: unknown, headerSession: string | undefined,
+): Query | readonly ProblemError[] {
   if (!isRecord(body)) return [{ path: '', message: 'must be a JSON object, as in {"query": "hello"}' }]
   const errors: ProblemError[] = []
   const said = saidIn(body, errors)
   const { session_id: bodySession, metadata, stream } = body
-  if (bodySession !== undefined && bodySession !== null && !isSessionId(bodySession)) errors.push(badSession('/session_id'))
+  if (bodySession !== undefined && bodySession !== null && !isSessionId(bodySession)) {
+    errors.push(badSession('/session_id'))
+  }
   if (headerSession !== undefined && !isSessionId(headerSession)) errors.push(badSession('X-Session-Id'))
   if (typeof bodySession === 'string' && headerSession !== undefined && bodySession !== headerSession) {
     errors.push({ path: '/session_id', message: 'differs from the X-Session-Id header; send one of them' })
@@ -73,7 +77,8 @@ function saidIn(
   }
   const query = body[name]
   if (typeof query === 'string' && query.trim() !== '') return { query, history: undefined }
-  errors.push({ path: `/${name}`, message: typeof query === 'string' ? 'must not be empty' : 'must be a string' })
+  const message = typeof query === 'string' ? 'must not be empty' : 'must be a string'
+  errors.push({ path: `/${name}`, message })
   return undefined
 }
 
@@ -83,7 +88,8 @@ function lastOf(messages: unknown, errors: ProblemError[]): Pick<Query, 'query' 
     return undefined
   }
   const before = errors.length
-  const turns = messages.flatMap((message: unknown, index) => turnOf(message, `/messages/${index}`, errors) ?? [])
+  const turns = messages.flatMap((message: unknown, index) =>
+    turnOf(message, `/messages/${index}`, errors) ?? [])
   if (errors.length > before) return undefined
   const last = turns.findLastIndex((turn) => turn.role === 'user')
   const query = turns[last]?.content

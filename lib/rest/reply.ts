@@ -1,9 +1,10 @@
 /**
  * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
  */
-import { sentence } from '../core/fault.ts'
+import { isRecord } from '../core/content.ts'
+import { asFault, sentence } from '../core/fault.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
-import type { Fault, FaultKind } from '../core/fault.ts'
+import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 
@@ -11,9 +12,28 @@ import type { Refusal, Reply } from '../http/exchange.ts'
 export const JSON_TYPE = 'application/json'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
-  'invalid': 422, 'unauthenticated': 401, 'forbidden': 403, 'not-found': 404, 'conflict': 409, 'unsupported': 501,
-  'too-large': 413, 'busy': 503, 'timeout': 504, 'cancelled': 503, 'failed': 500, 'internal': 500,
+  'invalid': 422,
+  'unauthenticated': 401,
+  'forbidden': 403,
+  'not-found': 404,
+  'conflict': 409,
+  'unsupported': 501,
+  'too-large': 413,
+  'busy': 503,
+  'timeout': 504,
+  'cancelled': 503,
+  'failed': 500,
+  'internal': 500,
 }
+
+/** What a status asks for besides its document. */
+const companions: ReadonlyMap<number, readonly string[]> = new Map([
+  [401, ['WWW-Authenticate', 'Bearer']],
+  [503, ['Retry-After', '1']],
+])
+
+/** A problem document as text, and its status. */
+export interface ProblemText { readonly status: number; readonly text: string }
 
 /** A value as a JSON reply. */
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
@@ -26,14 +46,33 @@ export function refuse({ status, detail, requestId, headers }: Refusal): Reply {
   return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }
 
-/** The problem document of a fault. A group's partial results stand beside it. */
-export function problemOf(service: Service, fault: Fault, requestId: string): Readonly<Record<string, unknown>> & { readonly status: number } {
-  const more = fault.detail !== null && typeof fault.detail === 'object' ? { ...fault.detail } : undefined
-  return problem(statuses[fault.kind], sentence(fault, requestId, service.exposeErrors), requestId, more)
+/** A problem document of this door's own. `more` must be JSON. */
+export function problemText(
+  status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
+): ProblemText {
+  return { status, text: JSON.stringify(problem(status, detail, requestId, more)) }
+}
+
+/** The problem document of whatever was thrown. A group's partial results stand beside it. */
+export function faultText(service: Service, thrown: unknown, requestId: string): ProblemText {
+  const fault = asFault(thrown)
+  // A handler's defect was logged where it ran; what has no Fault yet is a defect of this door.
+  if (fault !== thrown) {
+    service.log('error', 'A query could not be answered', { request: requestId, cause: thrown })
+  }
+  const { detail, kind } = fault
+  const said = sentence(fault, requestId, service.exposeErrors)
+  const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
+  try {
+    return problemText(statuses[kind], said, requestId, more)
+  } catch (cause) {
+    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
+    return problemText(statuses[kind], said, requestId)
+  }
 }
 
 /** A problem document as a reply. */
-export function problemReply(document: { readonly status: number }): Reply {
-  const headers = document.status === 503 ? { headers: ['Retry-After', '1'] } : undefined
-  return { status: document.status, type: PROBLEM_JSON, body: JSON.stringify(document), ...headers }
+export function problemReply({ status, text }: ProblemText): Reply {
+  const headers = companions.get(status)
+  return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
 }

@@ -51,15 +51,18 @@ export function welcomeEndpoints(service: Service, surroundings: Surroundings): 
     }),
     at('/health', 'Whether the server is up', healthy),
     at('/healthz', 'Whether the server is up', healthy),
-    at('/ready', 'Whether the server takes work', ({ origin }) => surroundings.isDraining()
-      ? refuse({ status: 503, detail: 'The server is closing down', requestId: origin.requestId, headers: ['Retry-After', '1'] })
-      : json({ status: 'ready' })),
+    at('/ready', 'Whether the server takes work', ({ origin: { requestId } }) => {
+      if (!surroundings.isDraining()) return json({ status: 'ready' })
+      const headers = ['Retry-After', '1']
+      return refuse({ status: 503, detail: 'The server is closing down', requestId, headers })
+    }),
     { ...at('/docs', 'Interactive documentation', () => readDocs()), operations: {} },
     {
       ...at('/openapi.json', 'This description', ({ baseUrl }) => {
         if (openapi?.baseUrl !== baseUrl) {
           const document = describe(service, surroundings.endpoints(), baseUrl, surroundings.isKeyed())
-          openapi = { baseUrl, reply: json(document, 200, ['Cache-Control', 'private, no-cache', 'Vary', 'Host']) }
+          const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host']
+          openapi = { baseUrl, reply: json(document, 200, headers) }
         }
         return openapi.reply
       }),

@@ -12,18 +12,31 @@ export interface MemoryLimits {
 
 interface Entry extends Kept { readonly shelf: string; readonly key: string; readonly bytes: number }
 
+/** What one owner holds, the entry that was written last being the last. */
+interface Holding { readonly entries: Set<Entry>; bytes: number }
+
 /** Makes a memory home. Its state is gone with the process. */
 export function memoryStore(limits: MemoryLimits): Store {
   const entries = new Map<string, Entry>()
-  const owners = new Map<string, Set<Entry>>()
+  const owners = new Map<string, Holding>()
   let bytes = 0
 
   function forget(entry: Entry): void {
     entries.delete(place(entry.shelf, entry.key))
-    const owned = owners.get(entry.owner)
-    owned?.delete(entry)
-    if (owned?.size === 0) owners.delete(entry.owner)
+    const holding = owners.get(entry.owner)!
+    holding.entries.delete(entry)
+    holding.bytes -= entry.bytes
+    if (holding.entries.size === 0) owners.delete(entry.owner)
     bytes -= entry.bytes
+  }
+
+  function keep(entry: Entry): void {
+    entries.set(place(entry.shelf, entry.key), entry)
+    let holding = owners.get(entry.owner)
+    if (holding === undefined) owners.set(entry.owner, holding = { entries: new Set(), bytes: 0 })
+    holding.entries.add(entry)
+    holding.bytes += entry.bytes
+    bytes += entry.bytes
   }
 
   function find(shelf: string, key: string, owner: string): Entry | undefined {
@@ -38,13 +51,26 @@ export function memoryStore(limits: MemoryLimits): Store {
     if (entries.size <= limits.maxEntries && bytes <= limits.maxBytes) return
     const now = Date.now()
     for (const entry of entries.values()) if (entry.expiresAt <= now) forget(entry)
-    while (entries.size > limits.maxEntries || bytes > limits.maxBytes) {
-      let largest: Set<Entry> | undefined
-      for (const owned of owners.values()) if (owned.size > (largest?.size ?? 0)) largest = owned
-      const [oldest] = largest ?? []
+    for (;;) {
+      const isHeavy = bytes > limits.maxBytes
+      if (!isHeavy && entries.size <= limits.maxEntries) return
+      const [oldest] = largest(isHeavy)
       if (oldest === undefined) return
       forget(oldest)
     }
+  }
+
+  /** What the owner holds that holds most: most bytes, or most entries. */
+  function largest(isHeavy: boolean): Iterable<Entry> {
+    let most = -1
+    let found: Iterable<Entry> = []
+    for (const holding of owners.values()) {
+      const held = isHeavy ? holding.bytes : holding.entries.size
+      if (held <= most) continue
+      most = held
+      found = holding.entries
+    }
+    return found
   }
 
   return {
@@ -53,11 +79,9 @@ export function memoryStore(limits: MemoryLimits): Store {
       const before = entries.get(place(shelf, key))
       if (before !== undefined) forget(before)
       const entry = { ...kept, shelf, key, bytes: Buffer.byteLength(kept.value) }
-      entries.set(place(shelf, key), entry)
-      let owned = owners.get(kept.owner)
-      if (owned === undefined) owners.set(kept.owner, owned = new Set())
-      owned.add(entry)
-      bytes += entry.bytes
+      // What can never fit must not push out everything else.
+      if (entry.bytes > limits.maxBytes) return
+      keep(entry)
       makeRoom()
     },
     remove(shelf, key, owner) {
@@ -66,7 +90,7 @@ export function memoryStore(limits: MemoryLimits): Store {
     },
     list(shelf, owner) {
       const now = Date.now()
-      return [...owners.get(owner) ?? []].reverse()
+      return [...owners.get(owner)?.entries ?? []].reverse()
         .filter((entry) => entry.shelf === shelf && entry.expiresAt > now)
         .map((entry) => entry.key)
     },

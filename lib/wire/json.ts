@@ -21,15 +21,18 @@ const BYTE_ORDER_MARK = 0xfeff
 /** Parses a JSON text nested at most `maxDepth` deep. Never throws. A byte order mark is passed over. */
 export function parseJson(body: string, maxDepth: number): Parsed {
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
-  if (!isShallow(json, maxDepth)) return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+  if (!isShallow(json, maxDepth)) {
+    return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+  }
   try {
     return { ok: true, value: JSON.parse(json) }
   } catch {
-    return { ok: false, why: json.trim() === '' ? 'The body is empty; JSON is expected' : 'The body is not JSON' }
+    const isEmpty = json.trim() === ''
+    return { ok: false, why: isEmpty ? 'The body is empty; JSON is expected' : 'The body is not JSON' }
   }
 }
 
-/** Whether a text nests at most `maxDepth` deep. A text with no more opening brackets than that needs no scan. */
+/** Whether a text nests at most `maxDepth` deep. With no more opening brackets than that it needs no scan. */
 export function isShallow(json: string, maxDepth: number): boolean {
   return hasFewBrackets(json, maxDepth) || depthOf(json, maxDepth) <= maxDepth
 }

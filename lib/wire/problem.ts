@@ -23,11 +23,24 @@ export interface Problem {
 }
 
 const titles: ReadonlyMap<number, string> = new Map([
-  [400, 'Bad Request'], [401, 'Unauthorized'], [403, 'Forbidden'], [404, 'Not Found'], [405, 'Method Not Allowed'],
-  [406, 'Not Acceptable'], [408, 'Request Timeout'], [409, 'Conflict'], [413, 'Content Too Large'],
-  [415, 'Unsupported Media Type'], [417, 'Expectation Failed'], [422, 'Unprocessable Content'],
-  [429, 'Too Many Requests'], [431, 'Request Header Fields Too Large'], [500, 'Internal Server Error'],
-  [501, 'Not Implemented'], [503, 'Service Unavailable'], [504, 'Gateway Timeout'],
+  [400, 'Bad Request'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'Not Found'],
+  [405, 'Method Not Allowed'],
+  [406, 'Not Acceptable'],
+  [408, 'Request Timeout'],
+  [409, 'Conflict'],
+  [413, 'Content Too Large'],
+  [415, 'Unsupported Media Type'],
+  [417, 'Expectation Failed'],
+  [422, 'Unprocessable Content'],
+  [429, 'Too Many Requests'],
+  [431, 'Request Header Fields Too Large'],
+  [500, 'Internal Server Error'],
+  [501, 'Not Implemented'],
+  [503, 'Service Unavailable'],
+  [504, 'Gateway Timeout'],
   [505, 'HTTP Version Not Supported'],
 ])
 
@@ -35,9 +48,8 @@ const titles: ReadonlyMap<number, string> = new Map([
 export function problem(
   status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
 ): Problem & Readonly<Record<string, unknown>> {
-  const members = {
-    type: 'about:blank', title: titles.get(status) ?? 'Error', status, detail, error: detail, request_id: requestId,
-  }
+  const title = titles.get(status) ?? 'Error'
+  const members = { type: 'about:blank', title, status, detail, error: detail, request_id: requestId }
   // What is added must not stand in the place of what every reader relies on.
   return more === undefined ? members : { ...members, ...more, ...members }
 }

@@ -35,7 +35,9 @@ export function formatEvent(data: string, event?: string, id?: string): string {
  * What is left without its blank line at the end of a stream is no event. An event of more than
  * `maxLength` characters throws `RangeError`.
  */
-export function eventReader(onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024): (chunk: string) => void {
+export function eventReader(
+  onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024,
+): (chunk: string) => void {
   let rest = ''
   let afterReturn = false
   let started = false

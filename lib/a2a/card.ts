@@ -1,0 +1,133 @@
+/**
+ * The agent card: who is served, where, and what it can do, as every dialect's clients read it.
+ *
+ * A card is made once for each base URL it is asked at and then sent as the same bytes. The members are
+ * the dialects'; what is here is what they are made of, and how caches are told about it.
+ * Spec: A2A 0.3 §5.5; RFC 9110 §13.1, RFC 9111.
+ */
+import { createHash } from 'node:crypto'
+import { dialects } from './dialects.ts'
+import type { Agent, Group, Skill } from '../core/agent.ts'
+import type { Service } from '../core/service.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
+
+/** What a card tells, in the words of no dialect. */
+export interface Profile {
+  readonly name: string
+  readonly description: string
+  readonly version: string
+  /** The absolute address that takes messages. */
+  readonly url: string
+  readonly streams: boolean
+  /** Media types. */
+  readonly inputModes: readonly string[]
+  readonly outputModes: readonly string[]
+  readonly skills: readonly Skill[]
+  /** Callers need a key. */
+  readonly isKeyed: boolean
+}
+
+/** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
+export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
+
+interface Card {
+  readonly etag: string
+  readonly whole: Reply
+  readonly unchanged: Reply
+}
+
+/** A stranger can ask under any host name, so no more than this are kept. */
+const MAX_CARDS = 256
+const TEXT: readonly string[] = Object.freeze(['text/plain'])
+const chat: Skill = { id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }
+
+/** Makes the cards of one server. `isKeyed` is asked each time: a key may be made when the server listens. */
+export function createCards(service: Service, isKeyed: () => boolean): Cards {
+  const cards = new Map<string, Card>()
+  let changedAt = wholeSeconds()
+  service.catalog.onChange(({ kind }) => {
+    if (kind !== 'agent' && kind !== 'group') return
+    cards.clear()
+    changedAt = wholeSeconds()
+  })
+
+  function cardOf({ baseUrl, baseUrlIsTrusted }: Exchange, who: Agent | Group, at: string): Card {
+    const keyed = isKeyed()
+    const key = `${at} ${baseUrl} ${keyed} ${baseUrlIsTrusted}`
+    let card = cards.get(key)
+    if (card === undefined) {
+      const [oldest] = cards.keys()
+      if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
+      card = makeCard(profileOf(service, who, `${baseUrl}${at}/a2a`, keyed), changedAt, baseUrlIsTrusted)
+      cards.set(key, card)
+    }
+    return card
+  }
+
+  return (exchange, who, at) => {
+    const card = cardOf(exchange, who, at)
+    return isKnown(exchange, card.etag, changedAt) ? card.unchanged : card.whole
+  }
+}
+
+function profileOf(service: Service, who: Agent | Group, url: string, isKeyed: boolean): Profile {
+  const isRoot = who === service.catalog.root
+  return {
+    name: who.name,
+    description: who.description || (isRoot && service.description) || who.name,
+    version: who.version ?? service.version,
+    url,
+    streams: true,
+    inputModes: who.kind === 'agent' && who.inputModes !== undefined ? who.inputModes : TEXT,
+    outputModes: who.kind === 'agent' && who.outputModes !== undefined ? who.outputModes : TEXT,
+    skills: skillsOf(who),
+    isKeyed,
+  }
+}
+
+/** An agent's own, or conversation; of a group, its agents are the skills. */
+function skillsOf(who: Agent | Group): readonly Skill[] {
+  if (who.kind === 'group') {
+    return who.agents.map(({ id, name, description }) => {
+      return { id, name, description: description || name, tags: [id] }
+    })
+  }
+  if (who.skills === undefined || who.skills.length === 0) return [chat]
+  // Tags are a must from A2A 0.2 on, and an author may leave them out.
+  return who.skills.map((skill) => ({ ...skill, tags: skill.tags ?? [skill.id] }))
+}
+
+function makeCard(profile: Profile, changedAt: number, baseUrlIsTrusted: boolean): Card {
+  let members: Readonly<Record<string, unknown>> = {}
+  for (const dialect of dialects) members = { ...members, ...dialect.encodeCard(profile) }
+  const body = Buffer.from(JSON.stringify(members))
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
+  // What a client sent as its host must not become what a cache tells others.
+  const headers = Object.freeze([
+    'ETag', etag,
+    'Last-Modified', new Date(changedAt).toUTCString(),
+    'Cache-Control', baseUrlIsTrusted ? 'public, max-age=300' : 'private, no-cache',
+    'Vary', baseUrlIsTrusted ? 'A2A-Version' : 'Host, A2A-Version',
+  ])
+  return {
+    etag,
+    whole: { status: 200, type: 'application/json', headers, body },
+    unchanged: { status: 304, headers },
+  }
+}
+
+/** Whether the client says that it has this card already. An `If-None-Match` settles it alone. */
+function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
+  const tags = exchange.header('if-none-match')
+  if (tags !== undefined) {
+    const known = tags.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+    return known.includes(etag) || known.includes('*')
+  }
+  const since = exchange.header('if-modified-since')
+  return since !== undefined && Date.parse(since) >= changedAt
+}
+
+/** Now, as exactly as an HTTP date can say it. */
+function wholeSeconds(): number {
+  return Math.floor(Date.now() / 1000) * 1000
+}

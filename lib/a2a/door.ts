@@ -1,0 +1,100 @@
+/**
+ * The A2A door: for the root, and for every agent and group, the endpoint that takes messages, the card
+ * and the status. What is said at the endpoint is the binding's; what stands in the card is the card's.
+ * Contract §3.
+ */
+import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import { createCards } from './card.ts'
+import { JSON_TYPE, receive, refuse as refuseMessage } from './jsonrpc.ts'
+import { cardOperation, sendOperation, statusOperation } from './operations.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Catalog } from '../core/catalog.ts'
+import type { Service } from '../core/service.ts'
+import type { Endpoint, Exchange, Refusal, Reply } from '../http/exchange.ts'
+import type { Cards } from './card.ts'
+import type { Operation } from './operations.ts'
+
+/** Where clients look for a card: since A2A 0.3, and before. */
+const CARD = '/.well-known/agent-card.json'
+const OLD_CARD = '/.well-known/agent.json'
+
+/** What the door is told about the server around it. */
+export interface A2aOptions {
+  /** Whether callers need a key: then the card says which. */
+  readonly isKeyed: () => boolean
+}
+
+type Whom = (exchange: Exchange) => Agent | Group | undefined
+type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+
+/** The paths of this door. */
+export function a2aEndpoints(service: Service, { isKeyed }: A2aOptions): readonly Endpoint[] {
+  const { catalog } = service
+  const cards = createCards(service, isKeyed)
+  return [
+    ...endpointsBelow('', service, cards, () => catalog.root),
+    ...endpointsBelow('/agents/{agent}', service, cards, (exchange) => {
+      return catalog.runnable(exchange.params.get('agent') ?? '')
+    }),
+  ]
+}
+
+/** Throws `TypeError` where this door is asked for and there is nobody to talk to. */
+export function requireAgent(catalog: Catalog): void {
+  if (catalog.root !== undefined) return
+  throw new TypeError(`protocol 'a2a' needs an agent: A2A clients send messages and cannot call tools; `
+    + `add agents: [agent], or serve the tools with protocol: 'mcp'`)
+}
+
+/** `base` is '' or has the `{agent}` that `whoOf` looks for. */
+function endpointsBelow(base: string, service: Service, cards: Cards, whoOf: Whom): readonly Endpoint[] {
+  const messages = (path: string): Endpoint => addressed(whoOf, {
+    path: base + path,
+    methods: ['POST'],
+    accepts: [JSON_TYPE],
+    operations: { post: sendOperation },
+    refuse: refuseMessage,
+  }, (exchange, who) => receive(service, who, exchange))
+
+  const open = (path: string, get: Operation, answer: Answer): Endpoint => addressed(whoOf, {
+    path: base + path,
+    methods: ['GET'],
+    open: 'public',
+    operations: { get },
+    refuse,
+  }, answer)
+
+  const card = (path: string): Endpoint => open(path, cardOperation,
+    (exchange, who) => cards(exchange, who, base === '' ? '' : `/agents/${who.id}`))
+
+  return [
+    // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
+    ...['/a2a', '/a2a/'].map(messages),
+    ...['/a2a', '/a2a/'].map(card),
+    ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
+    open('/status', statusOperation, (_, who) => status(service, who)),
+  ]
+}
+
+/** An endpoint that speaks for somebody, and is refused where there is nobody. */
+function addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, answer: Answer): Endpoint {
+  return {
+    ...rest,
+    handle(exchange) {
+      const who = whoOf(exchange)
+      if (who !== undefined) return answer(exchange, who)
+      const { requestId } = exchange.origin
+      return rest.refuse({ status: 404, detail: 'There is no such agent here', requestId })
+    },
+  }
+}
+
+function status(service: Service, { name, version = service.version }: Agent | Group): Reply {
+  return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
+}
+
+/** A refusal of a card or a status is for people and browsers: a problem document. */
+function refuse({ status, detail, requestId, headers }: Refusal): Reply {
+  const body = JSON.stringify(problem(status, detail, requestId))
+  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
+}

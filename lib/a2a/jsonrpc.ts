@@ -1,0 +1,112 @@
+/**
+ * The JSON-RPC binding: a body in, the answer of the dialect it is written in out.
+ *
+ * Knows envelopes, ids, statuses and the one catch; what a method takes and gives is the dialect's.
+ * An error is HTTP 200 unless the body could not be read (400) or the request was refused (contract §3).
+ */
+import { asFault, Fault, sentence } from '../core/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import {
+  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
+  PARSE_ERROR, rpcError,
+} from '../wire/jsonrpc.ts'
+import { dialectOf, methodNames } from './dialects.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { FaultKind } from '../core/fault.ts'
+import type { Service } from '../core/service.ts'
+import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
+import type { Id, RpcError } from '../wire/jsonrpc.ts'
+import type { Dialect } from './dialects.ts'
+
+/** The media type of both directions. */
+export const JSON_TYPE = 'application/json'
+
+/** Faults that are refusals: the request, not the message, is what was wrong. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
+])
+
+/** A refusal made before the message was read. */
+export function refuse({ status, detail, headers, unparsable }: Refusal): Reply {
+  const code = unparsable === true ? PARSE_ERROR : status < 500 ? INVALID_REQUEST : INTERNAL_ERROR
+  return errorReply(null, rpcError(code, detail), status, headers)
+}
+
+/** Answers one body that was sent to an agent or a group. */
+export function receive(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
+  const { maxDepth, maxNameBytes } = service.limits
+  const parsed = parseJson(exchange.body, maxDepth)
+  if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
+  const message = decodeMessage(parsed.value, maxNameBytes)
+  if (message.kind === 'malformed') {
+    const isBatch = Array.isArray(parsed.value)
+    const why = isBatch ? 'Batches are not taken; send one message per request' : message.why
+    return errorReply(message.id ?? null, rpcError(INVALID_REQUEST, why))
+  }
+  if (message.kind === 'response') {
+    return errorReply(message.id, rpcError(INVALID_REQUEST, 'This is an answer; a request has a "method"'))
+  }
+  // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
+  const id = message.kind === 'request' ? message.id : null
+  const { method, params } = message
+  const dialect = dialectOf(method, params)
+  if (dialect === undefined) return errorReply(id, unknown(method))
+  const act = dialect.methods.get(method)!
+  return answered(service, exchange, dialect, id, () => act(service, who, params, exchange))
+}
+
+/** The answer with what `work` results in, and the one catch of a message. */
+function answered(
+  service: Service, exchange: Exchange, dialect: Dialect, id: Id, work: () => string | Promise<string>,
+): Reply | Promise<Reply> {
+  const { maxResultBytes } = service.limits
+  const done = (result: string): Reply => {
+    if (Buffer.byteLength(result) > maxResultBytes) {
+      throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+    }
+    return { status: 200, type: JSON_TYPE, body: formatResult(id, result) }
+  }
+  const failed = (error: unknown): Reply => faultReply(service, exchange.origin.requestId, dialect, id, error)
+  try {
+    const result = work()
+    return typeof result === 'string' ? done(result) : result.then(done).catch(failed)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function faultReply(service: Service, requestId: string, dialect: Dialect, id: Id, error: unknown): Reply {
+  const fault = asFault(error)
+  // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.
+  if (fault !== error) {
+    service.log('error', 'A message could not be answered', { request: requestId, cause: error })
+  }
+  const said = sentence(fault, requestId, service.exposeErrors)
+  const status = statuses.get(fault.kind) ?? 200
+  const headers = headersFor(status, service.name)
+  try {
+    return errorReply(id, dialect.encodeFault(fault, said), status, headers)
+  } catch (cause) {
+    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
+    return errorReply(id, dialect.encodeFault(new Fault(fault.kind, fault.message), said), status, headers)
+  }
+}
+
+/** What a status asks for besides its body. */
+function headersFor(status: number, realm: string): readonly string[] | undefined {
+  if (status === 503) return ['Retry-After', '1']
+  if (status !== 401) return undefined
+  return ['WWW-Authenticate', `Bearer realm="${realm.replace(/[^\x20-\x7e]|["\\]/g, '')}"`]
+}
+
+function unknown(method: string): RpcError {
+  if (methodNames.includes(method)) {
+    return rpcError(INVALID_PARAMS, `The params of ${method} are in a form of A2A that is not spoken here; `
+      + `send { "message": { "role": "user", "parts": [{ "type": "text", "text": "hello" }] } }`)
+  }
+  return rpcError(METHOD_NOT_FOUND, `There is no method '${method}' here; there is ${methodNames.join(', ')}`)
+}
+
+function errorReply(id: Id, error: RpcError, status = 200, headers?: readonly string[]): Reply {
+  return { status, type: JSON_TYPE, body: formatError(id, error), ...headers !== undefined && { headers } }
+}

@@ -1,0 +1,112 @@
+/**
+ * A message to an agent and the message it answers with, in the words of no dialect, and the run between
+ * the two. For dialects, and agents, without tasks: what happens on the way is not told, and whoever
+ * leaves ends the run.
+ */
+import { randomUUID } from 'node:crypto'
+import { LiveCall, logLevelOf } from '../core/call.ts'
+import { contentOf, text, textOf } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { describe } from '../core/log.ts'
+import { answer } from '../core/operations.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { ArtifactInput, Line, Origin, Severity } from '../core/call.ts'
+import type { Content } from '../core/content.ts'
+import type { Turn } from '../core/conversation.ts'
+import type { Outcome } from '../core/operations.ts'
+import type { Service } from '../core/service.ts'
+
+const none: readonly never[] = Object.freeze([])
+
+/** What a client says. */
+export interface UserMessage {
+  /** At least one block. */
+  readonly content: readonly Content[]
+  /** The conversation it goes on with; undefined begins one. */
+  readonly contextId: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What an agent answers. */
+export interface AgentMessage {
+  readonly id: string
+  readonly contextId: string
+  readonly content: readonly Content[]
+}
+
+/**
+ * Runs an agent for a message. Synchronous where the agent is. An agent that says itself that it failed is
+ * `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the agent's text.
+ */
+export function converse(
+  service: Service, who: Agent | Group, message: UserMessage, origin: Origin,
+): AgentMessage | Promise<AgentMessage> {
+  const run = new MessageRun(service, message, origin)
+  const call = new LiveCall(origin, run)
+  const outcome = answer(service, who, run.prompt, call)
+  if (!(outcome instanceof Promise)) return run.finish(outcome)
+  origin.onGone(() => call.cancel(new Fault('cancelled', 'The client has left')))
+  return outcome.then((settled) => run.finish(settled))
+}
+
+/** The texts of a message, one below the other: what an agent is asked. Empty where there are only files. */
+export function promptOf(content: readonly Content[]): string {
+  let prompt: string | undefined
+  for (const block of content) {
+    if (block.type === 'text') prompt = prompt === undefined ? block.text : `${prompt}\n${block.text}`
+  }
+  return prompt ?? ''
+}
+
+/** One message on its way: its place in the conversation, and what the agent leaves besides its answer. */
+class MessageRun implements Line {
+  readonly protocol = 'a2a'
+  readonly sessionId: string
+  readonly history: readonly Turn[]
+  readonly message: readonly Content[]
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly prompt: string
+  readonly #service: Service
+  readonly #origin: Origin
+  #artifacts: Map<string | ArtifactInput, readonly Content[]> | undefined
+
+  constructor(service: Service, { content, contextId, metadata }: UserMessage, origin: Origin) {
+    const { conversations } = service
+    this.sessionId = contextId ?? conversations.makeId()
+    this.history = contextId === undefined ? none : conversations.history(origin.principal.id, contextId)
+    this.message = content
+    this.metadata = metadata
+    this.prompt = promptOf(content)
+    this.#service = service
+    this.#origin = origin
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#service.log(logLevelOf(level), describe(data), { request: this.#origin.requestId, logger })
+  }
+
+  /** Where there are no tasks an artifact is a part of the answer. One without an id is one of its own. */
+  artifact(artifact: ArtifactInput): void {
+    const key = artifact.id ?? artifact
+    const parts = artifact.parts.map((part) => typeof part === 'string' ? text(part) : contentOf(part))
+    const before = artifact.append === true ? this.#artifacts?.get(key) ?? [] : []
+    this.#artifacts ??= new Map()
+    this.#artifacts.set(key, [...before, ...parts])
+  }
+
+  finish({ state, text: said, content }: Outcome): AgentMessage {
+    if (state === 'failed') throw new Fault('failed', said || 'The agent failed', { state })
+    if (state === 'rejected') throw new Fault('invalid', said || 'The agent rejected the message', { state })
+    const whole = this.#artifacts === undefined ? content : [...content, ...[...this.#artifacts.values()].flat()]
+    this.#service.conversations.record(this.#origin.principal.id, this.sessionId, [
+      { role: 'user', content: this.prompt === '' ? filesOf(this.message) : this.prompt },
+      { role: 'assistant', content: whole === content ? said : textOf(whole) },
+    ])
+    return { id: randomUUID(), contextId: this.sessionId, content: whole }
+  }
+}
+
+/** What stands in the history for a message without words. */
+function filesOf(content: readonly Content[]): string {
+  return content.map((block) => block.type === 'resource_link' ? block.name : block.type).join(', ')
+}

@@ -1,0 +1,91 @@
+/**
+ * What the OpenAPI description says of the A2A door's operations, as constants.
+ * Spec: OpenAPI 3.1.1 §4.8.
+ */
+
+/** A piece of an OpenAPI document. */
+export type Operation = Readonly<Record<string, unknown>>
+
+const text: Operation = { type: 'string' }
+const anything: Operation = { type: 'object' }
+
+function jsonBody(description: string, schema: Operation): Operation {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+function objectOf(properties: Operation, ...required: readonly string[]): Operation {
+  return { type: 'object', properties, required }
+}
+
+const part: Operation = {
+  oneOf: [
+    objectOf({ type: { const: 'text' }, text }, 'text'),
+    objectOf({ type: { const: 'file' }, uri: text, mimeType: text }, 'uri'),
+  ],
+}
+
+function message(role: string, more: Operation): Operation {
+  const parts = { type: 'array', minItems: 1, items: part }
+  return objectOf({ role: { const: role }, parts, ...more }, 'role', 'parts')
+}
+
+const id: Operation = { type: ['string', 'integer', 'null'] }
+const contextId: Operation = { type: 'string', description: 'Send it with the next message to go on.' }
+
+/** `POST` of a message. */
+export const sendOperation: Operation = {
+  tags: ['A2A'],
+  summary: 'Send a message',
+  description: 'JSON-RPC 2.0. An error is an answer too: its status is 200, and `error` says what was wrong.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: objectOf({
+          jsonrpc: { const: '2.0' },
+          id,
+          method: { const: 'message/send' },
+          params: objectOf({ message: message('user', { contextId }), metadata: anything }, 'message'),
+        }, 'jsonrpc', 'method', 'params'),
+        example: {
+          jsonrpc: '2.0', id: '1', method: 'message/send',
+          params: { message: { role: 'user', parts: [{ type: 'text', text: 'What is 12 * (3 + 4)?' }] } },
+        },
+      },
+    },
+  },
+  responses: {
+    200: jsonBody('The answer, with `result` or with `error`', objectOf({
+      jsonrpc: { const: '2.0' },
+      id,
+      result: objectOf({ message: message('agent', { messageId: text, contextId }) }, 'message'),
+      error: objectOf({ code: { type: 'integer' }, message: text, data: anything }, 'code', 'message'),
+    }, 'jsonrpc', 'id')),
+  },
+}
+
+/** `GET` of the agent card. */
+export const cardOperation: Operation = {
+  tags: ['A2A'],
+  summary: 'The agent card',
+  responses: {
+    200: jsonBody('Who is served here, where, and what it can do', objectOf({
+      name: text,
+      description: text,
+      url: text,
+      version: text,
+      capabilities: anything,
+      skills: { type: 'array', items: anything },
+    }, 'name', 'description', 'url', 'version', 'capabilities', 'skills')),
+  },
+}
+
+/** `GET` of the status record. */
+export const statusOperation: Operation = {
+  tags: ['A2A'],
+  summary: 'Whether the agent is up',
+  responses: {
+    200: jsonBody('The agent is up',
+      objectOf({ status: { const: 'ok' }, name: text, version: text }, 'status', 'name', 'version')),
+  },
+}

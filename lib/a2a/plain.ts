@@ -1,0 +1,160 @@
+/**
+ * The plain dialect: `message/send` with parts that are told by their members, answered by a message.
+ * Params in, a neutral message out; a neutral message in, JSON text out.
+ *
+ * It has no tasks, no streams and no `kind`. Which requests are plain is `speaks`; what is wrong with
+ * one that is, the decoder says. Spec: `A2A message` and `A2A message part` of the interfaces; contract §3.
+ */
+import { isRecord, text } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { errorOf } from './faults.ts'
+import { converse } from './message.ts'
+import type { Content } from '../core/content.ts'
+import type { Profile } from './card.ts'
+import type { Dialect, Method } from './dialects.ts'
+import type { AgentMessage, UserMessage } from './message.ts'
+
+/** What a file is whose media type nobody told. RFC 9110 §8.3. */
+const ANY_BYTES = 'application/octet-stream'
+
+const send: Method = (service, who, params, exchange) => {
+  const message = decodeSend(params, service.limits.maxNameBytes)
+  const reply = converse(service, who, message, exchange.origin)
+  return reply instanceof Promise ? reply.then(encodeReply) : encodeReply(reply)
+}
+
+/** The row of the table. */
+export const plain: Dialect = {
+  name: 'plain',
+  methods: new Map([['message/send', send]]),
+  speaks: isPlain,
+  encodeFault: errorOf,
+  encodeCard,
+}
+
+/** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */
+export function isPlain(params: unknown): boolean {
+  if (!isRecord(params) || !isRecord(params['message'])) return true
+  const { kind, parts } = params['message']
+  if (isGiven(kind)) return false
+  return !Array.isArray(parts) || !parts.some((part) => isRecord(part) && isGiven(part['kind']))
+}
+
+/** Reads the params of `message/send`. Throws `Fault('invalid')` that names a member and what it must be. */
+export function decodeSend(params: unknown, maxNameBytes: number): UserMessage {
+  if (!isRecord(params)) throw wrong('params', params === undefined ? 'is missing' : 'must be an object')
+  const { message, metadata } = params
+  if (!isRecord(message)) throw wrong('params.message', 'must be an object with "role" and "parts"')
+  const { role, parts, contextId } = message
+  if (role !== 'user') throw wrong('params.message.role', 'must be "user"')
+  if (!Array.isArray(parts) || parts.length === 0) {
+    throw wrong('params.message.parts', 'must be a list of at least one part')
+  }
+  if (isGiven(contextId) && !isContextId(contextId, maxNameBytes)) {
+    throw wrong('params.message.contextId', `must be a string of at most ${maxNameBytes} bytes`)
+  }
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrong('params.metadata', 'must be an object')
+  return {
+    content: parts.map(decodePart),
+    contextId: typeof contextId === 'string' && contextId !== '' ? contextId : undefined,
+    metadata: isRecord(metadata) ? metadata : undefined,
+  }
+}
+
+function decodePart(part: unknown, index: number): Content {
+  const kind = isRecord(part) ? kindOf(part) : undefined
+  if (!isRecord(part) || kind === undefined) {
+    throw wrongPart(index, '', 'must be { "type": "text", "text" } or { "type": "file", "uri", "mimeType" }')
+  }
+  const { text: said, uri, mimeType } = part
+  if (kind === 'text') {
+    if (typeof said !== 'string') throw wrongPart(index, '.text', 'must be a string')
+    return text(said)
+  }
+  if (typeof uri !== 'string' || uri === '') throw wrongPart(index, '.uri', 'must be a non-empty string')
+  if (!isGiven(mimeType)) return { type: 'resource_link', uri, name: nameOf(uri) }
+  if (typeof mimeType !== 'string') throw wrongPart(index, '.mimeType', 'must be a string')
+  return { type: 'resource_link', uri, name: nameOf(uri), mimeType }
+}
+
+/** What a part is: as its `type` says, else by which of the two members it has. */
+function kindOf({ type, text: said, uri }: Readonly<Record<string, unknown>>): 'text' | 'file' | undefined {
+  if (isGiven(type)) return type === 'text' || type === 'file' ? type : undefined
+  if (isGiven(said) === isGiven(uri)) return undefined
+  return isGiven(said) ? 'text' : 'file'
+}
+
+/** The last segment of an address's path, as a person would call the file. */
+function nameOf(uri: string): string {
+  if (/^data:/i.test(uri)) return 'data'
+  const path = uri.replace(/[?#].*$/s, '').replace(/^[a-z][a-z\d+.-]*:(?:\/\/[^/]*)?/i, '')
+  const segment = path.slice(path.lastIndexOf('/') + 1)
+  try {
+    return decodeURIComponent(segment) || 'file'
+  } catch {
+    return segment
+  }
+}
+
+/** Clients write null for what they leave out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isContextId(value: unknown, maxBytes: number): boolean {
+  return typeof value === 'string' && value.length <= maxBytes && Buffer.byteLength(value) <= maxBytes
+}
+
+function wrong(member: string, demand: string): Fault {
+  return new Fault('invalid', `${member} ${demand}`)
+}
+
+function wrongPart(index: number, member: string, demand: string): Fault {
+  return wrong(`params.message.parts[${index}]${member}`, demand)
+}
+
+/** The result of `message/send`, as JSON text. */
+export function encodeReply({ id, contextId, content }: AgentMessage): string {
+  // Parts must not be empty, and a client reads parts[0].text without looking.
+  let parts = content.length === 0 ? encodePart(text('')) : ''
+  for (const block of content) parts += parts === '' ? encodePart(block) : `,${encodePart(block)}`
+  const context = JSON.stringify(contextId)
+  return `{"message":{"role":"agent","parts":[${parts}],"messageId":"${id}","contextId":${context}}}`
+}
+
+function encodePart(block: Content): string {
+  switch (block.type) {
+    case 'text': return `{"type":"text","text":${JSON.stringify(block.text)}}`
+    case 'resource_link': return encodeFile(block.uri, block.mimeType)
+    case 'resource': return encodeFile(block.resource.uri, block.resource.mimeType)
+    default: return encodeFile(`data:${block.mimeType};base64,${block.data}`, block.mimeType)
+  }
+}
+
+function encodeFile(uri: string, mimeType: string = ANY_BYTES): string {
+  return `{"type":"file","uri":${JSON.stringify(uri)},"mimeType":${JSON.stringify(mimeType)}}`
+}
+
+/** The two ways to send a key, tagged as each version of A2A tags a scheme: by `type`, and by a member. */
+const schemes = {
+  apiKey: {
+    type: 'apiKey', in: 'header', name: 'X-API-Key',
+    apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' },
+  },
+  bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
+}
+
+function encodeCard(profile: Profile): Readonly<Record<string, unknown>> {
+  const { name, description, url, version, streams, inputModes, outputModes, skills, isKeyed } = profile
+  return {
+    name,
+    description,
+    url,
+    version,
+    capabilities: { streaming: streams, pushNotifications: false, stateTransitionHistory: false },
+    defaultInputModes: inputModes,
+    defaultOutputModes: outputModes,
+    skills,
+    ...isKeyed && { securitySchemes: schemes, security: [{ apiKey: [] }, { bearer: [] }] },
+  }
+}

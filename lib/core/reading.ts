@@ -1,0 +1,137 @@
+/**
+ * The verbs for resources and prompts: read, get, complete. Neutral input and a call in, neutral output or
+ * a `Fault` out.
+ *
+ * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
+ * under `perform`, and answers without a promise where they did.
+ */
+import { isThenable } from './answer.ts'
+import { completionOf } from './completion.ts'
+import { isRecord } from './content.ts'
+import { Fault } from './fault.ts'
+import { perform } from './operations.ts'
+import { promptResultOf } from './prompt.ts'
+import { contentsOf } from './resource.ts'
+import type { LiveCall } from './call.ts'
+import type { Catalog } from './catalog.ts'
+import type { Completer, Completion } from './completion.ts'
+import type { ResourceContents } from './content.ts'
+import type { Prompt, PromptResult } from './prompt.ts'
+import type { Service } from './service.ts'
+import type { Workload } from './workload.ts'
+
+/**
+ * Reads a resource: a fixed one of that URI, else by the first template that the URI fits.
+ * Throws `Fault('not-found')` where there is none.
+ */
+export function readResource(
+  service: Service, uri: string, call: LiveCall, session?: Workload,
+): readonly ResourceContents[] | Promise<readonly ResourceContents[]> {
+  return perform(service, call, service.limits.toolTimeoutMs, () => {
+    const { output, mimeType } = open(service.catalog, uri, call)
+    return whenSettled(output, (read) => contentsOf(read, uri, mimeType))
+  }, session)
+}
+
+/** What the author's code returned for a URI, and the media type of its definition. */
+interface Opened { readonly output: unknown; readonly mimeType: string | undefined }
+
+function open(catalog: Catalog, uri: string, call: LiveCall): Opened {
+  const fixed = catalog.resource(uri)
+  if (fixed !== undefined) return { output: fixed.read(call), mimeType: fixed.mimeType }
+  for (const { matcher, read, mimeType } of catalog.templates) {
+    const variables = matcher.match(uri)
+    if (variables !== undefined) return { output: read(variables, call), mimeType }
+  }
+  throw new Fault('not-found', `Resource not found: ${uri}`, { uri })
+}
+
+/**
+ * Gets a prompt with its arguments, text by name. Throws `Fault('invalid')` for an unknown prompt, a
+ * required argument that is missing, and a value that is not text. What the prompt has not declared, it
+ * does not get.
+ */
+export function getPrompt(
+  service: Service, name: string, args: unknown, call: LiveCall, session?: Workload,
+): PromptResult | Promise<PromptResult> {
+  return perform(service, call, service.limits.toolTimeoutMs, () => {
+    const prompt = service.catalog.prompt(name)
+    if (prompt === undefined) throw unknownPrompt(name)
+    return whenSettled(prompt.get(argumentsOf(prompt, args), call), promptResultOf)
+  }, session)
+}
+
+function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, string>> {
+  const given = texts(args, `The arguments of the prompt '${prompt.name}'`)
+  const taken: Record<string, string> = Object.create(null)
+  for (const { name, required } of prompt.arguments) {
+    const value = given[name]
+    if (value === undefined && required === true) {
+      throw new Fault('invalid', `The prompt '${prompt.name}' needs the argument '${name}'`)
+    }
+    if (value !== undefined) taken[name] = value
+  }
+  return taken
+}
+
+/**
+ * Completes an argument. `ref` is `{ type: 'ref/prompt', name }` or `{ type: 'ref/resource', uri }`, where
+ * the URI is a template's own text; `argument` is `{ name, value }`; `context`, which may be left out, is
+ * `{ arguments }`. No values where nobody completes it.
+ *
+ * Throws `Fault('invalid')` for a prompt, a template or an argument that there is not.
+ */
+export function complete(
+  service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
+): Completion | Promise<Completion> {
+  return perform(service, call, service.limits.toolTimeoutMs, () => {
+    const { name, value } = isRecord(argument) ? argument : {}
+    if (typeof name !== 'string' || typeof value !== 'string') {
+      throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
+    }
+    const settled = isRecord(context) ? context['arguments'] : context
+    const known = { arguments: texts(settled, `The arguments of 'context'`) }
+    const completer = completerOf(service.catalog, ref, name)
+    return whenSettled(completer === undefined ? [] : completer(value, known, call), completionOf)
+  }, session)
+}
+
+function completerOf(catalog: Catalog, ref: unknown, argument: string): Completer | undefined {
+  const { type, name, uri } = isRecord(ref) ? ref : {}
+  if (type === 'ref/prompt' && typeof name === 'string') {
+    const prompt = catalog.prompt(name)
+    if (prompt === undefined) throw unknownPrompt(name)
+    if (prompt.arguments.some((one) => one.name === argument)) return prompt.completers.get(argument)
+    throw new Fault('invalid', `The prompt '${name}' has no argument '${argument}'`)
+  }
+  if (type === 'ref/resource' && typeof uri === 'string') {
+    const template = catalog.template(uri)
+    // A fixed resource may be named, and has nothing to complete.
+    if (template === undefined && catalog.resource(uri) !== undefined) return undefined
+    if (template === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)
+    if (template.matcher.variables.includes(argument)) return template.completers.get(argument)
+    throw new Fault('invalid', `The resource template '${uri}' has no variable '${argument}'`)
+  }
+  throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
+}
+
+/** Text by name, in an object without a prototype. Left out: none. */
+function texts(value: unknown, what: string): Readonly<Record<string, string>> {
+  const taken: Record<string, string> = Object.create(null)
+  if (value === undefined) return taken
+  if (!isRecord(value)) throw new Fault('invalid', `${what} must be an object`)
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text !== 'string') throw new Fault('invalid', `${what} must be strings, and '${name}' is not`)
+    taken[name] = text
+  }
+  return taken
+}
+
+function unknownPrompt(name: string): Fault {
+  return new Fault('invalid', `Unknown prompt: ${name}`)
+}
+
+/** The normal form of what an author returned, now or later. */
+function whenSettled<T>(output: unknown, normal: (output: unknown) => T): T | Promise<T> {
+  return isThenable(output) ? Promise.resolve(output).then(normal) : normal(output)
+}

@@ -1,0 +1,192 @@
+/**
+ * A resource and a template of resources, as an author defines them: a URI or a form of URIs, a function
+ * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
+ * `reading.ts`.
+ *
+ * Knows no schemes and no files. Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
+ */
+import { parseTemplate } from '../wire/uri-template.ts'
+import { completersOf } from './completion.ts'
+import { base64, isRecord } from './content.ts'
+import { requireDefinition, requireFunction, requireString, requireText, show } from './define.ts'
+import type { UriTemplate } from '../wire/uri-template.ts'
+import type { Call } from './call.ts'
+import type { Completer, Completers } from './completion.ts'
+import type { Annotations, ResourceContents } from './content.ts'
+import type { Icon } from './define.ts'
+
+/** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
+export interface ContentsInput {
+  /** Left out: the URI that was read. */
+  readonly uri?: string
+  /** Left out: that of the definition. */
+  readonly mimeType?: string
+  readonly text?: string
+  readonly blob?: string | Uint8Array
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+type Read = string | Uint8Array | ContentsInput | readonly ContentsInput[]
+
+/** What `read` may return. */
+export type ResourceOutput = Read | PromiseLike<Read>
+
+/** The variables of a URI that fits a template: `{name*}` is a list, every other a string. No prototype. */
+export type Variables = Readonly<Record<string, string | readonly string[]>>
+
+interface About {
+  /** For programs; `title` is for people. */
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly annotations?: Annotations
+  readonly icons?: readonly Icon[]
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** What `defineResource` takes. */
+export interface ResourceDefinition extends About {
+  /** A whole URI, as in `docs://readme`. */
+  readonly uri: string
+  /** Bytes. */
+  readonly size?: number
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[]
+  /** Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read. */
+  read(call: Call): ResourceOutput
+}
+
+/** A resource, ready to be served. */
+export interface Resource extends About {
+  readonly kind: 'resource'
+  readonly uri: string
+  readonly size?: number
+  readonly scopes: readonly string[]
+  readonly read: (call: Call) => unknown
+}
+
+/** What `defineResourceTemplate` takes. */
+export interface ResourceTemplateDefinition extends About {
+  /** RFC 6570, as in `docs://{section}/{page}`. */
+  readonly uriTemplate: string
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[]
+  /** Completers by the variable's name. */
+  readonly complete?: Completers
+  /**
+   * Gets the variables as a stranger wrote them, percent-decoded: even `{id}` may hold `/` and `..`. Returns
+   * a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read.
+   */
+  read(variables: Variables, call: Call): ResourceOutput
+}
+
+/** A template of resources, ready to be served. */
+export interface ResourceTemplate extends About {
+  readonly kind: 'resource-template'
+  readonly uriTemplate: string
+  readonly matcher: UriTemplate
+  readonly scopes: readonly string[]
+  /** By the variable's name. */
+  readonly completers: ReadonlyMap<string, Completer>
+  readonly read: (variables: Variables, call: Call) => unknown
+}
+
+const EXAMPLE = `{ uri: 'docs://readme', name: 'readme', mimeType: 'text/markdown', read: () => '# Hello' }`
+
+const TEMPLATE_EXAMPLE = `{ uriTemplate: 'docs://{page}', name: 'page', read: ({ page }) => 'About ' + page }`
+
+/** RFC 3986 §3.1. */
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/** Checks and freezes a resource. Throws `TypeError` with a sentence that says what to write instead. */
+export function defineResource(definition: ResourceDefinition | Resource): Resource {
+  requireDefinition('defineResource', definition, EXAMPLE)
+  if ('kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)) return definition
+  const given = definition as ResourceDefinition
+  const uri = requireString('A resource', 'uri', given.uri)
+  const owner = `The resource '${uri}'`
+  if (!SCHEME.test(uri) || !URL.canParse(uri)) {
+    throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
+  }
+  const name = requireString(owner, 'name', given.name)
+  requireFunction(owner, 'read', given.read, EXAMPLE)
+  checkTexts(owner, given)
+  if (given.size !== undefined && !(Number.isSafeInteger(given.size) && given.size >= 0)) {
+    throw new TypeError(`${owner} has size ${show(given.size)}; write its bytes, or leave it out`)
+  }
+  return Object.freeze<Resource>({
+    ...given,
+    kind: 'resource',
+    uri,
+    name,
+    scopes: Object.freeze([...given.scopes ?? []]),
+    read: (call) => given.read(call),
+  })
+}
+
+/** Checks and freezes a template. Throws `TypeError` with a sentence that says what to write instead. */
+export function defineResourceTemplate(
+  definition: ResourceTemplateDefinition | ResourceTemplate,
+): ResourceTemplate {
+  requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE)
+  const isDone = 'kind' in definition && definition.kind === 'resource-template'
+  if (isDone && Object.isFrozen(definition)) return definition
+  const given = definition as ResourceTemplateDefinition
+  const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
+  const owner = `The resource template '${uriTemplate}'`
+  const name = requireString(owner, 'name', given.name)
+  requireFunction(owner, 'read', given.read, TEMPLATE_EXAMPLE)
+  checkTexts(owner, given)
+  const matcher = parseTemplate(uriTemplate)
+  if (matcher.variables.length === 0) {
+    throw new TypeError(`${owner} has no variable; write one, as in 'docs://{page}', or use defineResource`)
+  }
+  const { complete, ...rest } = given
+  return Object.freeze<ResourceTemplate>({
+    ...rest,
+    kind: 'resource-template',
+    uriTemplate,
+    name,
+    matcher,
+    scopes: Object.freeze([...given.scopes ?? []]),
+    completers: completersOf(owner, complete, matcher.variables),
+    read: (variables, call) => given.read(variables, call),
+  })
+}
+
+function checkTexts(owner: string, about: About): void {
+  requireText(owner, 'title', about.title)
+  requireText(owner, 'description', about.description)
+  requireText(owner, 'mimeType', about.mimeType)
+}
+
+/**
+ * The normal form of what `read` returned for `uri`. `mimeType` stands where the author named none.
+ * Throws `TypeError` for what is no text, no bytes and no contents.
+ */
+export function contentsOf(
+  output: unknown, uri: string, mimeType: string | undefined,
+): readonly ResourceContents[] {
+  if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, mimeType))
+  if (typeof output === 'string') return [pieceOf({ text: output }, uri, mimeType)]
+  if (output instanceof Uint8Array) return [pieceOf({ blob: output }, uri, mimeType)]
+  return [pieceOf(output, uri, mimeType)]
+}
+
+function pieceOf(input: unknown, uri: string, mimeType: string | undefined): ResourceContents {
+  const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
+  const hasText = typeof text === 'string' && blob === undefined
+  const hasBlob = (typeof blob === 'string' || blob instanceof Uint8Array) && text === undefined
+  if (!hasText && !hasBlob) {
+    throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `
+      + `or contents with either text or blob`)
+  }
+  const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : mimeType
+  return {
+    uri: typeof own['uri'] === 'string' ? own['uri'] : uri,
+    ...type !== undefined && { mimeType: type },
+    ...hasText ? { text } : hasBlob && { blob: base64(blob) },
+    ...isRecord(_meta) && { _meta },
+  }
+}

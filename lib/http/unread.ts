@@ -1,0 +1,40 @@
+/**
+ * What Node's parser, or its clock, refused before there was a request to answer: the last word on a
+ * connection, written by hand.
+ */
+import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** A client that does not read its answer is not waited for any longer than this. */
+const LINGER_MS = 1_000
+
+/** Why Node gave a connection up. */
+export interface Unread { readonly status: number; readonly detail: string }
+
+const reasons: ReadonlyMap<string, Unread> = new Map([
+  ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The header lines are too large' }],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The chunk extensions are too large' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request took too long to arrive' }],
+])
+
+/** What the client is told of an error code of Node's. */
+export function unreadOf(code: string | undefined): Unread {
+  return reasons.get(code ?? '') ?? { status: 400, detail: 'The request is not HTTP' }
+}
+
+/** The response that Node has made for what is on this socket now. */
+export function responseOn(socket: Duplex): ServerResponse | undefined {
+  if (!('_httpMessage' in socket)) return undefined
+  return socket._httpMessage as ServerResponse | null ?? undefined
+}
+
+/** Answers on a socket that no response owns, and closes it. */
+export function answerUnread(socket: Duplex, { status, detail }: Unread): void {
+  const document = problem(status, detail, 'none')
+  const body = JSON.stringify(document)
+  socket.end(`HTTP/1.1 ${status} ${document.title}\r\nContent-Type: ${PROBLEM_JSON}\r\n`
+    + `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+  // Ended is half closed: the other half is the client's, who may have no mind to close it.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}

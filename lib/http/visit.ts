@@ -1,0 +1,133 @@
+/**
+ * One request on its way: the head that a transport hands over, and what its endpoint and its handler
+ * see of it. Also how it is refused, which is the endpoint's word wherever there is one.
+ */
+import { randomBytes } from 'node:crypto'
+import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import { findHeader, headersOf, readHead } from './head.ts'
+import type { Origin } from '../core/call.ts'
+import type { Principal } from '../core/principal.ts'
+import type { Endpoint, Exchange, Head, Refusal, Reply } from './exchange.ts'
+import type { Bind } from './guard.ts'
+
+/** The head of a request, as a transport hands it over. */
+export interface Arrival {
+  readonly method: string
+  /** The request target as it came: origin form or absolute form. */
+  readonly target: string
+  readonly httpVersion: string
+  readonly rawHeaders: readonly string[]
+  readonly bind: Bind
+  readonly secure: boolean
+  readonly remoteAddress: string | undefined
+  onGone(listener: () => void): void
+}
+
+/** What one server's visits have in common. */
+export interface VisitOptions {
+  /** The principal of whoever needs no key. */
+  readonly anonymous: Principal
+  /** '' or a path with a leading and no final `/`. */
+  readonly mountPath: string
+  readonly publicUrl: URL | undefined
+  readonly trustProxy: boolean
+}
+
+// Ids are unique, not secret: one random prefix per process and a count.
+const idPrefix = randomBytes(5).toString('hex')
+let idCount = 0
+const REQUEST_ID = /^[\w.-]{1,128}$/
+const none: readonly string[] = Object.freeze([])
+const noParams: ReadonlyMap<string, string> = new Map()
+
+/** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
+export class Visit implements Exchange, Origin {
+  readonly arrival: Arrival
+  readonly head: Head
+  path = ''
+  query = ''
+  params: ReadonlyMap<string, string> = noParams
+  body = ''
+  principal: Principal
+  endpoint: Endpoint | undefined
+  /** Set where the answer is known already and no body is wanted. */
+  refusal: Reply | undefined
+  /** CORS headers for the reply. */
+  corsHeaders: readonly string[] = none
+  hostIsListed = false
+  readonly #options: VisitOptions
+  #requestId: string | undefined
+  #headers: ReadonlyMap<string, string> | undefined
+
+  constructor(arrival: Arrival, options: VisitOptions) {
+    this.arrival = arrival
+    this.head = readHead(arrival.rawHeaders)
+    this.principal = options.anonymous
+    this.#options = options
+  }
+
+  get method(): string { return this.arrival.method }
+  get origin(): Origin { return this }
+
+  get requestId(): string {
+    if (this.#requestId === undefined) {
+      const given = this.head.requestId
+      this.#requestId = given !== undefined && REQUEST_ID.test(given) ? given
+        : `${idPrefix}-${(++idCount).toString(36)}`
+    }
+    return this.#requestId
+  }
+
+  get headers(): ReadonlyMap<string, string> {
+    return this.#headers ??= headersOf(this.arrival.rawHeaders)
+  }
+
+  header(name: string): string | undefined {
+    return findHeader(this.arrival.rawHeaders, name)
+  }
+
+  onGone(listener: () => void): void {
+    this.arrival.onGone(listener)
+  }
+
+  get baseUrl(): string {
+    const { publicUrl, mountPath } = this.#options
+    if (publicUrl !== undefined) return publicUrl.href.replace(/\/$/, '') + mountPath
+    const host = this.#forwarded('x-forwarded-host') ?? this.head.host ?? ''
+    const scheme = this.#forwarded('x-forwarded-proto') ?? (this.arrival.secure ? 'https' : 'http')
+    const authority = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost'
+    return `${scheme === 'https' ? 'https' : 'http'}://${authority}${mountPath}`
+  }
+
+  get baseUrlIsTrusted(): boolean {
+    return this.#options.publicUrl !== undefined || this.hostIsListed
+  }
+
+  /** What the proxy next to the client says, where a proxy is believed at all. */
+  #forwarded(name: string): string | undefined {
+    return this.#options.trustProxy ? this.header(name)?.split(',')[0]?.trim() : undefined
+  }
+}
+
+/** Refuses a request in the form of its endpoint's door; with a problem document where there is none. */
+export function refuse(
+  visit: Visit, status: number, detail: string, headers?: readonly string[], unparsable = false,
+): Visit {
+  visit.refusal = refusalOf(visit, status, detail, headers, unparsable)
+  return visit
+}
+
+/** The same refusal, as a reply. */
+export function refusalOf(
+  visit: Visit, status: number, detail: string, headers?: readonly string[], unparsable = false,
+): Reply {
+  const { endpoint, requestId } = visit
+  const refusal: Refusal = { status, detail, requestId, unparsable, ...headers !== undefined && { headers } }
+  return endpoint === undefined ? problemReply(refusal) : endpoint.refuse(refusal)
+}
+
+/** A refusal as a problem document. */
+function problemReply({ status, detail, requestId, headers }: Refusal): Reply {
+  const body = JSON.stringify(problem(status, detail, requestId))
+  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
+}

@@ -1,0 +1,72 @@
+/**
+ * The MCP door as an OAuth resource server: what it tells about itself, and how it asks for a token.
+ * Whether a token is good is the operator's `verify`.
+ *
+ * Spec: RFC 9728; RFC 6750 §3; MCP 2025-11-25, Authorization.
+ */
+import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import type { Authorization } from '../http/auth.ts'
+import type { Endpoint, Reply } from '../http/exchange.ts'
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
+export function challenge(
+  auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined, scopes?: readonly string[],
+): string {
+  const parts = [
+    ...error === undefined ? [] : [`error="${error}"`],
+    ...scopes === undefined || scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`],
+    ...auth === undefined ? [] : [`resource_metadata="${metadataUrl(auth)}"`],
+  ]
+  return parts.length === 0 ? 'Bearer' : `Bearer ${parts.join(', ')}`
+}
+
+/** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
+function metadataUrl({ resource }: Authorization): string {
+  const { origin, pathname } = new URL(resource)
+  return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname)
+}
+
+/** The metadata at both of its places. Throws `TypeError` where the options make none. */
+export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
+  check(auth)
+  const { resource, authorizationServers, scopes, name, documentation } = auth
+  const reply: Reply = {
+    status: 200,
+    type: 'application/json',
+    headers: ['Cache-Control', 'public, max-age=3600'],
+    body: JSON.stringify({
+      resource,
+      authorization_servers: authorizationServers,
+      scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
+      resource_name: name,
+      resource_documentation: documentation,
+    }),
+  }
+  return [WELL_KNOWN, `${WELL_KNOWN}/mcp`].map((path) => ({
+    path,
+    methods: ['GET'],
+    open: 'public',
+    refuse: ({ status, detail, requestId, headers }) => ({
+      status, type: PROBLEM_JSON, body: JSON.stringify(problem(status, detail, requestId)),
+      ...headers !== undefined && { headers },
+    }),
+    handle: () => reply,
+  }))
+}
+
+function check({ resource, authorizationServers, verify }: Authorization): void {
+  const url = URL.canParse(resource) ? new URL(resource) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
+    throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
+      + `as in 'https://agents.example.com/mcp'`)
+  }
+  if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
+    throw new TypeError(`auth.authorizationServers is empty; write at least one issuer, as in ['https://login.example.com']`)
+  }
+  if (typeof verify !== 'function') {
+    throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Which revision a request on `/mcp` speaks, and whether its headers say the same as its body: the
+ * ladder, rung by rung, in the order that official clients and their tests rely on.
+ *
+ * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
+ */
+import { isRecord } from '../core/content.ts'
+import { decodeHeaderValue } from '../wire/base64.ts'
+import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
+import { clientOf } from './handshake.ts'
+import { paramFault } from './param-headers.ts'
+import { assumed, modern, revisionOf, revisions } from './revisions.ts'
+import { isSeverity, META } from './turn.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { RpcError } from '../wire/jsonrpc.ts'
+import type { McpContext } from './context.ts'
+import type { Peer } from './link.ts'
+import type { Revision } from './revisions.ts'
+
+const HEADER_MISMATCH = -32020
+const UNSUPPORTED_VERSION = -32022
+
+/** Why a request is refused before its method is looked at. */
+export interface Refused { readonly status: number; readonly error: RpcError }
+
+/** A message as far as choosing needs it. */
+export interface Claim { readonly method: string | undefined; readonly params: unknown }
+
+/** Methods that only revisions have whose requests stand alone. */
+const MODERN_METHODS: ReadonlySet<unknown> = new Set(['server/discover', 'subscriptions/listen'])
+
+/** Which member of the params the Mcp-Name header repeats. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'], ['prompts/get', 'name'], ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'], ['tasks/update', 'taskId'], ['tasks/cancel', 'taskId'],
+])
+
+/** Whether a message claims a revision whose requests stand alone, in the body or by its headers. */
+export function isModern({ method, params }: Claim, exchange: Exchange): boolean {
+  if (versionIn(params) !== undefined) return true
+  if (method === 'initialize') return false
+  const { mcpProtocolVersion, mcpSessionId } = exchange.head
+  if (revisionOf(mcpProtocolVersion)?.opening === 'each-request') return true
+  return mcpSessionId === undefined && MODERN_METHODS.has(method)
+}
+
+function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
+}
+
+function versionIn(params: unknown): unknown {
+  return metaOf(params)?.[`${META}protocolVersion`]
+}
+
+/** Whether a message says in its own body that it stands alone; then no headers are needed to know. */
+export function claimsModern({ method, params }: Claim): boolean {
+  return versionIn(params) !== undefined || MODERN_METHODS.has(method)
+}
+
+/** The peer that the body of a modern request describes, or why it is refused: all there is on stdio. */
+export function modernPeer({ params }: Claim): Peer | Refused {
+  const incomplete = missingMeta(params)
+  if (incomplete !== undefined) return incomplete
+  const meta = metaOf(params)
+  const version = meta?.[`${META}protocolVersion`]
+  const revision = revisionOf(version)
+  if (revision?.opening !== 'each-request') return unsupported(String(version), revision === undefined ? revisions : modern)
+  const logLevel = meta?.[`${META}logLevel`]
+  if (logLevel !== undefined && !isSeverity(logLevel)) {
+    return refused(rpcError(INVALID_PARAMS, `params._meta ${META}logLevel must be a severity, from debug to emergency`))
+  }
+  const capabilities = meta?.[`${META}clientCapabilities`]
+  return {
+    revision,
+    capabilities: isRecord(capabilities) ? capabilities : {},
+    client: clientOf(meta?.[`${META}clientInfo`]),
+    logLevel,
+    session: undefined,
+  }
+}
+
+/** The same over HTTP, where the headers must say what the body says. */
+export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
+  const { method, params } = claim
+  const incomplete = missingMeta(params)
+  if (incomplete !== undefined) return incomplete
+  const { mcpProtocolVersion, mcpMethod } = exchange.head
+  if (mcpProtocolVersion !== versionIn(params)) return mismatch('MCP-Protocol-Version', mcpProtocolVersion)
+  const peer = modernPeer(claim)
+  if ('error' in peer) return peer
+  if (mcpMethod !== method) return mismatch('Mcp-Method', mcpMethod)
+  const nameFault = nameMismatch(method, params, exchange)
+  if (nameFault !== undefined) return nameFault
+  if (method !== 'tools/call' || !isRecord(params)) return peer
+  const header = paramFault(mcp.tools.find(String(params['name'])), params['arguments'], exchange)
+  return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
+}
+
+function missingMeta(params: unknown): Refused | undefined {
+  const meta = metaOf(params)
+  const hasVersion = typeof meta?.[`${META}protocolVersion`] === 'string'
+  if (hasVersion && isRecord(meta?.[`${META}clientCapabilities`])) return undefined
+  const name = hasVersion ? 'clientCapabilities' : 'protocolVersion'
+  return refused(rpcError(INVALID_PARAMS, `params._meta needs ${META}${name}`))
+}
+
+function nameMismatch(method: string | undefined, params: unknown, exchange: Exchange): Refused | undefined {
+  const member = NAMED_BY.get(method ?? '')
+  const name = member === undefined || !isRecord(params) ? undefined : params[member]
+  // Where the body has no name, its own check says so better.
+  if (typeof name !== 'string') return undefined
+  const { mcpName } = exchange.head
+  return mcpName !== undefined && decodeHeaderValue(mcpName) === name ? undefined : mismatch('Mcp-Name', mcpName)
+}
+
+function mismatch(header: string, value: string | undefined): Refused {
+  const detail = value === undefined
+    ? `the ${header} header is missing`
+    : `the ${header} header does not say what the body says`
+  return refused({ code: HEADER_MISMATCH, message: `Header mismatch: ${detail}`, data: { header } })
+}
+
+function unsupported(requested: string, served: readonly Revision[]): Refused {
+  const data = { supported: served.map(({ name }) => name), requested }
+  return refused({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data })
+}
+
+function refused(error: RpcError, status = 400): Refused {
+  return { status, error }
+}
+
+/** The peer of a request of a legacy client that is in no session. */
+const strangers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
+  revision, { revision, capabilities: {}, client: undefined, logLevel: 'info', session: undefined },
+]))
+
+/** A client of which nothing is known but its revision. */
+export function stranger(revision: Revision): Peer {
+  return strangers.get(revision)!
+}
+
+/** The peer of a legacy request: its session, or a stranger. */
+export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
+  const { mcpSessionId, mcpProtocolVersion } = exchange.head
+  const named = mcpProtocolVersion === undefined ? assumed : revisionOf(mcpProtocolVersion)
+  if (mcpSessionId !== undefined) {
+    const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
+    if (session === undefined) {
+      return refused(rpcError(INVALID_REQUEST, 'There is no such session, or it has ended; begin again with initialize'), 404)
+    }
+    return named === undefined ? unsupported(mcpProtocolVersion ?? '', revisions) : session
+  }
+  if (named === undefined) return unsupported(mcpProtocolVersion ?? '', revisions)
+  if (mcp.options.sessions === 'required') {
+    return refused(rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
+  }
+  return stranger(named)
+}

@@ -1,0 +1,99 @@
+/**
+ * The MCP door: its paths, and what they say about themselves.
+ */
+import { challenge, metadataEndpoints } from './authorization.ts'
+import { McpContext } from './context.ts'
+import { get, post, refuse, remove } from './streamable.ts'
+import { openPair, postMessage } from './sse-pair.ts'
+import type { Service } from '../core/service.ts'
+import type { Endpoint } from '../http/exchange.ts'
+import type { Seal } from '../wire/seal.ts'
+import type { McpSetup } from './context.ts'
+
+/** A door: where it answers, and how what goes on for ever is ended. */
+export interface McpDoor {
+  readonly endpoints: readonly Endpoint[]
+  /** Ends what only waits; may be called again. */
+  quiet(): void
+  /** Ends everything. */
+  close(): void
+}
+
+const accepts = ['application/json']
+
+/** Opens the door. Throws `TypeError` where two tools would have one name. */
+export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
+  const mcp = new McpContext(service, options, seal)
+  const endpoints: readonly Endpoint[] = [
+    {
+      path: '/mcp', methods: ['POST'], accepts, refuse, operations: { post: callOperation },
+      handle: (exchange) => post(mcp, exchange),
+    },
+    {
+      path: '/mcp', methods: ['GET'], refuse, operations: { get: streamOperation('The stream of a session') },
+      handle: (exchange) => get(mcp, exchange),
+    },
+    {
+      path: '/mcp', methods: ['DELETE'], refuse, operations: { delete: endOperation },
+      handle: (exchange) => remove(mcp, exchange),
+    },
+    {
+      path: '/sse', methods: ['GET'], refuse, operations: { get: streamOperation('A session of the oldest transport') },
+      handle: (exchange) => openPair(mcp, exchange),
+    },
+    ...['/messages/', '/messages'].map((path): Endpoint => ({
+      path, methods: ['POST'], accepts, refuse,
+      ...path.endsWith('/') && { operations: { post: callOperation } },
+      handle: (exchange) => postMessage(mcp, exchange),
+    })),
+  ]
+  const { auth } = options
+  const guarded = auth === undefined ? endpoints : [
+    ...endpoints.map((endpoint): Endpoint => ({
+      ...endpoint,
+      challenge: (isGiven) => challenge(auth, isGiven ? 'invalid_token' : undefined, auth.scopes),
+    })),
+    ...metadataEndpoints(auth),
+  ]
+  return { endpoints: guarded, quiet: () => mcp.quiet(), close: () => mcp.close() }
+}
+
+const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+
+const callOperation = {
+  tags: ['MCP'],
+  summary: 'Send a JSON-RPC message',
+  description: 'The Model Context Protocol: `initialize`, `tools/list`, `tools/call` and the rest.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: {
+            jsonrpc: { const: '2.0' },
+            id: { type: ['string', 'integer'] },
+            method: { type: 'string' },
+            params: { type: 'object' },
+          },
+          required: ['jsonrpc', 'method'],
+        },
+        example,
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The answer',
+      content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    202: { description: 'Taken; no answer is owed' },
+  },
+}
+
+const endOperation = { tags: ['MCP'], summary: 'End a session', responses: { 204: { description: 'Ended' } } }
+
+function streamOperation(summary: string): Readonly<Record<string, unknown>> {
+  const content = { 'text/event-stream': { schema: { type: 'string' } } }
+  return { tags: ['MCP'], summary, responses: { 200: { description: 'Events', content } } }
+}

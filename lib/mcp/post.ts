@@ -1,0 +1,132 @@
+/**
+ * The reply to one POST, held open until it is known what it will be: JSON when the answer comes first,
+ * an event stream when something else does, or when nothing does for a while.
+ */
+import { Outbox } from '../http/outbox.ts'
+import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../wire/sse.ts'
+import type { Reply } from '../http/exchange.ts'
+import type { Link } from './link.ts'
+import type { ReplayStream } from './replay.ts'
+import type { Revision } from './revisions.ts'
+import type { Session } from './session.ts'
+
+/** What decides the form of the reply. */
+export interface PostOptions {
+  readonly revision: Revision
+  readonly session: Session | undefined
+  readonly acceptsJson: boolean
+  readonly acceptsEvents: boolean
+  /** The body was an array of messages, so the JSON form of the answer is one too. */
+  readonly isBatch: boolean
+  /** Requests in the body, each of which owes an answer. */
+  readonly owed: number
+  readonly heartbeatMs: number
+  /** Further headers of the reply. */
+  readonly headers?: readonly string[]
+  /** The client has left before the end. */
+  readonly onGone: () => void
+}
+
+/** A stream as this file writes it: one that can be come back to, or one that cannot. */
+interface Stream { send(message: string): void; finish(): void }
+
+/** One reply. */
+export class Post {
+  readonly #options: PostOptions
+  readonly #answers: string[] = []
+  #owed: number
+  #stream: Stream | undefined
+  #replay: ReplayStream | undefined
+  #reply: Reply | undefined
+  #resolve: ((reply: Reply) => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: PostOptions) {
+    this.#options = options
+    this.#owed = options.owed
+  }
+
+  /** The way back of one of the requests. */
+  link(): Link {
+    const detach = this.#options.revision.primes && this.#options.session !== undefined && this.#options.acceptsEvents
+    return {
+      sends: this.#options.acceptsEvents,
+      send: (message) => this.#open().send(message),
+      finish: (message, status, headers) => this.#answer(message, status, headers),
+      abandon: () => this.#answer(undefined),
+      ...detach && { detach: (retryMs: number | undefined) => this.#detach(retryMs) },
+    }
+  }
+
+  /** The reply if it is known, else the promise of it. */
+  reply(): Reply | Promise<Reply> {
+    if (this.#reply !== undefined) return this.#reply
+    const { acceptsEvents, heartbeatMs } = this.#options
+    if (acceptsEvents && heartbeatMs <= 0x7fffffff) {
+      // A proxy may give up on a silent answer; a stream can be kept alive.
+      this.#timer = setTimeout(() => this.#open(HEARTBEAT), heartbeatMs)
+    }
+    return new Promise((resolve) => { this.#resolve = resolve })
+  }
+
+  #answer(message: string | undefined, status = 200, headers?: readonly string[]): void {
+    this.#owed--
+    if (this.#stream !== undefined) {
+      if (message !== undefined) this.#stream.send(message)
+      if (this.#owed === 0) this.#stream.finish()
+      return
+    }
+    if (message !== undefined) this.#answers.push(message)
+    if (this.#owed > 0) return
+    const { acceptsJson, isBatch } = this.#options
+    if (this.#answers.length === 0) return this.#settle({ status: 202 })
+    if (!acceptsJson && status === 200) {
+      const stream = this.#open()
+      return stream.finish()
+    }
+    const body = isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
+    const all = this.#options.headers === undefined ? headers : [...this.#options.headers, ...headers ?? []]
+    this.#settle({ status, type: 'application/json', body, ...all !== undefined && { headers: all } })
+  }
+
+  /** Turns the reply into a stream, beginning with the answers that are there already. */
+  #open(comment: string = ''): Stream {
+    if (this.#stream !== undefined) return this.#stream
+    const { revision, session, headers, onGone } = this.#options
+    let body
+    if (session === undefined || session.isOver) {
+      let isFinished = false
+      const outbox = new Outbox(() => { if (!isFinished) onGone() })
+      outbox.write(comment)
+      this.#stream = {
+        send: (message) => { outbox.write(formatEvent(message)) },
+        finish: () => {
+          isFinished = true
+          outbox.end()
+        },
+      }
+      body = outbox
+    } else {
+      const replay = session.openStream()
+      this.#replay = replay
+      // From here on the client can come back even before there is anything to tell.
+      if (revision.primes) replay.send('')
+      this.#stream = replay
+      body = replay.source(0)
+    }
+    for (const answer of this.#answers) this.#stream.send(answer)
+    this.#settle({ status: 200, type: EVENT_STREAM, body, ...headers !== undefined && { headers } })
+    return this.#stream
+  }
+
+  #detach(retryMs: number | undefined): void {
+    this.#open()
+    this.#replay?.detach(retryMs)
+  }
+
+  #settle(reply: Reply): void {
+    clearTimeout(this.#timer)
+    this.#reply = reply
+    this.#resolve?.(reply)
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The oldest transport: `GET /sse`, a stream that carries every message to the client, and
+ * `POST /messages/`, which takes those from it. And, without a session, `POST /messages/` alone, which
+ * answers in the body: the simplest way to try a server with curl.
+ *
+ * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
+ */
+import { Fault } from '../core/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import { formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
+import { acceptance } from '../wire/media.ts'
+import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
+import { stranger } from './choose.ts'
+import { decodeInitialize, initializeResult } from './handshake.ts'
+import { dispatch } from './methods.ts'
+import { Post } from './post.ts'
+import { oldest } from './revisions.ts'
+import { errorReply, readMessage, take } from './streamable.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Message } from '../wire/jsonrpc.ts'
+import type { McpContext } from './context.ts'
+import type { Link } from './link.ts'
+import type { Session } from './session.ts'
+
+/** `GET /sse`: a session that lives as long as its stream. */
+export function openPair(mcp: McpContext, exchange: Exchange): Reply {
+  if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
+    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${EVENT_STREAM}`))
+  }
+  if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
+  let session: Session
+  try {
+    session = mcp.sessions.open(exchange.origin.principal.id, oldest)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return errorReply(503, rpcError(INTERNAL_ERROR, error.message), undefined, ['Retry-After', '5'])
+  }
+  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
+  return {
+    status: 200,
+    type: EVENT_STREAM,
+    body: {
+      open(sink) {
+        sink.write(formatEvent(`${prefix}/messages/?session_id=${session.id}`, 'endpoint'))
+        session.outlet = (message) => { sink.write(formatEvent(message, 'message')) }
+        session.onEnd = () => sink.end()
+        return () => mcp.sessions.close(session)
+      },
+    },
+  }
+}
+
+/** `POST /messages/`. */
+export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+  const { limits } = mcp.service
+  const parsed = parseJson(exchange.body, limits.maxDepth)
+  if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
+  const message = readMessage(parsed.value, limits.maxNameBytes)
+  if (message.kind === 'malformed') return errorReply(400, rpcError(INVALID_REQUEST, message.why), message.id)
+  const id = sessionIdIn(exchange.query)
+  if (id === undefined) return answerInBody(mcp, exchange, message)
+  const session = mcp.sessions.find(id, exchange.origin.principal.id)
+  // A session of `/mcp` has no stream that its answers could travel on.
+  if (session?.onEnd === undefined) {
+    return errorReply(404, rpcError(INVALID_REQUEST, 'There is no such session, or it has ended; open /sse again'))
+  }
+  if (message.kind === 'request' && session.running.has(message.id)) {
+    return errorReply(400, rpcError(INVALID_REQUEST, 'A request with this id is running in this session already'), message.id)
+  }
+  answerOnStream(mcp, exchange, session, message)
+  return { status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted' }
+}
+
+function sessionIdIn(query: string): string | undefined {
+  if (query === '') return undefined
+  const params = new URLSearchParams(query)
+  return params.get('session_id') ?? params.get('sessionId') ?? undefined
+}
+
+function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: Message): void {
+  if (message.kind !== 'request') return take(session, message)
+  const link: Link = {
+    sends: true,
+    send: (text) => session.outlet?.(text),
+    finish: (text) => session.outlet?.(text),
+    abandon: () => {},
+  }
+  if (message.method !== 'initialize') {
+    dispatch(mcp, message, session, exchange.origin, link)
+    return
+  }
+  const handshake = decodeInitialize(message.params)
+  if (typeof handshake === 'string') return link.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
+  session.settle(handshake)
+  link.finish(formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true))))
+}
+
+/** Without a session the answer is the body of the response; nothing is needed first. */
+function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Reply | Promise<Reply> {
+  if (message.kind !== 'request') return { status: 202 }
+  const { id, method, params } = message
+  if (method === 'initialize') {
+    const handshake = decodeInitialize(params)
+    if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
+    const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))
+    return { status: 200, type: 'application/json', body }
+  }
+  const post = new Post({
+    revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
+    heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
+  })
+  dispatch(mcp, message, stranger(oldest), exchange.origin, post.link())
+  return post.reply()
+}

@@ -1,0 +1,226 @@
+/**
+ * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
+ *
+ * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
+ */
+import { Fault } from '../core/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import {
+  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, rpcError,
+} from '../wire/jsonrpc.ts'
+import { acceptance } from '../wire/media.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import { takeAnswer } from './ask.ts'
+import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
+import { decodeInitialize, initializeResult } from './handshake.ts'
+import { dispatch } from './methods.ts'
+import { Post } from './post.ts'
+import { parseEventId } from './replay.ts'
+import { revisionOf } from './revisions.ts'
+import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
+import type { Id, Message, RpcError } from '../wire/jsonrpc.ts'
+import type { Refused } from './choose.ts'
+import type { McpContext } from './context.ts'
+import type { Peer } from './link.ts'
+import type { Session } from './session.ts'
+import type { Turn } from './turn.ts'
+
+const JSON_TYPE = 'application/json'
+type Request = Message & { readonly kind: 'request' }
+
+/** An error as a reply of its own. An id that could not be read is left out, as MCP's schema wants. */
+export function errorReply(status: number, error: RpcError, id?: Id, headers?: readonly string[]): Reply {
+  return { status, type: JSON_TYPE, body: formatError(id ?? undefined, error), ...headers !== undefined && { headers } }
+}
+
+/** A refusal in the form of this door. */
+export function refuse({ status, detail, headers, unparsable }: Refusal): Reply {
+  const code = unparsable === true ? PARSE_ERROR : status >= 500 ? INTERNAL_ERROR : INVALID_REQUEST
+  return errorReply(status, rpcError(code, detail), undefined, headers)
+}
+
+/** `POST /mcp`. */
+export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+  const { accept } = exchange.head
+  const acceptsEvents = acceptance(accept, EVENT_STREAM) > 0
+  const acceptsJson = acceptance(accept, JSON_TYPE) > 0
+  if (!acceptsEvents && !acceptsJson) {
+    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`))
+  }
+  const { limits } = mcp.service
+  const parsed = parseJson(exchange.body, limits.maxDepth)
+  if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
+  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, acceptsJson, acceptsEvents)
+
+  const message = readMessage(parsed.value, limits.maxNameBytes)
+  if (message.kind === 'malformed') return errorReply(400, rpcError(INVALID_REQUEST, message.why), message.id)
+  const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
+  const id = message.kind === 'request' ? message.id : undefined
+
+  if (isModern(claim, exchange)) {
+    if (message.kind === 'response') return errorReply(400, rpcError(INVALID_REQUEST, 'A response cannot be posted'), message.id)
+    // Ids are the client's own and there is no session, so no notification can be acted on.
+    if (message.kind === 'notification') return { status: 202 }
+    const peer = modernHttpPeer(mcp, message, exchange)
+    if ('error' in peer) return errorReply(peer.status, peer.error, id)
+    return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
+  }
+  if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(peer.status, peer.error, id)
+  if (message.kind !== 'request') {
+    take(peer.session, message)
+    return { status: 202 }
+  }
+  return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
+}
+
+/** A message as MCP has it: `null` is no id, and params are an object. */
+export function readMessage(value: unknown, maxBytes: number): Message {
+  const message = decodeMessage(value, maxBytes)
+  if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
+  if (message.kind !== 'notification' && message.id === null) {
+    return { kind: 'malformed', id: undefined, why: '"id" must be a string or an integer, not null' }
+  }
+  if (message.kind === 'response') return message
+  const { params } = message
+  const isFine = params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params))
+  if (isFine) return message
+  return { kind: 'malformed', id: message.kind === 'request' ? message.id : undefined, why: '"params" must be an object' }
+}
+
+/** Takes what needs no answer: a notification, or the answer to a question of ours. */
+export function take(session: Session | undefined, message: Message): void {
+  if (session === undefined) return
+  if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
+  const { requestId } = (message.params ?? {}) as { requestId?: unknown }
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+  session.running.get(requestId)?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
+}
+
+/** Runs requests and holds their reply open. */
+function answer(
+  mcp: McpContext, exchange: Exchange, requests: readonly Request[], peer: Peer,
+  acceptsJson: boolean, acceptsEvents: boolean, isBatch: boolean,
+): Reply | Promise<Reply> {
+  const twin = requests.find(({ id }) => peer.session?.running.has(id) === true)
+  if (twin !== undefined) {
+    return errorReply(400, rpcError(INVALID_REQUEST, 'A request with this id is running in this session already'), twin.id)
+  }
+  const { revision, session } = peer
+  const turns: Turn[] = []
+  const leave = (): void => {
+    if (revision.disconnect === 'cancel') for (const turn of turns) turn.leave()
+  }
+  const post = new Post({
+    revision, session, acceptsJson, acceptsEvents, isBatch,
+    owed: requests.length, heartbeatMs: mcp.service.limits.heartbeatMs, onGone: leave,
+  })
+  for (const request of requests) {
+    const turn = dispatch(mcp, request, peer, exchange.origin, post.link())
+    if (turn !== undefined) turns.push(turn)
+  }
+  const reply = post.reply()
+  if (reply instanceof Promise && revision.disconnect === 'cancel') exchange.origin.onGone(leave)
+  return reply
+}
+
+/** `initialize`: a new session, unless there are none. */
+function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request): Reply {
+  const { mcpSessionId } = exchange.head
+  const owner = exchange.origin.principal.id
+  if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
+    return errorReply(400, rpcError(INVALID_REQUEST, 'This session has begun already'), id)
+  }
+  const handshake = decodeInitialize(params)
+  if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
+  const hasSessions = mcp.options.sessions !== 'none'
+  const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, hasSessions)))
+  if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
+  try {
+    const session = mcp.sessions.open(owner, handshake.revision)
+    session.settle(handshake)
+    return { status: 200, type: JSON_TYPE, body, headers: ['Mcp-Session-Id', session.id] }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return errorReply(503, rpcError(INTERNAL_ERROR, error.message), id, ['Retry-After', '5'])
+  }
+}
+
+/** An array of messages, for the one revision that has them. */
+function postBatch(
+  mcp: McpContext, exchange: Exchange, values: readonly unknown[], acceptsJson: boolean, acceptsEvents: boolean,
+): Reply | Promise<Reply> {
+  const { maxBatch, maxNameBytes } = mcp.service.limits
+  const bad = (why: string): Reply => errorReply(400, rpcError(INVALID_REQUEST, why))
+  if (values.length === 0) return bad('A batch must not be empty')
+  if (values.length > maxBatch) return bad(`A batch may hold ${maxBatch} messages`)
+  const messages = values.map((value) => readMessage(value, maxNameBytes))
+  if (messages.some((message) => 'method' in message && isModern(message, exchange))) {
+    return bad('This revision has no batches')
+  }
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(peer.status, peer.error)
+  if (!peer.revision.batches) return bad('This revision has no batches')
+  for (const message of messages) {
+    if (message.kind === 'malformed') return bad(message.why)
+    if ('method' in message && message.method === 'initialize') return bad('initialize must not be in a batch')
+  }
+  const requests = messages.filter((message) => message.kind === 'request')
+  const ids = new Set(requests.map(({ id }) => id))
+  if (ids.size < requests.length) return bad('Two requests of the batch have one id')
+  for (const message of messages) if (message.kind !== 'request') take(peer.session, message)
+  if (requests.length === 0) return { status: 202 }
+  return answer(mcp, exchange, requests, peer, acceptsJson, acceptsEvents, true)
+}
+
+/** The session that GET and DELETE are about, or why there is none. */
+function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
+  const { mcpSessionId, mcpProtocolVersion } = exchange.head
+  const isModernOnly = revisionOf(mcpProtocolVersion)?.opening === 'each-request'
+  if (isModernOnly || mcp.options.sessions === 'none') {
+    return errorReply(405, rpcError(INVALID_REQUEST, 'Only POST is answered here'), undefined, ['Allow', 'POST'])
+  }
+  if (mcpSessionId === undefined) {
+    return errorReply(400, rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
+  }
+  const peer: Peer | Refused = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(peer.status, peer.error)
+  return peer.session!
+}
+
+/** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
+export function get(mcp: McpContext, exchange: Exchange): Reply {
+  if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
+    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${EVENT_STREAM}`))
+  }
+  const session = sessionOf(mcp, exchange)
+  if ('status' in session) return session
+  const lastEventId = exchange.header('last-event-id')
+  if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
+  if (lastEventId !== undefined) {
+    const event = parseEventId(lastEventId)
+    const stream = event === undefined ? undefined : session.streams.get(event.stream)
+    if (event === undefined || stream === undefined) {
+      return errorReply(400, rpcError(INVALID_REQUEST, 'Last-Event-ID names no event of this session that is still kept'))
+    }
+    return { status: 200, type: EVENT_STREAM, body: stream.source(event.number) }
+  }
+  if (session.standalone?.isAttached === true) {
+    return errorReply(409, rpcError(INVALID_REQUEST, 'This session has a stream open already'))
+  }
+  const stream = session.openStream()
+  session.standalone = stream
+  session.outlet = (message) => stream.send(message)
+  if (session.revision.primes) stream.send('')
+  return { status: 200, type: EVENT_STREAM, body: stream.source(0) }
+}
+
+/** `DELETE /mcp`: the end of a session. */
+export function remove(mcp: McpContext, exchange: Exchange): Reply {
+  const session = sessionOf(mcp, exchange)
+  if ('status' in session) return session
+  mcp.sessions.close(session)
+  return { status: 204 }
+}

@@ -1,0 +1,137 @@
+/**
+ * One query: its call, its place in the conversation, and its reply, whole or as events.
+ */
+import { LiveCall, logLevelOf } from '../core/call.ts'
+import { Fault } from '../core/fault.ts'
+import { describe } from '../core/log.ts'
+import { answer } from '../core/operations.ts'
+import { formatEvent } from '../wire/sse.ts'
+import { faultText, JSON_TYPE, problemReply, problemText } from './reply.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Line } from '../core/call.ts'
+import type { Turn } from '../core/conversation.ts'
+import type { Outcome } from '../core/operations.ts'
+import type { Service } from '../core/service.ts'
+import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
+import type { Query } from './query.ts'
+import type { ProblemText } from './reply.ts'
+
+/** A query that is about to run: once, by `reply` or by `open`. */
+export class QueryRun implements Source {
+  readonly #service: Service
+  readonly #who: Agent | Group
+  readonly #query: Query
+  readonly #exchange: Exchange
+  readonly #sessionId: string
+  readonly #call: LiveCall
+
+  constructor(service: Service, who: Agent | Group, query: Query, exchange: Exchange) {
+    const { conversations } = service
+    const owner = exchange.origin.principal.id
+    const kept = query.sessionId === undefined ? undefined : conversations.history(owner, query.sessionId)
+    this.#service = service
+    this.#who = who
+    this.#query = query
+    this.#exchange = exchange
+    this.#sessionId = query.sessionId ?? conversations.makeId()
+    const line = lineOf(service, exchange, query, this.#sessionId, query.history ?? kept)
+    this.#call = new LiveCall(exchange.origin, line)
+  }
+
+  /** The whole reply at once. */
+  reply(): Reply | Promise<Reply> {
+    const outcome = answer(this.#service, this.#who, this.#query.query, this.#call)
+    if (!(outcome instanceof Promise)) return this.#finished(outcome)
+    this.#exchange.origin.onGone(() => this.#leave())
+    return outcome.then((settled) => this.#finished(settled))
+  }
+
+  /** The reply as events. */
+  open(sink: Sink): (() => void) | undefined {
+    // Nobody reads: there was no room for the stream, or the client has left.
+    if (sink.closed) return undefined
+    let count = 0
+    const send = (event: string, data: string): boolean =>
+      sink.write(formatEvent(data, event, String(++count)))
+    const finish = (outcome: Outcome): void => {
+      const wrong = this.#problem(outcome)
+      if (wrong === undefined) send('done', this.#encode(outcome))
+      else send('error', wrong.text)
+      sink.end()
+    }
+    const failed = (error: unknown): void => {
+      send('error', faultText(this.#service, error, this.#call.requestId).text)
+      sink.end()
+    }
+    try {
+      const outcome = answer(this.#service, this.#who, this.#query.query, this.#call, (piece) => {
+        if (piece.type !== 'text') return undefined
+        return send('delta', `{"text":${JSON.stringify(piece.text)}}`) ? undefined : sink.ready()
+      })
+      if (outcome instanceof Promise) outcome.then(finish).catch(failed)
+      else finish(outcome)
+    } catch (error) {
+      failed(error)
+    }
+    return () => this.#leave()
+  }
+
+  /** The client is not there any more: a run that is still going is not wanted. */
+  #leave(): void {
+    this.#call.cancel(new Fault('cancelled', 'The client has left'))
+  }
+
+  #finished(outcome: Outcome): Reply {
+    const wrong = this.#problem(outcome)
+    if (wrong !== undefined) return problemReply(wrong)
+    return { status: 200, type: JSON_TYPE, body: this.#encode(outcome) }
+  }
+
+  /** An agent that says itself that it failed, or that it will not. */
+  #problem({ state, text }: Outcome): ProblemText | undefined {
+    if (state !== 'failed' && state !== 'rejected') return undefined
+    const detail = text === '' ? `The agent ${state === 'failed' ? 'failed' : 'rejected the query'}` : text
+    const status = state === 'failed' ? 500 : 422
+    return problemText(status, detail, this.#call.requestId, { state, agent: this.#who.name })
+  }
+
+  /** The reply as JSON text; what was said becomes part of the conversation. */
+  #encode(outcome: Outcome): string {
+    const { text, content, data, state, results } = outcome
+    const { query } = this.#query
+    const { maxResultBytes } = this.#service.limits
+    const files = content.filter((block) => block.type !== 'text')
+    const reply = JSON.stringify({
+      response: text,
+      agent: this.#who.name,
+      query,
+      session_id: this.#sessionId,
+      request_id: this.#call.requestId,
+      ...data !== undefined && { data },
+      ...files.length > 0 && { content: files },
+      ...state !== 'completed' && { state },
+      ...results !== undefined && { results, final_response: text },
+    })
+    if (reply.length > maxResultBytes) {
+      throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+    }
+    const said: readonly Turn[] = [{ role: 'user', content: query }, { role: 'assistant', content: text }]
+    this.#service.conversations.record(this.#call.principal.id, this.#sessionId, said)
+    return reply
+  }
+}
+
+function lineOf(
+  service: Service, exchange: Exchange, query: Query, sessionId: string, history: readonly Turn[] | undefined,
+): Line {
+  return {
+    protocol: 'http',
+    sessionId,
+    history: history ?? [],
+    metadata: query.metadata,
+    get message() { return [{ type: 'text' as const, text: query.query }] },
+    log(level, data, logger) {
+      service.log(logLevelOf(level), describe(data), { request: exchange.origin.requestId, logger })
+    },
+  }
+}

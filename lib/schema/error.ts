@@ -1,0 +1,82 @@
+/**
+ * What a failed validation says, to people and to models: errors, phrases, pointers.
+ *
+ * Knows no keyword but the three that tell which branch of an `anyOf` a value was meant for.
+ */
+
+/** One thing that is wrong with a value. */
+export interface SchemaError {
+  /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
+  readonly path: string
+  /** The keyword that refused; for a Standard Schema the name of its library. */
+  readonly keyword: string
+  /** What is wrong, as a predicate: `must be at least 1`. */
+  readonly message: string
+  /** What the keyword asked for, where that is a value: a type, a bound, the allowed values. */
+  readonly expected?: unknown
+  /** What was there, shortened: `string "abc"`, `number 5`, `object`, `nothing`. */
+  readonly actual: string
+}
+
+/** An error without its place: all that is known of it when the schema is compiled. */
+export type Fault = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
+
+/** The type of a value, and the value where it is short. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return `array of ${count(value.length, 'item')}`
+  if (value === null || !['string', 'number', 'boolean', 'bigint'].includes(typeof value)) {
+    return value === null ? 'null' : typeof value
+  }
+  return `${typeof value} ${show(value)}`
+}
+
+/** A value as JSON, cut to the length of a phrase. */
+export function show(value: unknown): string {
+  const text = typeof value === 'bigint' ? String(value) : String(JSON.stringify(
+    typeof value === 'string' ? value.slice(0, 60) : value,
+  ))
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+/** Values as a phrase: `"a", "b", "c"`; a long list is cut. */
+export function list(values: readonly unknown[]): string {
+  const rest = values.length - 12
+  return values.slice(0, 12).map(show).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+}
+
+/** `1 item`, `2 items`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
+}
+
+/** A step of a JSON Pointer (RFC 6901 §3). */
+export function step(key: string | number): string {
+  return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/** One line for a person or a model: which part, what was expected, what came; the first three errors. */
+export function summarize(errors: readonly SchemaError[]): string {
+  const lines = errors.slice(0, 3).map(({ path, message, expected, actual }) =>
+    `${path && `${path.slice(1)}: `}${message}${expected === undefined ? '' : `, got ${actual}`}`)
+  if (errors.length > 3) lines.push(`and ${errors.length - 3} more`)
+  return lines.join('; ').replace(/\s+/g, ' ')
+}
+
+/**
+ * The errors of the branch that the value was probably meant for: of the right type, then with the right
+ * constants, then with the fewest errors. Where that tells all branches apart, one error that names them all.
+ */
+export function nearest(branches: readonly SchemaError[][], here: string, keyword: string): readonly SchemaError[] {
+  const weight = (error: SchemaError): number =>
+    error.keyword === 'type' && error.path === here ? 10_000 : /^(const|enum)$/.test(error.keyword) ? 100 : 1
+  const reasons = branches.map((errors) => errors.find((error) => weight(error) > 1))
+  const [first] = reasons
+  if (first && reasons.every((reason) => reason?.path === first.path && weight(reason) === weight(first))) {
+    const expected = reasons.flatMap((reason) => reason?.keyword === 'const' ? [reason.expected] : reason?.expected)
+    const message = `must be ${first.keyword === 'type' ? expected.join(' or ') : `one of ${list(expected)}`}`
+    return [{ path: first.path, keyword, message, expected, actual: first.actual }]
+  }
+  const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))
+  return branches[scores.indexOf(Math.min(...scores))] ?? []
+}

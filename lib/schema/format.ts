@@ -1,0 +1,131 @@
+/**
+ * The formats of 2020-12 (validation §7.3): a name to the test that a string of that format passes.
+ *
+ * Each follows the grammar of the RFC named beside it and nothing else: what can be spelled, not what exists.
+ */
+import { isHostname, isIdnHostname } from './idn.ts'
+
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const ipv4 = RegExp(`^${octet}(?:\\.${octet}){3}$`)
+
+// RFC 3339 §5.6; the second branch of the date is the 29th of February.
+const date = RegExp('^(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)'
+  + '|02-(?:0[1-9]|1\\d|2[0-8]))|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)$')
+const time = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+const leapSecond = /^(\d\d):(\d\d):60(?:\.\d+)?(?:[Zz]|([+-]\d\d):(\d\d))$/
+
+// RFC 3339 appendix A: units in order, none left out between two.
+const days = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)'
+const hours = 'T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)'
+
+// RFC 3987 §2.2: what an IRI may have beyond a URI.
+const planes = Array.from({ length: 14 }, (_, plane) => {
+  const high = (plane + 1).toString(16)
+  return `\\u{${high}${plane === 13 ? 1 : 0}000}-\\u{${high}fffd}`
+}).join('')
+const universal = `\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}${planes}`
+const private_ = '\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
+
+const escape = '%[\\dA-Fa-f]{2}'
+const pointer = '(?:/(?:[^/~]|~[01])*)*'
+
+// RFC 6570 §2; the apostrophe by erratum 6937.
+const name = `(?:\\w|${escape})(?:\\.?(?:\\w|${escape}))*(?::[1-9]\\d{0,3}|\\*)?`
+const template = `(?:[!#$&'()*+,./:;=?@[\\]~\\w${universal}${private_}-]|${escape}`
+  + `|\\{[+#./;?&=,!@|]?${name}(?:,${name})*\\})*`
+
+const uri = identifier('', '')
+const iri = identifier(universal, private_)
+
+/** Format name to test. A name that is not here is no assertion. */
+export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['date-time', (text) => isDate(text.slice(0, 10)) && /[Tt]/.test(text.charAt(10)) && isTime(text.slice(11))],
+  ['date', isDate],
+  ['time', isTime],
+  ['duration', tester(`P(?:\\d+W|${days}(?:${hours})?|${hours})`)],
+  ['email', mailbox('')],
+  ['idn-email', mailbox('\\u{80}-\\u{10ffff}')],
+  ['hostname', isHostname],
+  ['idn-hostname', isIdnHostname],
+  ['ipv4', (text) => ipv4.test(text)],
+  ['ipv6', isIpv6],
+  ['uri', (text) => uri(text, true)],
+  ['uri-reference', (text) => uri(text, false)],
+  ['iri', (text) => iri(text, true)],
+  ['iri-reference', (text) => iri(text, false)],
+  ['uri-template', tester(template)],
+  // RFC 9562 §4.
+  ['uuid', tester('[\\dA-Fa-f]{8}(?:-[\\dA-Fa-f]{4}){3}-[\\dA-Fa-f]{12}')],
+  // RFC 6901 §3, and its relative form.
+  ['json-pointer', tester(pointer)],
+  ['relative-json-pointer', tester(`(?:0|[1-9]\\d*)(?:#|${pointer})`)],
+  ['regex', isRegex],
+])
+
+function tester(source: string): (text: string) => boolean {
+  const expression = RegExp(`^(?:${source})$`, 'u')
+  return (text) => expression.test(text)
+}
+
+function isDate(text: string): boolean {
+  return date.test(text)
+}
+
+/** A leap second is the last one of a day in UTC, whatever the offset. */
+function isTime(text: string): boolean {
+  if (time.test(text)) return true
+  const [, hour, minute, offsetHour = '+0', offsetMinute = '0'] = leapSecond.exec(text) ?? []
+  if (hour === undefined || !time.test(text.replace(':60', ':59'))) return false
+  const offset = Number(offsetHour) * 60 + Number(offsetHour.charAt(0) + offsetMinute)
+  return (Number(hour) * 60 + Number(minute) - offset + 2880) % 1440 === 1439
+}
+
+/** RFC 4291 §2.2: eight groups, of which `::` stands for one or more. */
+function isIpv6(text: string): boolean {
+  const end = text.lastIndexOf(':') + 1
+  const whole = ipv4.test(text.slice(end)) ? `${text.slice(0, end)}0:0` : text
+  const halves = whole.split('::')
+  const groups = halves.flatMap((half) => half === '' ? [] : half.split(':'))
+  return (halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8)
+    && groups.every((group) => /^[\dA-Fa-f]{1,4}$/.test(group))
+}
+
+/** RFC 5321 §4.1.2 "Mailbox", and with more letters RFC 6531. */
+function mailbox(letters: string): (text: string) => boolean {
+  const atom = `[\\w!#$%&'*+/=?^\`{|}~${letters}-]+`
+  const isLocal = tester(`${atom}(?:\\.${atom})*|"(?:[ !#-[\\]-~${letters}]|\\\\[ -~])*"`)
+  const isDomain = tester(`(?:(?!-)[A-Za-z\\d${letters}-]+(?<!-)(?:\\.(?!$)|$))+`)
+  return (text) => {
+    const at = text.lastIndexOf('@')
+    const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
+    if (at < 1 || domain.length > 255 || new TextEncoder().encode(local).length > 64 || !isLocal(local)) return false
+    const [literal, ipv6] = /^\[(?:IPv6:(.*)|.*)\]$/i.exec(domain) ?? []
+    if (literal === undefined) return isDomain(domain)
+    return ipv6 === undefined ? ipv4.test(literal.slice(1, -1)) : isIpv6(ipv6)
+  }
+}
+
+/** RFC 3986 appendix A; RFC 3987 with what it adds. A reference may be relative. */
+function identifier(letters: string, queries: string): (text: string, absolute: boolean) => boolean {
+  const chars = (more: string): string => `(?:[\\w.~!$&'()*+,;=${more}${letters}-]|${escape})`
+  const segment = chars(':@')
+  const authority = `//(?:${chars(':')}*@)?(?:\\[([^\\]]*)\\]|${chars('')}*)(?::\\d*)?(?:/${segment}*)*`
+  const after = (first: string): string => `(?:${authority}|/?(?:${first}+(?:/${segment}*)*)?|/)`
+  const tail = `(?:\\?(?:${segment}|[/?${queries}])*)?(?:#(?:${segment}|[/?])*)?`
+  const whole = RegExp(`^[A-Za-z][A-Za-z\\d+.-]*:${after(segment)}${tail}$`, 'u')
+  const relative = RegExp(`^${after(chars('@'))}${tail}$`, 'u')
+  return (text, absolute) => {
+    const found = whole.exec(text) ?? (absolute ? null : relative.exec(text))
+    const literal = found?.[1]
+    return found !== null && (literal === undefined || isIpv6(literal)
+      || /^[vV][\dA-Fa-f]+\.[\w.~!$&'()*+,;=:-]+$/.test(literal))
+  }
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return Boolean(new RegExp(text, 'u'))
+  } catch {
+    return false
+  }
+}

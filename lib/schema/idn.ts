@@ -1,0 +1,119 @@
+/**
+ * Host names, ASCII (RFC 1123 §2.1) and internationalized (IDNA2008: RFC 5890 to 5893).
+ *
+ * Which characters a label may have follows from the runtime's Unicode properties by the rules of RFC 5892, so there is
+ * no table to keep. Joining types are no such property; the letters that matter are listed.
+ */
+type Context = (before: string, after: string) => boolean
+
+/** RFC 5892 §2 and §3: valid by exception or by derivation, whatever stands around. */
+const valid = RegExp('^(?:[a-z\\d\\u{df}\\u{3c2}\\u{6fd}\\u{6fe}\\u{f0b}\\u{3007}-]|(?![\\u{640}\\u{7fa}\\u{302e}\\u{302f}'
+  + '\\u{3031}-\\u{3035}\\u{303b}\\u{1100}-\\u{11ff}\\u{a960}-\\u{a97f}\\u{d7b0}-\\u{d7ff}\\u{20d0}-\\u{20ff}\\u{1d100}-'
+  + '\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}\\p{Default_Ignorable_Code_Point}])[\\p{L}\\p{Nd}\\p{Mn}\\p{Mc}])$', 'u')
+
+const joining = '[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mand}\\p{sc=Nkoo}\\p{sc=Mong}\\p{sc=Phag}\\p{sc=Adlm}]'
+/** Letters of those scripts that do not join the one after them. */
+const final = '[\\u0621-\\u0625\\u0627\\u0629\\u062f-\\u0632\\u0648\\u0671-\\u0677\\u0688-\\u0699\\u06c0\\u06c3-\\u06cb'
+  + '\\u06cd\\u06cf\\u06d2-\\u06d5\\u06ee\\u06ef\\u0710\\u0715-\\u0719\\u071e\\u0728\\u072a\\u072c\\u072f]'
+const joinsAfter = RegExp(`(?!${final})${joining}\\p{Mn}*$`, 'u')
+const joinsBefore = RegExp(`^\\p{Mn}*(?![\\u0621\\u0674])${joining}`, 'u')
+const afterHebrew: Context = (before) => /\p{sc=Hebr}$/u.test(before)
+
+/** RFC 5892 appendix A: what must stand around the characters that are not always valid. */
+const contextual: ReadonlyMap<string, Context> = new Map<string, Context>([
+  ['\u00b7', (before, after) => before.endsWith('l') && after.startsWith('l')],
+  ['\u0375', (_, after) => /^\p{sc=Grek}/u.test(after)],
+  ['\u05f3', afterHebrew],
+  ['\u05f4', afterHebrew],
+  ['\u30fb', (before, after) => /[\p{sc=Hira}\p{sc=Kana}\p{sc=Han}]/u.test(before + after)],
+  ['\u200c', (before, after) => endsInVirama(before) || (joinsAfter.test(before) && joinsBefore.test(after))],
+  ['\u200d', endsInVirama],
+])
+
+// RFC 5893 §2, by the blocks that are written from right to left.
+const right = '\\u0590-\\u06ef\\u06fa-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}'
+const strong = RegExp(`(?!\\p{Mn})[${right}]`, 'u')
+const startsRight = RegExp(`^(?![\\p{Mn}\\p{Nd}])[${right}]`, 'u')
+const onlyRight = RegExp(`^[${right}\\d\\u06f0-\\u06f9\\p{Mn}\\u200c\\u200d-]*(?<!-\\p{Mn}*)$`, 'u')
+
+/** Whether it is labels of letters, digits and hyphens; a label that claims to be internationalized must be. */
+export function isHostname(text: string): boolean {
+  return text.length < 254 && text.split('.').every((label) =>
+    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && (!/^xn--/i.test(label) || unicode(label) !== undefined))
+}
+
+/** Whether it is A-labels, U-labels and ordinary ones, with a dot of any script between them. */
+export function isIdnHostname(text: string): boolean {
+  if (text.length > 253) return false
+  const labels = text.split(/[.\u3002\uff0e\uff61]/).map((label) => /^xn--/i.test(label) ? unicode(label) ?? '' : label)
+  const forms = labels.map((label) => /[^\0-\x7f]/.test(label) ? isLabel(label) && ascii(label) : ordinary(label))
+  return forms.every((form) => form && form.length < 64) && forms.join('.').length < 254
+    && (labels.every(isDirected) || !labels.some((label) => strong.test(label)))
+}
+
+function ordinary(label: string): string | false {
+  return /^(?!-|..--)[A-Za-z\d-]+(?<!-)$/.test(label) && label
+}
+
+/** The U-label of an A-label, if it is the one way to write it. */
+function unicode(label: string): string | undefined {
+  const text = decode(label.slice(4).toLowerCase())
+  const canonical = text !== undefined && isLabel(text) && ascii(text) === label.toLowerCase()
+  return canonical && (isDirected(text) || !strong.test(text)) ? text : undefined
+}
+
+/** The A-label of a U-label; the runtime's URLs know how it is spelled. */
+function ascii(label: string): string | false {
+  return URL.canParse(`http://${label}`) && new URL(`http://${label}`).hostname
+}
+
+/** Whether it is a U-label (RFC 5891 §4.2), directions aside. */
+function isLabel(label: string): boolean {
+  if (label !== label.normalize() || /^-|^..--|-$|^\p{M}|^[\0-\x7f]*$/su.test(label)) return false
+  if (/[\u0660-\u0669]/.test(label) && /[\u06f0-\u06f9]/.test(label)) return false
+  const characters = [...label]
+  return characters.every((character, index) => valid.test(character)
+    || contextual.get(character)?.(characters.slice(0, index).join(''), characters.slice(index + 1).join('')))
+}
+
+/** Whether a label of a name that has right-to-left labels runs in one direction (RFC 5893 §2). */
+function isDirected(label: string): boolean {
+  if (!startsRight.test(label)) return !strong.test(label) && /^[^\d\p{Mn}-]/u.test(label)
+  return onlyRight.test(label) && !(/[\d\u06f0-\u06f9]/.test(label) && /[\u0660-\u0669]/.test(label))
+}
+
+/** Whether the last character has the combining class 9: it is put before class 10 and behind class 8. */
+function endsInVirama(text: string): boolean {
+  const [character] = [...text].slice(-1)
+  return character !== undefined && `\u05b0${character}`.normalize('NFD') === `${character}\u05b0`
+    && `${character}\u3099`.normalize('NFD') === `\u3099${character}`
+}
+
+/** Punycode to text (RFC 3492 §6.2). */
+function decode(encoded: string): string | undefined {
+  const hyphen = encoded.lastIndexOf('-')
+  const output = [...encoded.slice(0, Math.max(hyphen, 0))]
+  const digits = [...encoded.slice(hyphen + 1)].map((digit) => 'abcdefghijklmnopqrstuvwxyz0123456789'.indexOf(digit))
+  let [code, position, bias] = [128, 0, 72]
+  while (digits.length > 0) {
+    const start = position
+    let [weight, k, digit, threshold] = [1, 0, 0, 0]
+    do {
+      k += 36
+      digit = digits.shift() ?? -1
+      threshold = Math.min(Math.max(k - bias, 1), 26)
+      position += digit * weight
+      weight *= 36 - threshold
+    } while (digit >= threshold)
+    const length = output.length + 1
+    let delta = Math.floor((position - start) / (start === 0 ? 700 : 2))
+    delta += Math.floor(delta / length)
+    for (k = 0; delta > 455; k += 36) delta = Math.floor(delta / 35)
+    bias = k + Math.floor(36 * delta / (delta + 38))
+    code += Math.floor(position / length)
+    position %= length
+    if (digit < 0 || code > 0x10ffff) return undefined
+    output.splice(position++, 0, String.fromCodePoint(code))
+  }
+  return output.join('')
+}

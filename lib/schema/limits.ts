@@ -1,0 +1,60 @@
+/**
+ * The options of a compilation and every bound that holds while it runs, with unit, default and reason.
+ *
+ * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that people
+ * write and values that a body limit lets in; what they stop is input that was made to be expensive.
+ */
+
+/** A JSON Schema: an object of keywords, or `true` (anything) and `false` (nothing). */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
+
+/** How to compile a schema. Every field may be left out. */
+export interface CompileOptions {
+  /** Whether `format` (and in draft-07 `contentEncoding`, `contentMediaType`) refuses values. Default: false. */
+  readonly formats?: boolean | undefined
+  /** Whether missing properties are filled in, in place, from the `default` of their schema. Default: false. */
+  readonly defaults?: boolean | undefined
+  /** What `$ref` and `$schema` may name: URI to schema, or schemas with `$id`. Nothing is ever fetched. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>> | readonly JsonSchema[] | undefined
+  /** Levels of subschemas in a schema. Default: 100. */
+  readonly maxSchemaDepth?: number | undefined
+  /** Subschemas in a schema and everything it refers to. Default: 20,000. */
+  readonly maxSubschemas?: number | undefined
+  /** Subschemas nested in one another by references while a value is checked. Default: 800, half of the stack. */
+  readonly maxDepth?: number | undefined
+  /** References followed and elements visited while a value is checked. Default: 5,000,000, about 0.3 s. */
+  readonly maxSteps?: number | undefined
+  /** Errors collected for a value. Default: 20, more than anybody reads. */
+  readonly maxErrors?: number | undefined
+  /** UTF-16 units of a string given to `pattern`; a longer one fails. Default: 100,000. */
+  readonly maxPatternInput?: number | undefined
+}
+
+/** The options with every default filled in. */
+export interface Limits {
+  readonly formats: boolean
+  readonly defaults: boolean
+  readonly maxSchemaDepth: number
+  readonly maxSubschemas: number
+  readonly maxDepth: number
+  readonly maxSteps: number
+  readonly maxErrors: number
+  readonly maxPatternInput: number
+}
+
+export const defaults: Limits = {
+  formats: false,
+  defaults: false,
+  maxSchemaDepth: 100,
+  maxSubschemas: 20_000,
+  maxDepth: 800,
+  maxSteps: 5_000_000,
+  maxErrors: 20,
+  maxPatternInput: 100_000,
+}
+
+/** The defaults with the options that are not `undefined` over them. */
+export function limits(options: CompileOptions): Limits {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(given) }
+}

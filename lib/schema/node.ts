@@ -1,0 +1,159 @@
+/**
+ * Schemas to nodes: one check for each subschema, put together from the checks of its keywords.
+ *
+ * A subschema is compiled where it stands; what a reference names is compiled once and shared, which is how recursion
+ * works. Knows keywords only as rules.
+ */
+import type { Fault } from './error.ts'
+import type { Limits } from './limits.ts'
+import type { Place, Registry, Resource } from './resource.ts'
+import type { JsonObject, Rule, Site, Step } from './rule.ts'
+import type { Check, Run } from './run.ts'
+import { step } from './error.ts'
+import { broken } from './resource.ts'
+import { BRANCH, isObject, PART } from './rule.ts'
+import { resolve, split } from './uri.ts'
+
+/** A schema that has a name; `check` is put in when it has been compiled. */
+export interface Node {
+  check: Check
+}
+
+const pass: Check = () => true
+const nothing: Fault = { keyword: 'false', message: 'is not allowed' }
+
+/** Compiles a schema and all that it refers to. */
+export function assemble(root: Place, registry: Registry, limits: Limits): Node {
+  const nodes = new Map<string, Node>()
+  const queue: (() => void)[] = []
+  const dynamics: (() => void)[] = []
+  const top = nodeOf(root, limits.defaults ? PART : 0)
+  while (queue.length > 0) {
+    for (let next = queue.pop(); next; next = queue.pop()) next()
+    for (const fill of dynamics) fill()
+  }
+  return top
+
+  /** Compiled later, so that schemas may refer to each other. */
+  function nodeOf(place: Place, flags: number): Node {
+    const key = `${flags}${place.at}`
+    const known = nodes.get(key)
+    const node = known ?? { check: pass }
+    if (!known) queue.push(() => void (node.check = build(place, flags, 1)))
+    nodes.set(key, node)
+    return node
+  }
+
+  /** The check of a schema where it stands, `depth` levels below one with a name. */
+  function build(place: Place, flags: number, depth: number): Check {
+    const { schema, resource: { dialect }, at } = place
+    if (typeof schema === 'boolean') return schema ? pass : (value, run) => run.fails(nothing, value)
+    if (!isObject(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} to allow anything')
+    if (!dialect) {
+      throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; write `
+        + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or give its '
+        + 'metaschema in the option "schemas"')
+    }
+    const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
+    const rules: [string, Rule][] = []
+    for (const entry of dialect.rules) {
+      if (Object.hasOwn(schema, entry[0]) && (!alone || entry[0] === '$ref')) rules.push(entry)
+    }
+    const tracks = rules.some(([, { turn }]) => turn === 'last') ? BRANCH : flags & BRANCH
+    let [first, rest, last] = [pass, pass, pass]
+    for (const [keyword, { kind, turn, compile }] of rules) {
+      const value = schema[keyword]
+      const site = siteOf(keyword, schema, place, flags | tracks, depth)
+      if (!kind.is(value)) throw site.broken(`"${keyword}" must be ${kind.phrase}`)
+      const check = compile?.(site, value) ?? pass
+      if (turn === 'first') first = check
+      else if (turn === 'last') last = both(last, check)
+      else rest = both(rest, check)
+    }
+    const whole = then(then(first, rest), last)
+    return tracks ? tracked(whole, flags & BRANCH) : whole
+  }
+
+  function siteOf(keyword: string, schema: JsonObject, { resource, at }: Place, flags: number, depth: number): Site {
+    const address = (steps: readonly Step[]): string => at + steps.map(step).join('')
+    const place = (inner: unknown, ...steps: Step[]): Place =>
+      ({ schema: inner, resource: registry.rootedAt(inner) ?? resource, at: address(steps) })
+    const fail = (why: string, ...steps: Step[]): TypeError => broken(address([keyword, ...steps]), why)
+    return {
+      keyword,
+      schema,
+      limits,
+      tracks: (flags & BRANCH) > 0,
+      certain: (flags & PART) > 0,
+      check(how, inner, ...steps) {
+        const found = place(inner, ...steps)
+        const node = { check: build(found, flags & how, depth + 1) }
+        return found.resource === resource ? node.check : follow(() => node, 1, found.resource)
+      },
+      define: (inner, name) => void nodeOf(place(inner, keyword, name), flags & PART),
+      refer(reference, dynamic) {
+        const uri = resolve(resource.uri, reference)
+        const [, anchor] = split(uri)
+        const found = registry.find(uri)
+        if (!found) {
+          throw fail(reference.startsWith('#') ? `nothing here is called ${reference}; write "#/$defs/name"`
+            : `${uri} is not known, and nothing is fetched from the network; give it in the option "schemas"`)
+        }
+        const node = nodeOf(found, flags)
+        const entered = found.resource === resource ? undefined : found.resource
+        if (!dynamic || !found.resource.dynamic.has(anchor)) return follow(() => node, depth, entered)
+        const targets = new Map<Resource, Node>()
+        dynamics.push(() => {
+          for (const other of registry.resources.values()) {
+            const target = other.dynamic.has(anchor) && other.anchors.get(anchor)
+            if (target) targets.set(other, nodeOf(target, flags))
+          }
+        })
+        return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth, entered)
+      },
+      fault: (message, expected) => ({ keyword, message, expected }),
+      broken: fail,
+    }
+  }
+}
+
+function both(a: Check, b: Check): Check {
+  if (a === pass || b === pass) return a === pass ? b : a
+  return (value, run) => a(value, run) && b(value, run)
+}
+
+/** The second where the first has left no error. */
+function then(a: Check, b: Check): Check {
+  if (a === pass || b === pass) return a === pass ? b : a
+  return (value, run) => {
+    const { length } = run.errors
+    return a(value, run) && (run.errors.length > length || b(value, run))
+  }
+}
+
+/** A node that knows what it has evaluated, and tells the node around it when it holds. */
+function tracked(check: Check, tells: number): Check {
+  return (value, run) => {
+    const outer = run.seen
+    const own: unknown[] = run.seen = []
+    const goesOn = check(value, run)
+    run.seen = outer
+    if (goesOn && tells) for (const key of own) outer.push(key)
+    return goesOn
+  }
+}
+
+/** Follows a reference that stands `levels` deep, and pays for it. */
+function follow(target: (run: Run) => Node, levels: number, entered: Resource | undefined): Check {
+  return (value, run) => {
+    const { maxDepth, maxSteps } = run.limits
+    if (++run.steps > maxSteps) return run.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
+    if (run.depth + levels > maxDepth) return run.giveUp(`is nested too deeply to check (maxDepth ${maxDepth})`)
+    run.depth += levels
+    if (entered) run.scope.push(entered)
+    const goesOn = target(run).check(value, run)
+    if (entered) run.scope.pop()
+    run.depth -= levels
+    return goesOn
+  }
+}

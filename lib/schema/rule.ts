@@ -1,0 +1,83 @@
+/**
+ * What a keyword is: a rule, which makes a check of the keyword's value. What a dialect is: a table of rules.
+ *
+ * A rule knows its own keyword and may read its neighbours; the rest comes through the `Site` where it stands.
+ */
+import type { Fault } from './error.ts'
+import type { Limits } from './limits.ts'
+import type { Check } from './run.ts'
+
+/** A JSON object, whose members may be called anything. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** What a keyword's value may be. */
+export interface Kind<T> {
+  readonly is: (value: unknown) => value is T
+  /** What to write, for the message about a value that is something else. */
+  readonly phrase: string
+  /** The schema of such values in a metaschema, which refers to itself by `self`. */
+  readonly schema: (self: JsonObject) => JsonObject
+  /** Where subschemas are in it: it is one or an array of them, or a map of them. */
+  readonly holds: 'schemas' | 'map' | undefined
+}
+
+/** A keyword. Without `compile` it asserts nothing, but its value must be of the kind. */
+export interface Rule<T = unknown> {
+  readonly kind: Kind<T>
+  /** `first`: where it fails nothing else is asked. `last`: it reads what the others have evaluated. */
+  readonly turn?: 'first' | 'last' | undefined
+  /** The check, where the keyword asserts something. It lets pass what the keyword says nothing about. */
+  compile?(site: Site, value: T): Check | undefined | void
+}
+
+/** Keyword to rule, in the order in which a schema's keywords are asked, and so in the order of errors. */
+export type Vocabulary = ReadonlyMap<string, Rule>
+
+/** How schemas of one `$schema` are read. */
+export interface Dialect {
+  readonly rules: Vocabulary
+  /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
+  readonly lonelyRef: boolean
+}
+
+export type Step = string | number
+
+/** Where a keyword stands while it is compiled. */
+export interface Site {
+  readonly keyword: string
+  /** The schema around the keyword. */
+  readonly schema: JsonObject
+  readonly limits: Limits
+  /** Whether what is evaluated is to be told to `run.seen`. */
+  readonly tracks: boolean
+  /** Whether the schema applies in any case, so that defaults may be filled in. */
+  readonly certain: boolean
+  /** The check of a subschema, applied in one of the four ways; the steps lead to it from the schema around. */
+  check(how: number, schema: unknown, ...steps: Step[]): Check
+  /** Has a subschema of the keyword compiled for those who refer to it. */
+  define(schema: unknown, name: string): void
+  /** The check of the schema that a reference names; a dynamic one looks for a `$dynamicAnchor` first. */
+  refer(reference: string, dynamic?: boolean): Check
+  fault(message: string, expected?: unknown): Fault
+  /** The mistake to throw: what is wrong with the keyword, and what to write instead. */
+  broken(why: string, ...steps: Step[]): TypeError
+}
+
+// How a subschema is applied, in two bits: 1, to the same value and not to a part of it; 2, in any case.
+export const SAME = 3
+export const BRANCH = 1
+export const PART = 2
+export const PROBE = 0
+
+export function rule<T>(kind: Kind<T>, compile: Rule<T>['compile'] = () => {}, turn?: Rule['turn']): Rule<T> {
+  return { kind, compile, turn }
+}
+
+/** The check that all of the checks pass. */
+export function all(checks: readonly Check[]): Check {
+  return (value, run) => checks.every((check) => check(value, run))
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

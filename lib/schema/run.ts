@@ -1,0 +1,93 @@
+/**
+ * The state of one validation: where it is, the errors it found, what it evaluated and what it spent.
+ *
+ * A quiet run stops at the first failure and answers only yes or no. A loud run records a failure and goes on as
+ * though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a good
+ * value never pays for paths and messages.
+ */
+import type { Limits } from './limits.ts'
+import type { Resource } from './resource.ts'
+import { describe, type Fault, nearest, type SchemaError, step } from './error.ts'
+
+/** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
+export type Check = (value: unknown, run: Run) => boolean
+
+export class Run {
+  quiet: boolean
+  errors: SchemaError[] = []
+  /** Names and indexes evaluated so far in the current value; kept only where a keyword reads it. */
+  seen: unknown[] = []
+  depth = 0
+  steps = 0
+  /** Why the run ended before its time. */
+  gaveUp = ''
+  /** The dynamic scope: the schema resources entered, outermost first (2020-12 core §7.1). */
+  readonly scope: Resource[]
+  readonly limits: Limits
+  private path = ''
+
+  constructor(limits: Limits, resource: Resource, quiet: boolean) {
+    this.limits = limits
+    this.scope = [resource]
+    this.quiet = quiet
+  }
+
+  /** Makes a quiet run fit for another value. */
+  reset(): void {
+    this.depth = 0
+    this.steps = 0
+    this.gaveUp = ''
+  }
+
+  /** Checks a part of the current value, found there by its name or index. */
+  visit(check: Check, value: unknown, key: string | number): boolean {
+    if (this.quiet) return check(value, this)
+    const { path } = this
+    this.path += step(key)
+    const goesOn = check(value, this)
+    this.path = path
+    return goesOn
+  }
+
+  /** Whether a schema holds, of which nobody needs to hear why not. */
+  holds(check: Check, value: unknown): boolean {
+    const { quiet } = this
+    this.quiet = true
+    const held = check(value, this)
+    this.quiet = quiet
+    return held
+  }
+
+  /** Records a failure of the current value. */
+  fails({ keyword, message, expected }: Fault, value: unknown): boolean {
+    if (this.quiet) return false
+    const error = { path: this.path, keyword, message, actual: describe(value) }
+    this.errors.push(expected === undefined ? error : { ...error, expected })
+    // Nobody reads more than that; from here on it is quiet.
+    this.quiet = this.errors.length >= this.limits.maxErrors
+    return !this.quiet
+  }
+
+  /** Records that no branch holds: the errors of the nearest one, then the failure of the whole. */
+  failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
+    if (this.quiet) return false
+    const { errors } = this
+    const attempts = branches.map((branch) => {
+      this.quiet = false
+      this.errors = []
+      branch(value, this)
+      return this.errors
+    })
+    this.quiet = false
+    this.errors = errors
+    errors.push(...nearest(attempts, this.path, fault.keyword))
+    return this.fails(fault, value)
+  }
+
+  /** Ends the run: every reference fails from here on, and the answer is no. */
+  giveUp(why: string): false {
+    this.gaveUp ||= why
+    this.steps = Infinity
+    return false
+  }
+}

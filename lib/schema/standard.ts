@@ -1,0 +1,130 @@
+/**
+ * Schemas of other libraries (zod, valibot, arktype and their like) beside JSON Schemas, behind one contract.
+ *
+ * A schema in; what is published of it and how a value is checked out. Knows the interfaces that those libraries
+ * share, not the libraries.
+ *
+ * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
+ */
+import type { CompileOptions, JsonSchema } from './limits.ts'
+import { compile } from './compile.ts'
+import { describe, type SchemaError, step } from './error.ts'
+import { isObject } from './rule.ts'
+
+/** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>
+    } | undefined
+  }
+}
+
+/** A value, or what is wrong with it. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+export interface StandardIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A schema of either kind. */
+export type Schema = JsonSchema | StandardSchema
+
+/** A checked value. Without errors it is good, and `value` is what to use: a Standard Schema may transform it. */
+export interface Checked {
+  readonly value: unknown
+  readonly errors: readonly SchemaError[]
+}
+
+/** A schema as a server uses it. */
+export interface Contract {
+  /** What is published: the JSON Schema itself, unchanged, or the JSON form of a Standard Schema. */
+  readonly json: { readonly [keyword: string]: unknown }
+  /** Checks a value. A promise only where a Standard Schema validates asynchronously. */
+  check(value: unknown): Checked | Promise<Checked>
+}
+
+/** How to make a contract. */
+export interface ContractOptions extends CompileOptions {
+  /** The JSON Schema to publish for a Standard Schema that has none of its own. */
+  readonly beside?: JsonSchema | undefined
+  /** Which side of a transforming Standard Schema is published. Default: `input`. */
+  readonly side?: 'input' | 'output' | undefined
+}
+
+const TARGETS = ['draft-2020-12', 'draft-07']
+
+/**
+ * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a Standard
+ * Schema that has no JSON form where none is given in `beside`.
+ */
+export function contract(schema: Schema, options: ContractOptions = {}): Contract {
+  if (isStandard(schema)) return standard(schema['~standard'], options)
+  const validate = compile(schema, options)
+  return {
+    json: published(schema),
+    check: (value) => ({ value, errors: validate(value).errors }),
+  }
+}
+
+/** Whether a schema is a Standard Schema; some libraries make them functions. */
+export function isStandard(schema: unknown): schema is StandardSchema {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
+  return '~standard' in schema && isObject(schema['~standard'])
+    && typeof schema['~standard']['validate'] === 'function'
+}
+
+function standard(library: StandardSchema['~standard'], options: ContractOptions): Contract {
+  const { beside, side } = options
+  const json = beside === undefined ? spelled(library, side) : published(beside)
+  // The library checks the values; compiling finds the author's mistakes while the definition is read.
+  if (beside !== undefined) compile(beside, options)
+  const checked = (value: unknown, result: StandardResult<unknown>): Checked =>
+    result.issues ? { value, errors: result.issues.map((issue) => errorOf(issue, value, library.vendor)) }
+      : { value: result.value, errors: [] }
+  return {
+    json,
+    check(value) {
+      const result = library.validate(value)
+      return result instanceof Promise ? result.then((late) => checked(value, late)) : checked(value, result)
+    },
+  }
+}
+
+function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'input' | 'output' = 'input') {
+  let cause: unknown
+  for (const target of jsonSchema ? TARGETS : []) {
+    try {
+      const json = jsonSchema?.[side]({ target })
+      if (json) return json
+    } catch (error) {
+      cause ??= error
+    }
+  }
+  const reason = cause instanceof Error ? `: ${cause.message}` : ''
+  throw new TypeError(`This ${vendor} schema has no JSON Schema form${reason}; give the JSON Schema beside it`, { cause })
+}
+
+function published(schema: JsonSchema): { readonly [keyword: string]: unknown } {
+  if (typeof schema === 'boolean') return schema ? {} : { not: {} }
+  return schema
+}
+
+function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: string): SchemaError {
+  const keys = path.map((step) => typeof step === 'object' ? step.key : step)
+  const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
+  let actual = value
+  for (const key of keys) {
+    actual = typeof actual === 'object' && actual !== null && Object.hasOwn(actual, key)
+      ? Reflect.get(actual, key) : undefined
+  }
+  return { path: steps.map(step).join(''), keyword: vendor, message, actual: describe(actual) }
+}

@@ -1,0 +1,53 @@
+/**
+ * Base64, read strictly, and the header value that carries it. What is read is exactly what the encoder
+ * writes: another alphabet, missing padding, stray bits or characters make it no base64 at all.
+ *
+ * Node's own decoder passes over what it does not know, so each reading is written again and compared:
+ * linear, and strict in every respect at once.
+ * Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
+ */
+
+/** Reads standard, padded base64. Undefined where it is not canonical. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  return decode(text, 'base64')
+}
+
+/** Reads URL-safe base64 without padding. Undefined where it is not canonical. */
+export function decodeBase64Url(text: string): Uint8Array | undefined {
+  return decode(text, 'base64url')
+}
+
+/** Writes URL-safe base64 without padding. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
+}
+
+function decode(text: string, encoding: 'base64' | 'base64url'): Uint8Array | undefined {
+  const bytes = Buffer.from(text, encoding)
+  return bytes.toString(encoding) === text ? bytes : undefined
+}
+
+const OPENING = '=?base64?'
+const CLOSING = '?='
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * What an `Mcp-Param-*` header says: its text, or the UTF-8 text that stands between `=?base64?` and `?=`.
+ * Undefined for a byte other than tab and 0x20–0x7E, for what is not canonical base64 between the two
+ * markers, and for what is not UTF-8. With one marker only, the value is literal.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (/[^\t\x20-\x7e]/.test(value)) return undefined
+  const literal = value.trim()
+  const isMarked = literal.length >= OPENING.length + CLOSING.length
+    && literal.startsWith(OPENING) && literal.endsWith(CLOSING)
+  if (!isMarked) return literal
+  const bytes = decodeBase64(literal.slice(OPENING.length, -CLOSING.length))
+  if (bytes === undefined) return undefined
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The way back: the parts of a URI template in, and out comes a function from a URI to its variables.
+ *
+ * The parts become a small program, run over the text. It tries another way where one leads nowhere, but
+ * never goes twice through one fork at one place of the text; so the time is bounded by the length of the
+ * program times the length of the text.
+ * Spec: RFC 6570 §1.4 leaves matching open; what is read here is in the contract of `UriTemplate.match`.
+ */
+import { cut, encodeReserved } from './uri-expand.ts'
+import type { Operator, Part, Variable } from './uri-template.ts'
+
+/** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
+const MAX_LENGTH = 8_192
+
+type Values = Readonly<Record<string, string | readonly string[]>>
+
+/** One step of a program. Where it leads to is relative, so that pieces of program can be put together. */
+type Step =
+  | Fork
+  | { readonly do: 'text'; readonly text: string }
+  /** One character, or one escape, that is none of the stops. */
+  | { readonly do: 'char'; readonly stops: string }
+  | { readonly do: 'jump'; readonly to: number }
+  /** A value begins, a value ends. */
+  | { readonly do: 'open' }
+  | { readonly do: 'close'; readonly variable: Variable }
+
+/** Goes on at `first`; if that leads nowhere, at `second`. */
+interface Fork { readonly do: 'fork'; readonly first: number; readonly second: number }
+
+type Steps = readonly Step[]
+
+/** A function from a URI to its variables, as `UriTemplate.match` promises. */
+export function createMatch(parts: readonly Part[]): (uri: string) => Values | undefined {
+  const program = parts.flatMap((part, index) => stepsOf(part, parts[index + 1]))
+  return (uri) => {
+    if (uri.length > MAX_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
+    const taken = run(program, normal(uri))
+    return taken && valuesOf(taken)
+  }
+}
+
+function stepsOf(part: Part, next: Part | undefined): Steps {
+  if (typeof part === 'string') return literal(part)
+  const { operator, variables } = part
+  const { first, separator } = operator
+  if (operator.isNamed) {
+    const pairs = variables.map((variable) => named(operator, variable))
+    const pair = pairs.reduceRight((others, one) => either(one, others))
+    return optional([...literal(first), ...pair, ...optional(repeated([...literal(separator), ...pair]))])
+  }
+  const isLazy = typeof next === 'object' && next.operator.first !== ''
+  return variables.reduceRight<Steps>((rest, variable, index) => {
+    const stops = variables.length > 1 || variable.isExploded ? operator.stops + separator : operator.stops
+    const item = value(variable, stops, first === '' ? 1 : 0, isLazy)
+    const more = variable.isExploded ? optional(repeated([...literal(separator), ...item])) : []
+    const steps = [...literal(index === 0 ? first : separator), ...item, ...more, ...rest]
+    return index === 0 && first === '' ? steps : optional(steps)
+  }, [])
+}
+
+function named({ stops, ifEmpty }: Operator, variable: Variable): Steps {
+  const pair = [...literal(`${variable.name}=`), ...value(variable, stops, 0, false)]
+  if (ifEmpty !== '') return pair
+  return either(pair, [...literal(variable.name), { do: 'open' }, { do: 'close', variable }])
+}
+
+function value(variable: Variable, stops: string, min: 0 | 1, isLazy: boolean): Steps {
+  const some = repeated([{ do: 'char', stops }], isLazy)
+  return [{ do: 'open' }, ...min === 1 ? some : optional(some, isLazy), { do: 'close', variable }]
+}
+
+function literal(text: string): Steps {
+  return text === '' ? [] : [{ do: 'text', text: normal(text) }]
+}
+
+function either(one: Steps, other: Steps): Steps {
+  return [fork(1, one.length + 2), ...one, { do: 'jump', to: other.length + 1 }, ...other]
+}
+
+function optional(steps: Steps, isLazy = false): Steps {
+  return [isLazy ? fork(steps.length + 1, 1) : fork(1, steps.length + 1), ...steps]
+}
+
+function repeated(steps: Steps, isLazy = false): Steps {
+  return [...steps, isLazy ? fork(1, -steps.length) : fork(-steps.length, 1)]
+}
+
+function fork(first: number, second: number): Fork {
+  return { do: 'fork', first, second }
+}
+
+/** Escapes in upper case, and everything escaped that a URI cannot hold: equal URIs are equal texts. */
+function normal(text: string): string {
+  return encodeReserved(text).replace(/%[0-9A-Fa-f]{2}/g, (escape) => escape.toUpperCase())
+}
+
+/** A value, and those before it. */
+interface Taken { readonly variable: Variable; readonly text: string; readonly before: Taken | undefined }
+
+/** Where a reading stands in the program and in the text, and what it has taken on its way. */
+interface Place { step: number; at: number; from: number; taken: Taken | undefined }
+
+function run(program: Steps, text: string): readonly Taken[] | undefined {
+  const width = text.length + 1
+  const waiting: Place[] = [{ step: 0, at: 0, from: 0, taken: undefined }]
+  let seen: Uint8Array | undefined
+
+  // What led nowhere from one place leads nowhere again, whatever was taken before.
+  function choose(place: Place, { first, second }: Fork): boolean {
+    seen ??= new Uint8Array(program.length * width)
+    const here = place.step * width + place.at
+    if (seen[here] === 1) return false
+    seen[here] = 1
+    waiting.push({ ...place, step: place.step + second })
+    place.step += first
+    return true
+  }
+
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    let step = program[place.step]
+    while (step !== undefined && (step.do === 'fork' ? choose(place, step) : advance(place, step, text))) {
+      step = program[place.step]
+    }
+    if (step === undefined && place.at === text.length) return listOf(place.taken)
+  }
+  return undefined
+}
+
+/** Takes one step. False where the text does not allow it. */
+function advance(place: Place, step: Exclude<Step, Fork>, text: string): boolean {
+  place.step += step.do === 'jump' ? step.to : 1
+  if (step.do === 'text') {
+    if (!text.startsWith(step.text, place.at)) return false
+    place.at += step.text.length
+  } else if (step.do === 'char') {
+    const char = text[place.at]
+    if (char === undefined || step.stops.includes(char)) return false
+    place.at += char === '%' ? 3 : 1
+  } else if (step.do === 'open') {
+    place.from = place.at
+  } else if (step.do === 'close') {
+    place.taken = { variable: step.variable, text: text.slice(place.from, place.at), before: place.taken }
+  }
+  return true
+}
+
+function listOf(last: Taken | undefined): readonly Taken[] {
+  const list: Taken[] = []
+  for (let taken = last; taken !== undefined; taken = taken.before) list.push(taken)
+  return list.reverse()
+}
+
+/** The decoded values. Undefined for what is not UTF-8, and for two values of one variable. */
+function valuesOf(taken: readonly Taken[]): Values | undefined {
+  const values: Record<string, string | string[]> = Object.create(null)
+  // Whole values first: what else is said of a variable has to be the beginning of its value.
+  for (const { variable, text } of taken.toSorted((a, b) => b.variable.max - a.variable.max)) {
+    const { name, max, isExploded } = variable
+    const said = decode(text)
+    if (said === undefined) return undefined
+    const known = values[name]
+    if (!isExploded) {
+      if (cut(String(known ?? said), max) !== said) return undefined
+      values[name] = known ?? said
+    } else if (Array.isArray(known)) {
+      known.push(said)
+    } else {
+      values[name] = [said]
+    }
+  }
+  return values
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

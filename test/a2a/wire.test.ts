@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import test from 'node:test'
+import { createServer } from '../../lib/server.ts'
+import type { Call } from '../../lib/core/call.ts'
+
+interface Golden {
+  /** A JSON-RPC body for `POST /a2a`, or a request line of a GET. */
+  readonly request: unknown
+  readonly status?: number
+  readonly response: unknown
+}
+
+const folder = new URL('../fixtures/a2a/plain/', import.meta.url)
+
+const acts = new Map<string, (call: Call) => unknown>([
+  ['files', (call) => JSON.stringify(call.message)],
+  ['metadata', (call) => JSON.stringify(call.metadata)],
+  ['nothing', () => undefined],
+  ['question', () => ({ text: 'Which year?', state: 'input-required' })],
+  ['fail', () => ({ text: 'The archive is closed', state: 'failed' })],
+  ['reject', () => ({ text: 'I do not give advice', state: 'rejected' })],
+  ['throw', () => { throw new Error('the password is swordfish') }],
+  ['image', () => ({ type: 'image', data: new Uint8Array([0, 1, 2]), mimeType: 'image/png' })],
+  ['link', () => ({
+    text: 'Here it is.',
+    content: [{ type: 'resource_link', uri: 'https://example.com/report.pdf', name: 'Report', mimeType: 'application/pdf' }],
+  })],
+])
+
+const server = createServer({
+  protocol: 'a2a',
+  log: false,
+  agents: [{
+    name: 'Golden',
+    description: 'Answers as it is told.',
+    run: (prompt, call) => (acts.get(prompt)?.(call) ?? (prompt === 'nothing' ? '' : `You said ${prompt}`)) as string,
+  }],
+})
+
+function requestOf(request: unknown): Request {
+  if (typeof request === 'string') return new Request(`http://agents.test${request.slice('GET '.length)}`)
+  return new Request('http://agents.test/a2a', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-request-id': 'golden' },
+    body: JSON.stringify(request),
+  })
+}
+
+/** Members that are made anew each time become their names; one that the client gave stays. */
+function normal(body: string): unknown {
+  const made = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+  return JSON.parse(body, (name, value: unknown) => {
+    const isMade = (name === 'messageId' || name === 'contextId') && typeof value === 'string' && made.test(value)
+    return isMade ? `<${name}>` : value
+  })
+}
+
+for (const file of readdirSync(folder).sort()) {
+  const { request, status = 200, response } = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Golden
+  test(`plain/${file} is answered as it stands there`, async () => {
+    const reply = await server.fetch(requestOf(request))
+    assert.equal(reply.headers.get('content-type'), 'application/json')
+    assert.deepEqual(normal(await reply.text()), response)
+    assert.equal(reply.status, status)
+  })
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { LiveCall } from '../../lib/core/call.ts'
+import { Catalog } from '../../lib/core/catalog.ts'
+import { Conversations } from '../../lib/core/conversation.ts'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { Fault } from '../../lib/core/fault.ts'
+import { anonymous } from '../../lib/core/principal.ts'
+import { definePrompt } from '../../lib/core/prompt.ts'
+import { complete, getPrompt, readResource } from '../../lib/core/reading.ts'
+import { defineResource, defineResourceTemplate } from '../../lib/core/resource.ts'
+import { Tasks } from '../../lib/core/task.ts'
+import { Workload } from '../../lib/core/workload.ts'
+import { memoryStore } from '../../lib/store/memory.ts'
+import type { Served } from '../../lib/core/catalog.ts'
+import type { Limits } from '../../lib/core/defaults.ts'
+import type { FaultKind } from '../../lib/core/fault.ts'
+import type { Service } from '../../lib/core/service.ts'
+
+function serve(things: readonly Served[], options: Partial<Limits> = {}, logged: unknown[] = []): Service {
+  const limits = limitsOf(options)
+  const catalog = new Catalog('test')
+  for (const thing of things) catalog.add(thing)
+  const store = memoryStore({ maxEntries: 10, maxBytes: 1_000 })
+  return {
+    name: 'test', version: '1.0.0', description: '', catalog, limits, exposeErrors: false, store,
+    log: (...line) => { logged.push(line) },
+    workload: new Workload(limits.maxCalls, 'here'),
+    conversations: new Conversations(limits),
+    tasks: new Tasks(limits, store),
+  }
+}
+
+function newCall(): LiveCall {
+  const headers = new Map<string, string>()
+  return new LiveCall({
+    requestId: 'r1', principal: anonymous, header: (name) => headers.get(name), headers, onGone: () => {},
+  }, { protocol: 'mcp' })
+}
+
+function fails(run: () => unknown, kind: FaultKind, message: RegExp, detail?: unknown): void {
+  assert.throws(run, (error: unknown) => {
+    assert.ok(error instanceof Fault)
+    assert.equal(error.kind, kind)
+    assert.match(error.message, message)
+    assert.deepEqual(error.detail, detail)
+    return true
+  })
+}
+
+const fixed = defineResource({
+  uri: 'docs://readme', name: 'readme', mimeType: 'text/markdown', read: () => '# Hi',
+})
+const page = defineResourceTemplate({
+  uriTemplate: 'docs://{page}', name: 'page', read: ({ page }) => `page ${String(page)}`,
+  complete: { page: (value) => ['one', 'two'].filter((name) => name.startsWith(value)) },
+})
+const anything = defineResourceTemplate({
+  uriTemplate: 'docs://{+path}{?q}', name: 'anything', mimeType: 'text/plain',
+  read: async ({ path, q }) => [{ text: `path ${String(path)} ${String(q)}` }],
+})
+
+test('a resource is read at once where its author is, and later where he is not', async () => {
+  const service = serve([anything, page, fixed])
+  const call = newCall()
+  assert.deepEqual(readResource(service, 'docs://readme', call), [
+    { uri: 'docs://readme', mimeType: 'text/markdown', text: '# Hi' },
+  ])
+  assert.equal(call.over, true)
+  const later = readResource(service, 'docs://a/b?q=1', newCall())
+  assert.ok(later instanceof Promise)
+  assert.equal(service.workload.running, 1)
+  assert.deepEqual(await later, [{ uri: 'docs://a/b?q=1', mimeType: 'text/plain', text: 'path a/b 1' }])
+  assert.equal(service.workload.running, 0)
+})
+
+test('fixed resources win over templates, and templates are tried in order', async () => {
+  const read = async (things: readonly Served[], uri: string): Promise<string | undefined> => {
+    const [contents] = await readResource(serve(things), uri, newCall())
+    return contents?.text
+  }
+  assert.equal(await read([page, fixed], 'docs://readme'), '# Hi')
+  assert.equal(await read([page, anything], 'docs://x'), 'page x')
+  assert.equal(await read([anything, page], 'docs://x'), 'path x undefined')
+})
+
+test('a resource that there is not is not found, by its URI', () => {
+  const service = serve([fixed, page])
+  const uri = 'docs://a/b'
+  const message = /^Resource not found: docs:\/\/a\/b$/
+  fails(() => readResource(service, uri, newCall()), 'not-found', message, { uri })
+})
+
+test('what an author throws for the caller reaches the caller, a defect does not', () => {
+  const logged: unknown[] = []
+  const gone = defineResource({
+    uri: 'x:1', name: 'x', read: () => { throw new Fault('not-found', 'It is gone') },
+  })
+  const defect = defineResource({ uri: 'x:2', name: 'x', read: () => { throw new Error('secret') } })
+  const nothing = defineResource({ uri: 'x:3', name: 'x', read: () => undefined as never })
+  const service = serve([gone, defect, nothing], {}, logged)
+  fails(() => readResource(service, 'x:1', newCall()), 'not-found', /^It is gone$/)
+  assert.equal(logged.length, 0)
+  fails(() => readResource(service, 'x:2', newCall()), 'internal', /^Internal error$/)
+  fails(() => readResource(service, 'x:3', newCall()), 'internal', /^Internal error$/)
+  assert.equal(logged.length, 2)
+})
+
+test('what never settles ends with the time limit of a tool', async () => {
+  const stuck = defineResource({ uri: 'x:1', name: 'x', read: () => new Promise<string>(() => {}) })
+  const call = newCall()
+  await assert.rejects(async () => readResource(serve([stuck], { toolTimeoutMs: 20 }), 'x:1', call), {
+    kind: 'timeout',
+  })
+  assert.equal(call.signal.aborted, true)
+})
+
+const review = definePrompt({
+  name: 'review',
+  arguments: [{ name: 'code', required: true }, { name: 'style', complete: (value) => [`${value}!`] }],
+  complete: {
+    code: async (value, context, call) => ({
+      values: [value, context.arguments['style'] ?? 'none', call.requestId], total: 7, hasMore: true,
+    }),
+  },
+  get: (args) => `${Object.keys(args).join()}: ${args.code}`,
+})
+
+test('a prompt gets its declared arguments, without a prototype', () => {
+  const seen: unknown[] = []
+  const spy = definePrompt({ name: 'spy', arguments: [{ name: 'a' }], get: (args) => {
+    seen.push(args)
+    return 'x'
+  } })
+  const service = serve([review, spy])
+  const message = { role: 'user', content: { type: 'text', text: 'code: x' } }
+  const args = { code: 'x', other: 'y' }
+  assert.deepEqual(getPrompt(service, 'review', args, newCall()), { messages: [message] })
+  assert.deepEqual(getPrompt(service, 'spy', undefined, newCall()), {
+    messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
+  })
+  assert.equal(Object.getPrototypeOf(seen[0]), null)
+})
+
+test('a prompt that resolves later is answered later', async () => {
+  const slow = definePrompt({ name: 'slow', get: async () => ({ description: 'd', messages: [] }) })
+  assert.deepEqual(await getPrompt(serve([slow]), 'slow', {}, newCall()), { description: 'd', messages: [] })
+})
+
+test('an unknown prompt and wrong arguments are invalid', () => {
+  const service = serve([review])
+  const rows: readonly (readonly [string, unknown, RegExp])[] = [
+    ['toString', {}, /^Unknown prompt: toString$/],
+    ['review', {}, /^The prompt 'review' needs the argument 'code'$/],
+    ['review', undefined, /needs the argument 'code'/],
+    ['review', { code: 7 }, /^The arguments of the prompt 'review' must be strings, and 'code' is not$/],
+    ['review', { code: 'x', other: null }, /must be strings, and 'other' is not/],
+    ['review', ['x'], /^The arguments of the prompt 'review' must be an object$/],
+    ['review', JSON.parse('{"__proto__":{"code":"x"}}'), /must be strings, and '__proto__' is not/],
+    ['review', JSON.parse('{"constructor":"x"}'), /needs the argument 'code'/],
+  ]
+  for (const [name, args, message] of rows) {
+    fails(() => getPrompt(service, name, args, newCall()), 'invalid', message)
+  }
+})
+
+const ofReview = { type: 'ref/prompt', name: 'review' }
+const ofPage = { type: 'ref/resource', uri: 'docs://{page}' }
+
+test('an argument of a prompt and a variable of a template are completed', async () => {
+  const service = serve([review, page, fixed])
+  const run = (ref: unknown, name: string, value: string, context?: unknown): unknown => {
+    return complete(service, ref, { name, value }, context, newCall())
+  }
+  assert.deepEqual(run(ofReview, 'style', 'a'), { values: ['a!'], total: 1, hasMore: false })
+  assert.deepEqual(run(ofPage, 'page', 't'), { values: ['two'], total: 1, hasMore: false })
+  assert.deepEqual(await run(ofReview, 'code', 'a', { arguments: { style: 's' } }), {
+    values: ['a', 's', 'r1'], total: 7, hasMore: true,
+  })
+  assert.deepEqual(await run(ofReview, 'code', 'a', {}), {
+    values: ['a', 'none', 'r1'], total: 7, hasMore: true,
+  })
+})
+
+test('where nobody completes there are no values', () => {
+  const bare = definePrompt({ name: 'bare', arguments: [{ name: 'a' }], get: () => '' })
+  const service = serve([bare, fixed, anything])
+  const none = { values: [], total: 0, hasMore: false }
+  const refs: readonly (readonly [unknown, string])[] = [
+    [{ type: 'ref/prompt', name: 'bare' }, 'a'],
+    [{ type: 'ref/resource', uri: 'docs://{+path}{?q}' }, 'q'],
+    [{ type: 'ref/resource', uri: 'docs://readme' }, 'a'],
+  ]
+  for (const [ref, name] of refs) {
+    assert.deepEqual(complete(service, ref, { name, value: '' }, undefined, newCall()), none)
+  }
+})
+
+test('more than a hundred values are cut, and say so', () => {
+  const many = Array.from({ length: 250 }, (_, index) => String(index))
+  const get = (): string => ''
+  const list = definePrompt({ name: 'list', arguments: [{ name: 'a', complete: () => many }], get })
+  const whole = definePrompt({
+    name: 'whole', arguments: [{ name: 'a', complete: () => ({ values: many, total: 900 }) }], get,
+  })
+  const service = serve([list, whole])
+  const run = (name: string): unknown => {
+    return complete(service, { type: 'ref/prompt', name }, { name: 'a', value: '' }, undefined, newCall())
+  }
+  assert.deepEqual(run('list'), { values: many.slice(0, 100), total: 250, hasMore: true })
+  assert.deepEqual(run('whole'), { values: many.slice(0, 100), total: 900, hasMore: true })
+})
+
+test('a completion of what there is not is invalid', () => {
+  const service = serve([review, page])
+  const one = { name: 'code', value: '' }
+  const rows: readonly (readonly [unknown, unknown, unknown, RegExp])[] = [
+    [undefined, one, undefined, /^'ref' must be \{ type: 'ref\/prompt', name \} or/],
+    [{ type: 'ref/tool', name: 'x' }, one, undefined, /^'ref' must be/],
+    [{ type: 'ref/prompt' }, one, undefined, /^'ref' must be/],
+    [{ type: 'ref/prompt', name: 'x' }, one, undefined, /^Unknown prompt: x$/],
+    [{ type: 'ref/resource', uri: 'docs://x' }, one, undefined, /^Unknown resource template: docs:\/\/x$/],
+    [ofReview, { name: 'x', value: '' }, undefined, /^The prompt 'review' has no argument 'x'$/],
+    [ofPage, { name: 'x', value: '' }, undefined, /'docs:\/\/\{page\}' has no variable 'x'$/],
+    [ofReview, undefined, undefined, /^'argument' must be an object/],
+    [ofReview, { name: 'code' }, undefined, /^'argument' must be an object/],
+    [ofReview, one, { arguments: { style: 7 } }, /must be strings, and 'style' is not/],
+    [ofReview, one, { arguments: [] }, /must be an object/],
+    [ofReview, one, 'x', /must be an object/],
+  ]
+  for (const [ref, argument, context, message] of rows) {
+    fails(() => complete(service, ref, argument, context, newCall()), 'invalid', message)
+  }
+})
+
+test('a completer that returns no list of strings is a defect', () => {
+  const rows: readonly unknown[] = [undefined, 'one', [1], { values: 'one' }, { total: 1 }]
+  for (const output of rows) {
+    const bad = definePrompt({
+      name: 'bad', arguments: [{ name: 'a' }], get: () => '', complete: { a: () => output as never },
+    })
+    const ref = { type: 'ref/prompt', name: 'bad' }
+    const argument = { name: 'a', value: '' }
+    fails(() => complete(serve([bad]), ref, argument, undefined, newCall()), 'internal', /Internal/)
+  }
+})

@@ -1,0 +1,52 @@
+/**
+ * What all files of this folder begin with: whether their packages are installed, and the server of
+ * `test/fixtures/everything.ts` as a process of its own. No test itself.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+/** The repository's root, with a final slash. */
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+const program = `${root}.test/test/fixtures/everything.js`
+
+/** Why the tests of a file cannot run, in a sentence for `skip`; false where they can. */
+export function missing(...packages) {
+  if (!existsSync(program)) return 'the tests are not built; run npm test first'
+  const absent = packages.filter((name) => !existsSync(new URL(`node_modules/${name}/package.json`, import.meta.url)))
+  return absent.length > 0 && `${absent.join(', ')} not installed; run npm ci in test/interop first`
+}
+
+/** A port that nobody listens on. */
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Starts the server; `stop` ends it as an operator would. `env` adds to its environment. */
+export async function startEverything(env = {}) {
+  const port = await freePort()
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await new Promise((resolve, reject) => {
+    child.stdout.on('data', (text) => { if (String(text).includes('ready')) resolve() })
+    child.on('exit', (code) => reject(new Error(`The server ended with ${code} before it was ready`)))
+  })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      const ended = once(child, 'exit')
+      child.kill()
+      await ended
+    },
+  }
+}
