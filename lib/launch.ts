@@ -3,11 +3,11 @@
  */
 import { sortOut } from './core/subject.ts'
 import { createServer, defaultPort } from './server.ts'
-import type { Subject } from './core/subject.ts'
+import type { Offer, Subject } from './core/subject.ts'
 import type { Address, ProtocolName, ServerOptions, TriportServer } from './server.ts'
 
 /** What `launch` takes besides what is served. */
-export interface LaunchOptions extends Omit<ServerOptions, 'agents' | 'groups' | 'tools'> {
+export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   /** Left out: 8000, or 8080 where only MCP is served. 0 takes any free one. */
   readonly port?: number | undefined
   /** Left out: 127.0.0.1. */
@@ -29,8 +29,8 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const address = await server.listen(port ?? defaultPort(server.protocols), host)
-  if (quiet !== true) process.stderr.write(announcement(server, address, options.apiKey !== undefined))
   const forget = signals === false ? () => {} : endOnSignals(server)
+  if (quiet !== true) process.stderr.write(announcement(server, address, options.apiKey !== undefined))
   return { ...address, server, close: () => server.close().finally(forget) }
 }
 

@@ -7,11 +7,11 @@ import { McpContext } from './mcp/context.ts'
 import { serveLines } from './mcp/stdio.ts'
 import { createService } from './server.ts'
 import type { Readable } from 'node:stream'
-import type { Subject } from './core/subject.ts'
+import type { Offer, Subject } from './core/subject.ts'
 import type { ServerOptions } from './server.ts'
 
 /** What `serveStdio` takes besides what is served. */
-export interface StdioOptions extends Omit<ServerOptions, 'agents' | 'groups' | 'tools' | 'protocol'> {
+export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
   /** Left out: standard input. */
   readonly input?: Readable | undefined
   /** Left out: standard output, which then belongs to the protocol: what else is written goes to standard error. */

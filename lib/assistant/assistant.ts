@@ -17,11 +17,8 @@ export const assistant: Agent = defineAgent({
   description: 'Calculates, converts units and number bases, answers questions about dates and time zones,'
     + ' and counts words. Remembers the conversation. Works without a language model.',
   skills,
-  async *run(prompt: string, call: Call) {
-    for (const piece of answer(prompt, call.history, systemClock())) {
-      if (call.signal.aborted) return
-      yield piece
-    }
+  *run(prompt: string, call: Call) {
+    yield* answer(prompt, call.history, systemClock())
   },
 })
 

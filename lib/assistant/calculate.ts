@@ -16,6 +16,7 @@ import { tokenize } from './tokens.ts'
 import type { Token } from './tokens.ts'
 import { findUnit, unknownName } from './units.ts'
 
+/** An expression and what it comes to. */
 export interface Calculation {
   readonly expression: string
   /** The value with its unit, as text. */

@@ -8,13 +8,16 @@ import { Problem } from './problem.ts'
 /** Days since 1970-01-01. */
 export type Day = number
 
+/** Months and days count from 1. */
 export interface CalendarDate {
   readonly year: number
   readonly month: number
   readonly day: number
 }
 
+/** Milliseconds in a day without a change of clocks. */
 export const dayMs = 86_400_000
+/** From January. */
 export const monthNames: readonly string[] = ['January', 'February', 'March', 'April', 'May', 'June', 'July',
   'August', 'September', 'October', 'November', 'December']
 /** From Sunday, as `weekday` counts. */
@@ -23,10 +26,12 @@ export const weekdayNames: readonly string[] = ['Sunday', 'Monday', 'Tuesday', '
 
 const padded = (value: number, length: number): string => String(value).padStart(length, '0')
 
+/** Whether a year has a 29 February. */
 export function isLeap(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
+/** How long a month (from 1) is. */
 export function daysIn(year: number, month: number): number {
   return month === 2 ? isLeap(year) ? 29 : 28 : [4, 6, 9, 11].includes(month) ? 30 : 31
 }
@@ -43,6 +48,7 @@ export function dayOf(year: number, month: number, day: number): Day {
   return new Date(0).setUTCFullYear(year, month - 1, day) / dayMs
 }
 
+/** The date of a day number. Throws a `Problem` outside the years 1 to 9999. */
 export function fieldsOf(day: Day): CalendarDate {
   const date = new Date(day * dayMs)
   const year = date.getUTCFullYear()
@@ -68,6 +74,7 @@ export function isoWeek(day: Day): string {
   return `${padded(year, 4)}-W${padded(Math.floor((thursday - dayOf(year, 1, 1)) / 7) + 1, 2)}`
 }
 
+/** 1 on 1 January. */
 export function dayOfYear(day: Day): number {
   return day - dayOf(fieldsOf(day).year, 1, 1) + 1
 }

@@ -13,6 +13,7 @@ import { Problem } from './problem.ts'
 import { findZone, offsetText } from './zones.ts'
 import type { Zone } from './zones.ts'
 
+/** One question about dates. What is left out means now, today or here. */
 export interface DateRequest {
   readonly operation: 'now' | 'convert' | 'difference' | 'add' | 'describe'
   /** What is asked about; now where it is left out. */
@@ -28,6 +29,7 @@ export interface DateRequest {
   readonly unit?: string | undefined
 }
 
+/** A sentence, and the figures in it. */
 export interface DateAnswer {
   /** One or two sentences. */
   readonly text: string

@@ -11,6 +11,7 @@ import { addQuantities, compare, divideQuantities, inUnits, plain, powerOf, whol
 import type { Quantity, Units } from './quantity.ts'
 import { findUnit } from './units.ts'
 
+/** A function with the least and the most arguments that it takes. `apply` throws a `Problem`. */
 export interface NamedFunction {
   readonly least: number
   readonly most: number
@@ -20,6 +21,7 @@ export interface NamedFunction {
 const half = ratio(1n, 2n)
 const degrees: Units = [[findUnit('deg')!, 1]]
 
+/** By their names in lower case. */
 export const constants: ReadonlyMap<string, Real> = new Map([
   ['pi', Math.PI], ['π', Math.PI], ['tau', Math.PI * 2], ['e', Math.E], ['phi', (1 + Math.sqrt(5)) / 2],
 ])
@@ -98,6 +100,7 @@ export function factorial(quantity: Quantity): Quantity {
 
 const positive = (log: (value: number) => number) => (value: number): number => value > 0 ? log(value) : NaN
 
+/** By their names in lower case. */
 export const functions: ReadonlyMap<string, NamedFunction> = new Map<string, NamedFunction>([
   ['sqrt', { least: 1, most: 1, apply: (first) => powerOf(first, plain(half)) }],
   ['cbrt', real(Math.cbrt)],

@@ -8,6 +8,7 @@ import type { Turn } from '../core/conversation.ts'
 import { evaluate } from './calculate.ts'
 import { unitText } from './quantity.ts'
 
+/** What a conversation has come to; undefined where there is no such thing yet. */
 export interface Memory {
   /** What "that" stands for: a number, an expression in parentheses, or a date. */
   readonly value: string | undefined

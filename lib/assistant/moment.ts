@@ -18,6 +18,7 @@ export interface Clock {
   readonly zone: string
 }
 
+/** A day, with or without a time of day, on the clocks of a zone. */
 export interface Moment {
   readonly day: Day
   /** Milliseconds after midnight; undefined for a whole day. */

@@ -13,6 +13,7 @@ export interface Ratio {
   readonly denominator: bigint
 }
 
+/** Exact as a ratio, rounded as a double. */
 export type Real = Ratio | number
 
 /** Past this size a ratio is not worth its time and becomes a double. */
@@ -23,7 +24,9 @@ const shownDigits = 10
 /** An exact value with decimals is shown in full up to this many digits; a whole number always is. */
 const maxDecimal = 16
 
+/** 0, exactly. */
 export const zero: Ratio = { numerator: 0n, denominator: 1n }
+/** 1, exactly. */
 export const one: Ratio = { numerator: 1n, denominator: 1n }
 
 function bits(n: bigint): number {
@@ -72,20 +75,24 @@ export function toNumber(real: Real): number {
   return Number(real.numerator >> shift) / Number(real.denominator >> shift)
 }
 
+/** Sum; exact for two ratios, as all of these are. */
 export function add(a: Real, b: Real): Real {
   if (typeof a === 'number' || typeof b === 'number') return approximate(toNumber(a) + toNumber(b))
   return ratio(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator)
 }
 
+/** The same size on the other side of zero. */
 export function negate(a: Real): Real {
   return typeof a === 'number' ? -a : { numerator: -a.numerator, denominator: a.denominator }
 }
 
+/** Product. */
 export function multiply(a: Real, b: Real): Real {
   if (typeof a === 'number' || typeof b === 'number') return approximate(toNumber(a) * toNumber(b))
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator)
 }
 
+/** Quotient. Throws a `Problem` for a divisor of zero. */
 export function divide(a: Real, b: Real): Real {
   if (sign(b) === 0) throw new Problem('Division by zero')
   if (typeof a === 'number' || typeof b === 'number') return approximate(toNumber(a) / toNumber(b))
@@ -113,6 +120,7 @@ export function power(base: Real, exponent: Real): Real {
   return approximate(double)
 }
 
+/** The greatest whole number that is not greater. */
 export function floor(a: Real): Real {
   if (typeof a === 'number') return approximate(Math.floor(a))
   const whole = a.numerator / a.denominator
@@ -124,10 +132,12 @@ export function sign(a: Real): number {
   return typeof a === 'number' ? Math.sign(a) : a.numerator === 0n ? 0 : a.numerator < 0n ? -1 : 1
 }
 
+/** Whether it is an exact whole number. */
 export function isWhole(a: Real): a is Ratio {
   return typeof a !== 'number' && a.denominator === 1n
 }
 
+/** Whether two numbers are the same, exact or not. */
 export function equal(a: Real, b: Real): boolean {
   return sign(add(a, negate(b))) === 0
 }

@@ -14,6 +14,7 @@ import type { Dimension, Unit } from './units.ts'
 /** Units with their powers: km/h is [km, 1], [h, -1]. Empty for a plain number. */
 export type Units = readonly (readonly [unit: Unit, power: number])[]
 
+/** A number in units. */
 export interface Quantity {
   readonly value: Real
   readonly units: Units
@@ -23,6 +24,7 @@ export interface Quantity {
 
 const baseSymbols = ['m', 'kg', 's', 'K', 'bit', 'deg']
 
+/** A number without a unit. */
 export function plain(value: Real): Quantity {
   return { value, units: [] }
 }
@@ -78,6 +80,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { value: add(a.value, inUnits(b, a.units).value), units: a.units, percent }
 }
 
+/** The same size on the other side of zero. */
 export function negateQuantity(a: Quantity): Quantity {
   return { ...a, value: negate(a.value) }
 }
@@ -94,6 +97,7 @@ export function multiplyQuantities(a: Quantity, b: Quantity): Quantity {
   return { value, units: [...merged].filter(([, times]) => times !== 0) }
 }
 
+/** Quotient, as `multiplyQuantities`. */
 export function divideQuantities(a: Quantity, b: Quantity): Quantity {
   return multiplyQuantities(a, powerOf(b, plain(whole(-1))))
 }

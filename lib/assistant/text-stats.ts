@@ -6,6 +6,7 @@
 
 import { Problem } from './problem.ts'
 
+/** Everything that is counted in a text. */
 export interface TextStats {
   /** Visible characters: a family emoji is one. */
   readonly characters: number

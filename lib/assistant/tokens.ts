@@ -7,6 +7,7 @@ import { parseReal } from './number.ts'
 import type { Real } from './number.ts'
 import { Problem, located, shorten } from './problem.ts'
 
+/** One number, name or symbol. */
 export interface Token {
   readonly kind: 'number' | 'name' | 'symbol' | 'end'
   /** Symbols in one spelling: + - * / ^ % ! ( ) , */

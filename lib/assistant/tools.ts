@@ -36,9 +36,14 @@ const calculation = {
 
 /** The time now, in the zone of this process, or UTC where the system names none that exists. */
 export function systemClock(): Clock {
-  // Undefined, whatever its type says, where TZ names no zone.
-  const zone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone
-  return { now: Date.now(), zone: zone ?? 'UTC' }
+  return {
+    now: Date.now(),
+    get zone() {
+      // Undefined, whatever its type says, where TZ names no zone.
+      const zone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone
+      return zone ?? 'UTC'
+    },
+  }
 }
 
 /** Runs a skill; its figures go beside `text`. */
@@ -54,6 +59,7 @@ function answered<T extends object>(work: () => T, text: (figures: T) => string)
 const equation = ({ expression, result, exact }: Calculation): string =>
   `${expression} ${exact ? '=' : '≈'} ${result}`
 
+/** `calculate`: arithmetic. */
 export const calculate: Tool = defineTool({
   name: 'calculate',
   title: 'Calculator',
@@ -71,6 +77,7 @@ export const calculate: Tool = defineTool({
   run: ({ expression }) => answered(() => compute(expression), equation),
 })
 
+/** `convert`: units and bases. */
 export const convert: Tool = defineTool({
   name: 'convert',
   title: 'Converter',
@@ -92,6 +99,7 @@ export const convert: Tool = defineTool({
   run: ({ value, from, to }) => answered(() => change(value, to, from), equation),
 })
 
+/** `date`: dates and time zones, by the clock of this machine. */
 export const date: Tool = defineTool({
   name: 'date',
   title: 'Dates and times',
@@ -124,6 +132,7 @@ export const date: Tool = defineTool({
   run: (request) => answered(() => answerDate(request, systemClock()), ({ text }) => text),
 })
 
+/** `text_stats`: what is in a text. */
 export const textStats: Tool = defineTool({
   name: 'text_stats',
   title: 'Text statistics',

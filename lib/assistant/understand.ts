@@ -17,6 +17,7 @@ import { findZone } from './zones.ts'
 /** What can be said without a skill. */
 type Topic = 'greeting' | 'thanks' | 'farewell' | 'help' | 'recall' | 'result' | 'last'
 
+/** What a sentence wants. */
 export type Intent =
   | { readonly skill: 'calculate', readonly expression: string }
   | { readonly skill: 'convert', readonly value: string, readonly to: string }

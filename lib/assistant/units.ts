@@ -11,6 +11,7 @@ import { Problem, shorten, suggest } from './problem.ts'
 /** Exponents of length, mass, time, temperature, data and angle. */
 export type Dimension = readonly number[]
 
+/** One unit of measure. */
 export interface Unit {
   /** As shown after a number. */
   readonly symbol: string
@@ -144,6 +145,7 @@ export function findQuotient(above: Unit, below: Unit): Unit | undefined {
   return units.find(({ quotient }) => quotient?.[0] === above && quotient[1] === below)
 }
 
+/** Whether a name is a currency, which is no unit but often asked for. */
 export function isCurrency(name: string): boolean {
   return currencies.test(name)
 }

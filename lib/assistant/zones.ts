@@ -6,6 +6,7 @@
 
 import { Problem, shorten, suggest } from './problem.ts'
 
+/** A place on the clock. */
 export interface Zone {
   /** As it was asked for, in a tidy spelling. */
   readonly label: string

@@ -69,6 +69,13 @@ export function requireTimeout(owner: string, value: unknown): void {
   throw new TypeError(`${owner} has timeoutMs ${show(value)}; ${remedy}`)
 }
 
+/** Scopes as a frozen list, or a `TypeError`. Left out: none. */
+export function scopesOf(owner: string, scopes: unknown): readonly string[] {
+  const list: unknown = scopes ?? []
+  if (Array.isArray(list) && list.every((scope) => typeof scope === 'string')) return Object.freeze([...list])
+  throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
+}
+
 /** A value in an error message: short, and never a whole object. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? value.slice(0, 60) + '…' : value)

@@ -10,6 +10,7 @@ import { answerOf, isThenable } from './answer.ts'
 import { text } from './content.ts'
 import { asFault, Fault } from './fault.ts'
 import { runGroup } from './group.ts'
+import { requireScopes } from './principal.ts'
 import { toolResultOf } from './tool.ts'
 import type { SchemaError } from '../schema/compile.ts'
 import type { Checked } from '../schema/standard.ts'
@@ -55,6 +56,7 @@ export function timeoutOf(service: Service, who: Agent | Group): number {
  */
 export function callTool(service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload):
   ToolResult | Promise<ToolResult> {
+  requireScopes(call.principal, tool.scopes)
   return perform(service, call, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
     const checked = tool.input.check(args)
     if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))

@@ -6,7 +6,7 @@
  */
 import { completersOf } from './completion.ts'
 import { contentOf, isContent, isRecord, text } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireText, show } from './define.ts'
+import { requireDefinition, requireFunction, requireString, requireText, scopesOf, show } from './define.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
 import type { Content, ContentInput } from './content.ts'
@@ -115,7 +115,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
     name,
     description: given.description ?? '',
     arguments: Object.freeze(inputs.map(argumentOf)),
-    scopes: Object.freeze([...given.scopes ?? []]),
+    scopes: scopesOf(owner, given.scopes),
     completers: allCompleters(owner, inputs, complete),
     get: (args, call) => given.get(args, call),
   })

@@ -10,6 +10,7 @@ import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 import { perform } from './operations.ts'
+import { requireScopes } from './principal.ts'
 import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
 import type { LiveCall } from './call.ts'
@@ -38,10 +39,15 @@ interface Opened { readonly output: unknown; readonly mimeType: string | undefin
 
 function open(catalog: Catalog, uri: string, call: LiveCall): Opened {
   const fixed = catalog.resource(uri)
-  if (fixed !== undefined) return { output: fixed.read(call), mimeType: fixed.mimeType }
-  for (const { matcher, read, mimeType } of catalog.templates) {
+  if (fixed !== undefined) {
+    requireScopes(call.principal, fixed.scopes)
+    return { output: fixed.read(call), mimeType: fixed.mimeType }
+  }
+  for (const { matcher, read, mimeType, scopes } of catalog.templates) {
     const variables = matcher.match(uri)
-    if (variables !== undefined) return { output: read(variables, call), mimeType }
+    if (variables === undefined) continue
+    requireScopes(call.principal, scopes)
+    return { output: read(variables, call), mimeType }
   }
   throw new Fault('not-found', `Resource not found: ${uri}`, { uri })
 }
@@ -57,6 +63,7 @@ export function getPrompt(
   return perform(service, call, service.limits.toolTimeoutMs, () => {
     const prompt = service.catalog.prompt(name)
     if (prompt === undefined) throw unknownPrompt(name)
+    requireScopes(call.principal, prompt.scopes)
     return whenSettled(prompt.get(argumentsOf(prompt, args), call), promptResultOf)
   }, session)
 }

@@ -8,7 +8,7 @@
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, isRecord } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireText, show } from './define.ts'
+import { requireDefinition, requireFunction, requireString, requireText, scopesOf, show } from './define.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
@@ -120,7 +120,7 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
     kind: 'resource',
     uri,
     name,
-    scopes: Object.freeze([...given.scopes ?? []]),
+    scopes: scopesOf(owner, given.scopes),
     read: (call) => given.read(call),
   })
 }
@@ -149,7 +149,7 @@ export function defineResourceTemplate(
     uriTemplate,
     name,
     matcher,
-    scopes: Object.freeze([...given.scopes ?? []]),
+    scopes: scopesOf(owner, given.scopes),
     completers: completersOf(owner, complete, matcher.variables),
     read: (variables, call) => given.read(variables, call),
   })

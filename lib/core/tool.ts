@@ -5,7 +5,7 @@
 import { contract } from '../schema/standard.ts'
 import { contentOf, isContent, isRecord, text } from './content.ts'
 import {
-  requireDefinition, requireFunction, requireString, requireText, requireTimeout, show,
+  requireDefinition, requireFunction, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Contract, Schema } from '../schema/standard.ts'
@@ -105,7 +105,6 @@ export function defineTool<const S extends Schema = typeof noArguments>(
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)
-  checkScopes(owner, given.scopes)
   const { inputSchema, outputSchema, task = 'forbidden', ...rest } = given
   if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
     throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
@@ -122,16 +121,10 @@ export function defineTool<const S extends Schema = typeof noArguments>(
     description: given.description ?? '',
     input,
     output: outputSchema === undefined ? undefined : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
-    scopes: Object.freeze([...given.scopes ?? []]),
+    scopes: scopesOf(owner, given.scopes),
     task,
     run: (args, call) => given.run(args as Infer<Schema>, call),
   })
-}
-
-function checkScopes(owner: string, scopes: unknown): void {
-  if (scopes === undefined) return
-  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return
-  throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
 }
 
 function schemaOf(owner: string, member: string, schema: Schema, side: 'input' | 'output'): Contract {

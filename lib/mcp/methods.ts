@@ -5,7 +5,6 @@
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { callTool } from '../core/operations.ts'
-import { requireScopes } from '../core/principal.ts'
 import { complete, getPrompt, readResource } from '../core/reading.ts'
 import { formatError, METHOD_NOT_FOUND, rpcError } from '../wire/jsonrpc.ts'
 import { discover } from './handshake.ts'
@@ -105,7 +104,6 @@ function toolsCall(turn: Turn): Result {
   if (given !== undefined && !isRecord(given)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.find(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
-  requireScopes(turn.origin.principal, tool.scopes)
   const args = given ?? {}
   const call = turn.call(['tools/call', name, args])
   const wraps = isWrapped(tool)

@@ -1,32 +1,32 @@
 /**
- * JSON Schema: a schema in, a validator out. The room's first file; the only one that puts the others together.
+ * JSON Schema: a schema in, a validator out. The first file of the room, which puts the others together.
  *
  * 2020-12 unless `$schema` says draft-07 or names a metaschema that was given. A schema becomes a tree of small
  * closures, one for each keyword that asserts something, made by the rules of its dialect; no code is generated.
- * Knows no keyword by name.
- *
- * Spec: https://json-schema.org/draft/2020-12/json-schema-core, .../json-schema-validation
+ * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
 import type { SchemaError } from './error.ts'
+import type { CompileOptions, JsonSchema } from './limits.ts'
 import { dialects } from './dialects.ts'
-import { type CompileOptions, type JsonSchema, limits } from './limits.ts'
+import { limits } from './limits.ts'
 import { assemble } from './node.ts'
 import { register } from './resource.ts'
 import { isObject } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
 
-export { type SchemaError, summarize } from './error.ts'
+export type { SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
+export { summarize } from './error.ts'
 
-/** What a validator says of a value. `errors` is empty if and only if `valid`. */
+/** What a validator says of a value. */
 export interface Validation {
   readonly valid: boolean
-  /** The most useful first; at most `maxErrors`. */
+  /** Empty if and only if it is valid. In a stable order, at most `maxErrors`. */
   readonly errors: readonly SchemaError[]
 }
 
-/** Checks a value; never throws, and changes the value only where `defaults` was asked for. */
+/** Checks a value. Never throws, and changes the value only where `defaults` was asked for. */
 export type Validate = (value: unknown) => Validation
 
 const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]) })
@@ -34,22 +34,20 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
 /**
  * Compiles a schema to a function that checks values.
  *
- * Throws a TypeError for a schema that is broken, refers to something that was not given, or is larger than the
- * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
+ * Throws a TypeError for a schema that is broken, refers to something that was not given, or exceeds the bounds: it
+ * says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  if (typeof schema !== 'boolean' && !isObject(schema)) {
-    throw new TypeError('A JSON Schema is an object, true or false; write { type: \'object\' } for any object')
-  }
+  if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object, true or false; write { } to allow anything')
   const bounds = limits(options)
   const registry = register(dialects, given(options.schemas), bounds)
-  const resource = registry.add(schema, '')
-  const node = assemble({ schema, resource, at: `${resource.uri}#` }, registry, bounds)
+  const root = registry.add(schema, '')
+  const node = assemble(root, registry, bounds)
   let idle: Run | undefined
 
   return (value) => {
-    // One run is kept for the next value; a value whose getters call the validator again gets another.
-    const run = idle ?? new Run(bounds, resource, true)
+    // One run is kept for the next value; a value whose getters come back here gets another.
+    const run = idle ?? new Run(bounds, root.resource, true)
     idle = undefined
     run.reset()
     const valid = node.check(value, run) && run.gaveUp === ''
@@ -58,35 +56,22 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
   }
 
   function explain(value: unknown, gaveUp: string): Validation {
-    const run = new Run(bounds, resource, false)
+    const run = new Run(bounds, root.resource, false)
     if (gaveUp === '') node.check(value, run)
+    const message = gaveUp || run.gaveUp || 'changes while it is checked'
     const errors = run.errors.slice(0, bounds.maxErrors)
-    if (errors.length === 0) {
-      const message = gaveUp || run.gaveUp || 'must stay the same while it is checked'
-      errors.push({ path: '', keyword: '$ref', message, actual: typeof value })
-    }
-    return { valid: false, errors }
+    return { valid: false, errors: errors.length > 0 ? errors : [{ path: '', keyword: '$ref', message, actual: typeof value }] }
   }
 }
 
+function isSchema(schema: unknown): schema is JsonSchema {
+  return typeof schema === 'boolean' || isObject(schema)
+}
+
 function given(schemas: CompileOptions['schemas'] = {}): Map<string, JsonSchema> {
-  const named = new Map<string, JsonSchema>()
-  const add = (uri: string, schema: JsonSchema) => {
-    if (typeof schema !== 'boolean' && !isObject(schema)) {
-      throw new TypeError(`schemas: ${uri} must be a JSON Schema, an object or a boolean`)
-    }
-    named.set(split(uri)[0], schema)
-  }
-  if (!Array.isArray(schemas)) {
-    for (const [uri, schema] of Object.entries(schemas)) add(uri, schema)
-    return named
-  }
-  for (const schema of schemas) {
-    const id = isObject(schema) ? schema['$id'] : undefined
-    if (typeof id !== 'string') {
-      throw new TypeError('schemas: every schema in an array needs an "$id"; or write { [uri]: schema }')
-    }
-    add(id, schema)
-  }
-  return named
+  const entries = Array.isArray(schemas) ? schemas.map((schema) => [Object(schema).$id, schema]) : Object.entries(schemas)
+  return new Map(entries.map(([uri, schema]): [string, JsonSchema] => {
+    if (typeof uri === 'string' && isSchema(schema)) return [split(uri)[0], schema]
+    throw new TypeError('The option "schemas" must be { [uri]: schema }, or an array of schemas that have an "$id"')
+  }))
 }

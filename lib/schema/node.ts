@@ -101,14 +101,12 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
         }
         const node = nodeOf(found, flags)
         const entered = found.resource === resource ? undefined : found.resource
-        if (!dynamic || !found.resource.dynamic.has(anchor)) return follow(() => node, depth, entered)
         const targets = new Map<Resource, Node>()
-        dynamics.push(() => {
-          for (const other of registry.resources.values()) {
-            const target = other.dynamic.has(anchor) && other.anchors.get(anchor)
-            if (target) targets.set(other, nodeOf(target, flags))
-          }
-        })
+        if (dynamic && registry.dynamics.get(anchor)?.some(({ schema }) => schema === found.schema)) {
+          dynamics.push(() => {
+            for (const target of registry.dynamics.get(anchor) ?? []) targets.set(target.resource, nodeOf(target, flags))
+          })
+        }
         return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth, entered)
       },
       fault: (message, expected) => ({ keyword, message, expected }),

@@ -1,24 +1,18 @@
 /**
- * URI references resolved against a base (RFC 3986 §5.2), on text alone: any scheme, relative bases too.
- *
- * Nothing is normalised but dot segments, since JSON Schema compares URIs as they are written.
+ * URI references resolved against a base (RFC 3986 §5.2), on text alone: any scheme, relative bases too. Nothing is
+ * normalized but dot segments, since JSON Schema compares URIs as they are written.
  */
-
-/** RFC 3986 appendix B. */
-const PARTS = /^([^:/?#]+:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s
+type Parts = readonly (string | undefined)[]
 
 /** The target of a reference, with its fragment. */
 export function resolve(base: string, reference: string): string {
-  if (base === '') return reference
-  const [, scheme = '', authority = '', path = '', query = ''] = PARTS.exec(base) ?? []
-  const [, ownScheme, ownAuthority, ownPath = '', ownQuery, fragment = ''] = PARTS.exec(reference) ?? []
-  if (ownScheme !== undefined) return reference
+  const [, scheme = '', authority = '', path = '', query = ''] = partsOf(base)
+  const [, ownScheme, ownAuthority, ownPath = '', ownQuery, fragment = ''] = partsOf(reference)
+  if (ownScheme !== undefined || base === '') return reference
   if (ownAuthority !== undefined) return scheme + reference
   if (ownPath === '') return scheme + authority + path + (ownQuery ?? query) + fragment
-  const merged = ownPath.startsWith('/') ? ownPath
-    : authority !== '' && path === '' ? `/${ownPath}`
-    : path.slice(0, path.lastIndexOf('/') + 1) + ownPath
-  return scheme + authority + withoutDots(merged) + (ownQuery ?? '') + fragment
+  const folder = ownPath.startsWith('/') ? '' : path.slice(0, path.lastIndexOf('/') + 1) || (authority && '/')
+  return scheme + authority + withoutDots(folder + ownPath) + (ownQuery ?? '') + fragment
 }
 
 /** A URI and its fragment, the latter without `#` and percent-encoding. */
@@ -31,14 +25,16 @@ export function split(uri: string): [uri: string, fragment: string] {
   }
 }
 
+/** RFC 3986 appendix B. */
+function partsOf(uri: string): Parts {
+  return /^([^:/?#]+:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(uri) ?? []
+}
+
 function withoutDots(path: string): string {
   const output: string[] = []
-  const segments = path.split('/')
-  for (const [index, segment] of segments.entries()) {
-    const last = index === segments.length - 1
-    if (segment === '..' && (output.length > 1 || (output.length === 1 && output[0] !== ''))) output.pop()
-    if (segment !== '.' && segment !== '..') output.push(segment)
-    else if (last) output.push('')
+  for (const segment of path.split('/')) {
+    if (segment === '..' && (output.length > 1 || output[0])) output.pop()
+    if (!/^\.\.?$/.test(segment)) output.push(segment)
   }
-  return output.join('/')
+  return output.join('/') + (/\/\.\.?$/.test(path) ? '/' : '')
 }

@@ -12,6 +12,8 @@ test('questions about dates are understood', () => {
     ['what time is it right now in New York', { operation: 'now', zone: 'New York' }],
     ['what time is 3pm EST in Paris', { operation: 'convert', date: '3pm', zone: 'EST', to_zone: 'Paris' }],
     ['3pm London to Tokyo', { operation: 'convert', date: '3pm', zone: 'London', to_zone: 'Tokyo' }],
+    ['10 am in Tokyo', { operation: 'convert', date: '10 am', zone: 'Tokyo' }],
+    ['14:00 - 9:30', { operation: 'difference', date: '9:30', until: '14:00' }],
     ['convert 15:00 UTC to Tokyo', { operation: 'convert', date: '15:00', zone: 'UTC', to_zone: 'Tokyo' }],
     ['2026-07-01 15:00 in London in Tokyo',
       { operation: 'convert', date: '2026-07-01 15:00', zone: 'London', to_zone: 'Tokyo' }],

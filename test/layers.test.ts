@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import test from 'node:test'
+
+/** A file of the checkout: its path from the root, with `/`, and what is in it. */
+interface SourceFile { readonly path: string; readonly text: string }
+
+/** What a room may take from other rooms: everything, or only what is gone when the types are. */
+interface Reach { readonly values: readonly string[]; readonly types: readonly string[] }
+
+const door: Reach = { values: ['core', 'wire'], types: ['http'] }
+
+/** Imports point down only; a file directly in lib/ belongs to no room and sees them all. */
+const rooms: ReadonlyMap<string, Reach> = new Map([
+  ['schema', { values: [], types: [] }],
+  ['wire', { values: [], types: [] }],
+  ['core', { values: ['schema', 'wire'], types: [] }],
+  ['store', { values: [], types: ['core'] }],
+  ['http', { values: ['wire'], types: ['core'] }],
+  ['mcp', door],
+  ['a2a', door],
+  ['rest', door],
+  ['assistant', { values: ['core'], types: [] }],
+])
+
+/** The one value that doors take from http/. */
+const OUTBOX = 'lib/http/outbox.ts'
+const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
+/** A client, not a server: webhooks. */
+const MAY_CALL_OUT = 'lib/a2a/push.ts'
+const MAX_LINES = 300
+
+/** One import: where it points to, and whether nothing of it is left when the types are gone. */
+interface Import { readonly target: string; readonly isType: boolean }
+
+const STATIC = /^(?:import|export)\b(?<what>[^'"`;()]*?)\bfrom\s*'(?<target>[^']+)'/gm
+const BARE = /^import\s*'(?<target>[^']+)'/gm
+const DYNAMIC = /\b(?:import|getBuiltinModule|require)\(\s*(?<argument>'[^']*'|[^)]*)\)/g
+
+function importsOf(text: string): readonly Import[] {
+  const code = text.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+  const found: Import[] = []
+  for (const { groups } of code.matchAll(STATIC)) {
+    const { what = '', target = '' } = groups ?? {}
+    const names = /\{([^}]*)\}/.exec(what)?.[1]?.split(',').map((name) => name.trim()).filter((name) => name !== '')
+    const isType = /^\s*type\b/.test(what)
+      || (names !== undefined && names.length > 0 && names.every((name) => name.startsWith('type ')))
+    found.push({ target, isType })
+  }
+  for (const { groups } of code.matchAll(BARE)) found.push({ target: groups?.['target'] ?? '', isType: false })
+  for (const { groups } of code.matchAll(DYNAMIC)) {
+    const argument = groups?.['argument'] ?? ''
+    found.push({ target: /^'([^']*)'$/.exec(argument)?.[1] ?? `(${argument})`, isType: false })
+  }
+  return found
+}
+
+function roomOf(path: string): string | undefined {
+  return /^lib\/([^/]+)\//.exec(path)?.[1]
+}
+
+/** What is wrong with one import of a file in lib/; undefined where it is fine. */
+function objection(path: string, { target, isType }: Import): string | undefined {
+  const room = roomOf(path)
+  if (target.startsWith('(')) return room === undefined ? undefined : `${path} imports what only its run time knows`
+  if (SOCKETS.test(target)) {
+    return room === 'http' || path === MAY_CALL_OUT ? undefined : `${path} imports ${target}, which is for http/`
+  }
+  if (target.startsWith('node:')) return undefined
+  if (!target.startsWith('.')) return `${path} imports ${target}, which is a package, or lacks its node:`
+  if (!target.endsWith('.ts')) return `${path} imports ${target} without .ts`
+  const to = posix.join(posix.dirname(path), target)
+  if (room === undefined || roomOf(to) === room) return to.startsWith('lib/') ? undefined : `${path} leaves lib/`
+  const reach = rooms.get(room)
+  if (reach === undefined) return `${path} is in ${room}/, which is no room of the house`
+  const other = roomOf(to) ?? ''
+  if (reach.values.includes(other) || (isType && reach.types.includes(other))) return undefined
+  if (to === OUTBOX && reach === door) return undefined
+  const what = reach.types.includes(other) ? `a value of ${other}/` : other === '' ? `${to}, which is above it` : `${other}/`
+  return `${path} (${room}/) imports ${what}`
+}
+
+/** Everything that breaks the plan of the house, a sentence each. */
+function violations(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    if (path.startsWith('test/')) {
+      const isLost = path.endsWith('.test.ts') && path.split('/').length > 3
+      return isLost ? [`${path} lies deeper than one folder, where npm test does not look`] : []
+    }
+    const lines = text.split('\n').length - 1
+    const found = importsOf(text).flatMap((one) => objection(path, one) ?? [])
+    return lines > MAX_LINES ? [...found, `${path} has ${lines} lines, more than ${MAX_LINES}`] : found
+  })
+}
+
+function filesIn(folder: string): readonly SourceFile[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map(({ parentPath, name }) => {
+    const path = posix.join(...parentPath.split(/[\\/]/), name)
+    return { path, text: readFileSync(path, 'utf8') }
+  })
+}
+
+test('the house keeps its own plan', () => {
+  const files = [...filesIn('lib'), ...filesIn('test')].filter(({ path }) => !path.includes('/node_modules/'))
+  assert.ok(files.some(({ path }) => path === 'lib/index.ts'), 'run from the checkout root')
+  assert.deepEqual(violations(files), [])
+})
+
+const broken: readonly (readonly [path: string, text: string, complaint: RegExp])[] = [
+  ['lib/schema/a.ts', `import { isRecord } from '../core/content.ts'`, /\(schema\/\) imports core\//],
+  ['lib/wire/a.ts', `import type { Content } from '../core/content.ts'`, /\(wire\/\) imports core\//],
+  ['lib/core/a.ts', `import { memoryStore } from '../store/memory.ts'`, /\(core\/\) imports store\//],
+  ['lib/core/a.ts', `import type { Head } from '../http/exchange.ts'`, /\(core\/\) imports http\//],
+  ['lib/core/a.ts', `import { createServer } from '../server.ts'`, /imports lib\/server.ts, which is above it/],
+  ['lib/store/a.ts', `import { Fault } from '../core/fault.ts'`, /\(store\/\) imports a value of core\//],
+  ['lib/http/a.ts', `import { anonymous } from '../core/principal.ts'`, /\(http\/\) imports a value of core\//],
+  ['lib/http/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../core/defaults.ts'`, /a value of core\//],
+  ['lib/http/a.ts', `import type { Row } from '../mcp/revisions.ts'`, /\(http\/\) imports mcp\//],
+  ['lib/mcp/a.ts', `import type { Dialect } from '../a2a/dialects.ts'`, /\(mcp\/\) imports a2a\//],
+  ['lib/a2a/a.ts', `import { json } from '../rest/reply.ts'`, /\(a2a\/\) imports rest\//],
+  ['lib/rest/a.ts', `export { Row } from '../mcp/revisions.ts'`, /\(rest\/\) imports mcp\//],
+  ['lib/rest/a.ts', `import { isSource } from '../http/exchange.ts'`, /\(rest\/\) imports a value of http\//],
+  ['lib/rest/a.ts', `import { compile } from '../schema/compile.ts'`, /\(rest\/\) imports schema\//],
+  ['lib/rest/a.ts', `import { memoryStore } from '../store/memory.ts'`, /\(rest\/\) imports store\//],
+  ['lib/rest/a.ts', `  const { Row } = await import('../mcp/revisions.ts')`, /\(rest\/\) imports mcp\//],
+  ['lib/rest/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
+  ['lib/assistant/a.ts', `import '../mcp/revisions.ts'`, /\(assistant\/\) imports mcp\//],
+  ['lib/core/a.ts', `import { assistant } from '../assistant/assistant.ts'`, /\(core\/\) imports assistant\//],
+  ['lib/cellar/a.ts', `import { Fault } from '../core/fault.ts'`, /cellar\/, which is no room/],
+  ['lib/core/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
+  ['lib/core/a.ts', `import { Fault } from './fault'`, /without \.ts/],
+  ['lib/server.ts', `import { helper } from '../test/helper.ts'`, /leaves lib\//],
+  ['lib/core/a.ts', `import { z } from 'zod'`, /a package/],
+  ['lib/core/a.ts', `import { readFileSync } from 'fs'`, /lacks its node:/],
+  ['lib/server.ts', `import { createServer } from 'node:http'`, /which is for http\//],
+  ['lib/server.ts', `import type { Server } from 'node:http'`, /which is for http\//],
+  ['lib/mcp/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
+  ['lib/a2a/card.ts', `import { request } from 'node:https'`, /which is for http\//],
+  ['lib/core/a.ts', 'const a = 1\n'.repeat(301), /301 lines/],
+  ['test/mcp/revisions/a.test.ts', '', /deeper than one folder/],
+]
+
+test('the check of the plan finds every way to break it', () => {
+  for (const [path, text, complaint] of broken) {
+    const found = violations([{ path, text }])
+    assert.equal(found.length, 1, `${path}: ${text.slice(0, 80)}`)
+    assert.match(found[0]!, complaint)
+  }
+})
+
+const fine: readonly (readonly [path: string, text: string])[] = [
+  ['lib/core/a.ts', `import { compile } from '../schema/compile.ts'\nimport type { Parsed } from '../wire/json.ts'`],
+  ['lib/store/a.ts', `import type { Store } from '../core/store.ts'`],
+  ['lib/http/a.ts', `import { createServer } from 'node:http'\nimport type { Limits } from '../core/defaults.ts'`],
+  ['lib/http/a.ts', `import { type Limits, type Log } from '../core/defaults.ts'`],
+  ['lib/mcp/a.ts', `import { Outbox } from '../http/outbox.ts'\nimport type { Reply } from '../http/exchange.ts'`],
+  ['lib/a2a/push.ts', `import { request } from 'node:https'`],
+  ['lib/assistant/a.ts', `import { Fault } from '../core/fault.ts'\nimport { add } from './b.ts'`],
+  ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],
+  ['lib/core/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
+  ['lib/core/a.ts', 'const a = 1\n'.repeat(300)],
+  ['test/core/a.test.ts', ''],
+  ['test/fixtures/mcp/2025-11-25/a.json', ''],
+]
+
+test('the check of the plan lets through what is allowed', () => {
+  for (const [path, text] of fine) assert.deepEqual(violations([{ path, text }]), [])
+})

@@ -1,0 +1,115 @@
+/**
+ * The README is true: its commands print what it says they print, and its programs run. A `…` in what is
+ * printed stands for anything.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import type { ChildProcess } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+
+interface Block { readonly language: string; readonly text: string }
+
+const readme = readFileSync('README.md', 'utf8')
+const blocks: readonly Block[] = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+  .map(([, language, text]) => ({ language: language!, text: text! }))
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+/** Compares as a reader would: blanks at the ends do not count. */
+function matches(printed: string, promised: string): boolean {
+  const pattern = promised.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[\\s\\S]*')
+  return new RegExp(`^${pattern}$`).test(printed.trim())
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Resolves when a process has said that it listens; rejects when it ends before. */
+function listening(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr!.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes(' at http://')) resolve()
+    })
+    child.on('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
+  })
+}
+
+const commands = blocks.flatMap(({ language, text }, index) => {
+  const promised = blocks[index + 1]
+  return language === 'sh' && text.startsWith('curl') && promised !== undefined ? [{ text, promised: promised.text }] : []
+})
+
+test('the commands of the README print what it says', { skip: hasCurl ? false : 'curl is not installed' }, async (t) => {
+  const port = await freePort()
+  const child = spawn(process.execPath, ['dist/cli.js', 'serve', '--protocol', 'all', '--port', String(port)])
+  try {
+    await listening(child)
+    assert.ok(commands.length > 10)
+    for (const { text, promised } of commands) {
+      await t.test(text.split('\n')[0]!, () => {
+        const here = (written: string): string => written.replaceAll('localhost:8000', `localhost:${port}`)
+        const { stdout } = spawnSync('sh', ['-c', here(text)], { encoding: 'utf8' })
+        assert.ok(matches(stdout, here(promised)), `printed:\n${stdout}\npromised:\n${here(promised)}`)
+      })
+    }
+  } finally {
+    child.kill()
+  }
+})
+
+// A program that listens gets a free port in the place of the one that it names.
+const anyPort = `import { Server } from 'node:net'
+const { listen } = Server.prototype
+Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0, ...rest) }`
+
+const programs = blocks.filter(({ language }) => language === 'js')
+
+for (const { text } of programs) {
+  const title = text.split('\n').filter((line) => !line.startsWith('import') && line !== '')[0]!
+  test(`the program of the README runs: ${title}`, async () => {
+    mkdirSync('.test/readme', { recursive: true })
+    const file = `.test/readme/${programs.findIndex((program) => program.text === text)}.mjs`
+    writeFileSync(file, text)
+    const preload = `data:text/javascript,${encodeURIComponent(anyPort)}`
+    const child = spawn(process.execPath, ['--import', preload, file])
+    const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
+    let printed = ''
+    child.stdout.on('data', (chunk: Buffer) => { printed += chunk.toString() })
+    if (text.includes('launch(')) {
+      await listening(child)
+      child.kill('SIGTERM')
+      assert.equal(await ended, 0)
+      return
+    }
+    const isDone = (): boolean => text.includes('compile(') ? printed.includes('true /age') : printed.includes('ok')
+    const deadline = Date.now() + 10_000
+    while (!isDone() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill()
+    assert.ok(isDone(), printed)
+  })
+}
+
+test('every limit that the README names has the default that it says', async () => {
+  const { defaults } = await import('../lib/core/defaults.ts')
+  const units = new Map([['KiB', 1024], ['MiB', 1024 * 1024], ['s', 1000], ['min', 60_000]])
+  for (const [, names, values] of readme.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([\d][^|]*) \|/gm)) {
+    const said = values!.split(/, (?=\d+(?:,\d{3})*(?: |$|,))/).map((value) => {
+      const [, digits, unit] = /^([\d,]+) ?(\w+)?/.exec(value.trim())!
+      return Number(digits!.replaceAll(',', '')) * (units.get(unit ?? '') ?? 1)
+    })
+    if (!Object.hasOwn(defaults, /\w+/.exec(names!)![0])) continue
+    const real = [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => Reflect.get(defaults, name!))
+    assert.deepEqual(said, real, names)
+  }
+})
