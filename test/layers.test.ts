@@ -95,15 +95,14 @@ function violations(files: readonly SourceFile[]): readonly string[] {
 }
 
 function filesIn(folder: string): readonly SourceFile[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map(({ parentPath, name }) => {
-    const path = posix.join(...parentPath.split(/[\\/]/), name)
-    return { path, text: readFileSync(path, 'utf8') }
-  })
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const paths = entries.map((entry) => posix.join(folder, ...entry.split(/[\\/]/)))
+  return paths.filter((path) => path.endsWith('.ts') && !path.includes('/node_modules/'))
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 }
 
 test('the house keeps its own plan', () => {
-  const files = [...filesIn('lib'), ...filesIn('test')].filter(({ path }) => !path.includes('/node_modules/'))
+  const files = [...filesIn('lib'), ...filesIn('test')]
   assert.ok(files.some(({ path }) => path === 'lib/index.ts'), 'run from the checkout root')
   assert.deepEqual(violations(files), [])
 })

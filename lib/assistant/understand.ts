@@ -127,8 +127,8 @@ function converting(value: string, target: string, asked: boolean): Intent | und
   const numeral = findBase(to) !== undefined && (asked || /^(?:[ivxlcdm]+|(?:hex|roman) \w+)$/i.test(from))
   if ((!numeral && !/\d/.test(from)) || /^\d/.test(to)) return undefined
   const unit = from.replace(/^[-+.\d\s]+/, '')
-  const plain = known ? numeral || unit !== from || works(() => evaluate(from)) : works(() => parseUnits(unit))
-  if (!(asked || plain) || (!known && to.split(' ').length > 3)) return undefined
+  const fits = known ? numeral || unit !== from || works(() => evaluate(from)) : works(() => parseUnits(unit))
+  if (!(asked || fits) || (!known && to.split(' ').length > 3)) return undefined
   return { skill: 'convert', value: from, to }
 }
 

@@ -4,7 +4,7 @@
  */
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { compile, summarize } from '../schema/compile.ts'
+import { formFault } from '../core/form.ts'
 import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
 import type { Ability, LiveCall, Question } from '../core/call.ts'
 import type { Limits } from '../core/defaults.ts'
@@ -80,8 +80,8 @@ export function decodeAnswer(question: Question, result: unknown): unknown {
     throw unfit('needs an action: accept, decline or cancel')
   }
   if (question.what === 'elicit-url' || action !== 'accept') return { action }
-  const { valid, errors } = compile(question.schema, { formats: true })(content ?? {})
-  if (!valid) throw unfit(`does not fit the form: ${summarize(errors)}`)
+  const fault = formFault(question.schema, content ?? {})
+  if (fault !== undefined) throw unfit(`does not fit the form: ${fault}`)
   return { action, content: content ?? {} }
 }
 

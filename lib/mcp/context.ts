@@ -10,6 +10,7 @@ import type { Icon } from '../core/define.ts'
 import type { Service } from '../core/service.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Seal } from '../wire/seal.ts'
+import type { Revision } from './revisions.ts'
 import type { ToolTable } from './tools.ts'
 
 /** What the operator says about the MCP door. */
@@ -40,6 +41,8 @@ export class McpContext {
   readonly notices: Notices
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
+  /** What each revision says in every result, made once. */
+  readonly stamps: Map<Revision, Readonly<Record<string, unknown>>> = new Map()
   #tools: ToolTable
 
   constructor(service: Service, options: McpSetup, seal: Seal) {

@@ -164,7 +164,7 @@ function promptsGet(turn: Turn): Result {
 function completionComplete(turn: Turn): Result {
   const { mcp, params, peer } = turn
   const { ref, argument, context } = params
-  const call = turn.call(['completion/complete'])
+  const call = turn.call()
   const result = complete(mcp.service, ref, argument, context, call, peer.session?.workload)
   return result instanceof Promise ? result.then((completion) => ({ completion })) : { completion: result }
 }

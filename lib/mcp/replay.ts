@@ -38,6 +38,9 @@ export class ReplayStream {
   #sink: Sink | undefined
   #isFinished = false
   #finishedAt = 0
+  #hasBegun = false
+  /** Set where the connection is to end before it has begun: the last words on it. */
+  #farewell: string | undefined
 
   constructor(limits: Limits, budget: ReplayBudget) {
     this.#limits = limits
@@ -77,7 +80,9 @@ export class ReplayStream {
 
   /** Ends the connection and not the stream. `retryMs` tells the client when to come back. */
   detach(retryMs: number | undefined): void {
-    this.#sink?.end(retryMs === undefined ? undefined : `retry: ${retryMs}\n\n`)
+    const farewell = retryMs === undefined ? '' : `retry: ${retryMs}\n\n`
+    if (!this.#hasBegun) this.#farewell = farewell
+    this.#sink?.end(farewell)
     this.#sink = undefined
   }
 
@@ -86,8 +91,11 @@ export class ReplayStream {
     return {
       open: (sink) => {
         for (const { number, text } of this.#kept) if (number > after) sink.write(text)
-        if (this.#isFinished) {
-          sink.end()
+        const farewell = this.#farewell
+        this.#farewell = undefined
+        this.#hasBegun = true
+        if (this.#isFinished || farewell !== undefined) {
+          sink.end(farewell)
           return undefined
         }
         this.#sink?.end()

@@ -57,6 +57,7 @@ export class Turn implements Line {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Made when an author's code is about to run. */
   #call: LiveCall | undefined
+  #subject: readonly unknown[] | undefined
   #rounds: Rounds | undefined
   #isFinished = false
   #lastProgress = -Infinity
@@ -78,23 +79,36 @@ export class Turn implements Line {
   get client(): ClientInfo | undefined { return this.peer.client }
 
   /**
-   * The call of an author's code. In a session it can be cancelled by its id; `subject` is what the state
-   * of a call in rounds is bound to.
+   * The call of an author's code. In a session it can be cancelled by its id. `subject` is what the state
+   * of a call in rounds is bound to; without one the client cannot be asked by rounds.
    */
-  call(subject: readonly unknown[]): LiveCall {
-    const { mcp, origin, params, peer } = this
+  call(subject?: readonly unknown[]): LiveCall {
+    const { origin, params, peer } = this
     const call = new LiveCall(origin, this)
     this.#call = call
-    if (peer.revision.ask === 'round') {
-      const { inputResponses, requestState } = params
+    this.#subject = subject
+    const isLaterRound = params['inputResponses'] !== undefined || params['requestState'] !== undefined
+    // A state that was tampered with is refused even where the handler would not ask again.
+    if (isLaterRound && this.#asksByRounds) this.#openRounds()
+    if (peer.session !== undefined) peer.session.running.set(this.id, call)
+    return call
+  }
+
+  get #asksByRounds(): boolean {
+    return this.peer.revision.ask === 'round' && this.#subject !== undefined
+  }
+
+  /** Made by the first that needs them: most calls never ask. */
+  #openRounds(): Rounds {
+    if (this.#rounds === undefined) {
+      const { mcp, peer, params: { inputResponses, requestState } } = this
       this.#rounds = new Rounds({
         seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
-        subject: [origin.principal.id, ...subject],
+        subject: [this.origin.principal.id, ...this.#subject!],
         onQuestions: (result) => result instanceof Fault ? this.fail(result) : this.succeed(result),
       })
     }
-    if (peer.session !== undefined) peer.session.running.set(this.id, call)
-    return call
+    return this.#rounds
   }
 
   /** The client has left: nobody waits for the answer. */
@@ -105,18 +119,19 @@ export class Turn implements Line {
 
   can(what: Ability): boolean {
     const { peer, link } = this
-    return canAsk(peer, what) && (peer.revision.ask === 'round' || (peer.session !== undefined && link.sends))
+    if (!canAsk(peer, what)) return false
+    return peer.revision.ask === 'round' ? this.#asksByRounds : peer.session !== undefined && link.sends
   }
 
   ask(question: Question): Promise<unknown> {
     const { mcp, peer, link } = this
     const call = this.#call!
-    if (this.#rounds !== undefined) return this.#rounds.ask(question, call)
+    if (this.#asksByRounds) return this.#openRounds().ask(question, call)
     return askOnStream(question, peer.session!, link, call, mcp.service.limits, peer)
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
-    if (this.#rounds !== undefined) return this.#rounds.once(key, fn, this.#call!)
+    if (this.#asksByRounds) return this.#openRounds().once(key, fn, this.#call!)
     return new Promise((resolve) => resolve(fn()))
   }
 
@@ -170,7 +185,13 @@ export class Turn implements Line {
 
   /** The server's own words in a result's `_meta`. */
   get stamp(): Readonly<Record<string, unknown>> {
-    return { [`${META}serverInfo`]: pick('implementation', this.mcp.implementation, this.peer.revision) }
+    const { mcp, peer: { revision } } = this
+    let stamp = mcp.stamps.get(revision)
+    if (stamp === undefined) {
+      stamp = { [`${META}serverInfo`]: pick('implementation', mcp.implementation, revision) }
+      mcp.stamps.set(revision, stamp)
+    }
+    return stamp
   }
 
   /** Answers with an error, or with nothing where the client has cancelled. */

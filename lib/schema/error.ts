@@ -1,10 +1,7 @@
 /**
- * What a failed validation says, to people and to models: errors, phrases, pointers.
- *
- * Knows no keyword but the three that tell which branch of an `anyOf` a value was meant for.
+ * What a failed validation says, to people and to models: errors, phrases, pointers. Knows no keyword but the three that
+ * tell which branch of an `anyOf` a value was meant for.
  */
-
-/** One thing that is wrong with a value. */
 export interface SchemaError {
   /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
   readonly path: string
@@ -23,26 +20,21 @@ export type Fault = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
 
 /** The type of a value, and the value where it is short. */
 export function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
+  if (value === undefined || value === null) return value === null ? 'null' : 'nothing'
   if (Array.isArray(value)) return `array of ${count(value.length, 'item')}`
-  if (value === null || !['string', 'number', 'boolean', 'bigint'].includes(typeof value)) {
-    return value === null ? 'null' : typeof value
-  }
-  return `${typeof value} ${show(value)}`
+  return typeof value === 'object' ? 'object' : `${typeof value} ${show(value)}`
 }
 
-/** A value as JSON, cut to the length of a phrase. */
+/** A value as text, cut to the length of a phrase. */
 export function show(value: unknown): string {
-  const text = typeof value === 'bigint' ? String(value) : String(JSON.stringify(
-    typeof value === 'string' ? value.slice(0, 60) : value,
-  ))
+  const text = typeof value === 'object' ? JSON.stringify(value)
+    : typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** Values as a phrase: `"a", "b", "c"`; a long list is cut. */
 export function list(values: readonly unknown[]): string {
-  const rest = values.length - 12
-  return values.slice(0, 12).map(show).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
+  const more = values.length > 12 ? ` and ${values.length - 12} more` : ''
+  return values.slice(0, 12).map(show).join(', ') + more
 }
 
 /** `1 item`, `2 items`. */
@@ -50,22 +42,22 @@ export function count(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
 }
 
-/** A step of a JSON Pointer (RFC 6901 §3). */
+/** A step of a JSON Pointer. */
 export function step(key: string | number): string {
   return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** One line for a person or a model: which part, what was expected, what came; the first three errors. */
+/** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
 export function summarize(errors: readonly SchemaError[]): string {
   const lines = errors.slice(0, 3).map(({ path, message, expected, actual }) =>
     `${path && `${path.slice(1)}: `}${message}${expected === undefined ? '' : `, got ${actual}`}`)
-  if (errors.length > 3) lines.push(`and ${errors.length - 3} more`)
-  return lines.join('; ').replace(/\s+/g, ' ')
+  const more = errors.length > 3 ? [`and ${errors.length - 3} more`] : []
+  return [...lines, ...more].join('; ').replace(/\s+/g, ' ')
 }
 
 /**
- * The errors of the branch that the value was probably meant for: of the right type, then with the right
- * constants, then with the fewest errors. Where that tells all branches apart, one error that names them all.
+ * The errors of the branch that the value was meant for: of the right type, then with the right constants, then with the
+ * fewest errors. Where that tells all branches apart, one error that names them all.
  */
 export function nearest(branches: readonly SchemaError[][], here: string, keyword: string): readonly SchemaError[] {
   const weight = (error: SchemaError): number =>

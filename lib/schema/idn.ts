@@ -2,7 +2,7 @@
  * Host names, ASCII (RFC 1123 §2.1) and internationalized (IDNA2008: RFC 5890 to 5893).
  *
  * Which characters a label may have follows from the runtime's Unicode properties by the rules of RFC 5892, so there is
- * no table to keep. Joining types are no such property; the letters that matter are listed.
+ * no table to keep.
  */
 type Context = (before: string, after: string) => boolean
 
@@ -11,12 +11,6 @@ const valid = RegExp('^(?:[a-z\\d\\u{df}\\u{3c2}\\u{6fd}\\u{6fe}\\u{f0b}\\u{3007
   + '\\u{3031}-\\u{3035}\\u{303b}\\u{1100}-\\u{11ff}\\u{a960}-\\u{a97f}\\u{d7b0}-\\u{d7ff}\\u{20d0}-\\u{20ff}\\u{1d100}-'
   + '\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}\\p{Default_Ignorable_Code_Point}])[\\p{L}\\p{Nd}\\p{Mn}\\p{Mc}])$', 'u')
 
-const joining = '[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mand}\\p{sc=Nkoo}\\p{sc=Mong}\\p{sc=Phag}\\p{sc=Adlm}]'
-/** Letters of those scripts that do not join the one after them. */
-const final = '[\\u0621-\\u0625\\u0627\\u0629\\u062f-\\u0632\\u0648\\u0671-\\u0677\\u0688-\\u0699\\u06c0\\u06c3-\\u06cb'
-  + '\\u06cd\\u06cf\\u06d2-\\u06d5\\u06ee\\u06ef\\u0710\\u0715-\\u0719\\u071e\\u0728\\u072a\\u072c\\u072f]'
-const joinsAfter = RegExp(`(?!${final})${joining}\\p{Mn}*$`, 'u')
-const joinsBefore = RegExp(`^\\p{Mn}*(?![\\u0621\\u0674])${joining}`, 'u')
 const afterHebrew: Context = (before) => /\p{sc=Hebr}$/u.test(before)
 
 /** RFC 5892 appendix A: what must stand around the characters that are not always valid. */
@@ -26,8 +20,8 @@ const contextual: ReadonlyMap<string, Context> = new Map<string, Context>([
   ['\u05f3', afterHebrew],
   ['\u05f4', afterHebrew],
   ['\u30fb', (before, after) => /[\p{sc=Hira}\p{sc=Kana}\p{sc=Han}]/u.test(before + after)],
-  ['\u200c', (before, after) => endsInVirama(before) || (joinsAfter.test(before) && joinsBefore.test(after))],
-  ['\u200d', endsInVirama],
+  ['\u200c', (before, after) => joins(before, '\u200c', after)],
+  ['\u200d', (before, after) => joins(before, '\u200d', after)],
 ])
 
 // RFC 5893 §2, by the blocks that are written from right to left.
@@ -82,11 +76,10 @@ function isDirected(label: string): boolean {
   return onlyRight.test(label) && !(/[\d\u06f0-\u06f9]/.test(label) && /[\u0660-\u0669]/.test(label))
 }
 
-/** Whether the last character has the combining class 9: it is put before class 10 and behind class 8. */
-function endsInVirama(text: string): boolean {
-  const [character] = [...text].slice(-1)
-  return character !== undefined && `\u05b0${character}`.normalize('NFD') === `${character}\u05b0`
-    && `${character}\u3099`.normalize('NFD') === `\u3099${character}`
+/** Whether a joiner is where it may be. The runtime's URLs know, but look at the first joiner only. */
+function joins(before: string, joiner: string, after: string): boolean {
+  const [left, right] = [before, after].map((part) => part.replace(/[\u200c\u200d]/g, ''))
+  return ascii(`${left}${joiner}${right}`) !== false
 }
 
 /** Punycode to text (RFC 3492 §6.2). */

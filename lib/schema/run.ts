@@ -5,9 +5,10 @@
  * though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a good
  * value never pays for paths and messages.
  */
+import type { Fault, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
 import type { Resource } from './resource.ts'
-import { describe, type Fault, nearest, type SchemaError, step } from './error.ts'
+import { describe, nearest, step } from './error.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
 export type Check = (value: unknown, run: Run) => boolean
@@ -21,7 +22,7 @@ export class Run {
   steps = 0
   /** Why the run ended before its time. */
   gaveUp = ''
-  /** The dynamic scope: the schema resources entered, outermost first (2020-12 core §7.1). */
+  /** The schema resources entered, outermost first: the dynamic scope. */
   readonly scope: Resource[]
   readonly limits: Limits
   private path = ''
@@ -34,12 +35,11 @@ export class Run {
 
   /** Makes a quiet run fit for another value. */
   reset(): void {
-    this.depth = 0
-    this.steps = 0
+    this.depth = this.steps = 0
     this.gaveUp = ''
   }
 
-  /** Checks a part of the current value, found there by its name or index. */
+  /** Checks a part of the current value. */
   visit(check: Check, value: unknown, key: string | number): boolean {
     if (this.quiet) return check(value, this)
     const { path } = this
@@ -63,7 +63,6 @@ export class Run {
     if (this.quiet) return false
     const error = { path: this.path, keyword, message, actual: describe(value) }
     this.errors.push(expected === undefined ? error : { ...error, expected })
-    // Nobody reads more than that; from here on it is quiet.
     this.quiet = this.errors.length >= this.limits.maxErrors
     return !this.quiet
   }
@@ -79,8 +78,7 @@ export class Run {
       return this.errors
     })
     this.quiet = false
-    this.errors = errors
-    errors.push(...nearest(attempts, this.path, fault.keyword))
+    this.errors = [...errors, ...nearest(attempts, this.path, fault.keyword)]
     return this.fails(fault, value)
   }
 

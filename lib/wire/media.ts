@@ -34,6 +34,20 @@ export function parseMediaType(value: string): MediaType | undefined {
  */
 export function acceptance(accept: string | undefined, type: string): number {
   if (accept === undefined || accept === '' || accept === '*/*') return 1
+  const key = `${type} ${accept}`
+  let wanted = remembered.get(key)
+  if (wanted === undefined) {
+    wanted = read(accept, type)
+    if (remembered.size < MAX_REMEMBERED && key.length < 256) remembered.set(key, wanted)
+  }
+  return wanted
+}
+
+// Clients send the same few values again and again.
+const MAX_REMEMBERED = 256
+const remembered = new Map<string, number>()
+
+function read(accept: string, type: string): number {
   const [main] = type.split('/')
   let best = -1
   let quality = 0

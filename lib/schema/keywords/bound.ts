@@ -1,11 +1,11 @@
 /**
- * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
- *
- * A rule is made of what is measured, how it is compared, and the phrase for it.
+ * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). A rule is made of
+ * what is measured, how it is compared, and the phrase for it.
  */
+import type { Rule } from '../rule.ts'
 import { count } from '../error.ts'
 import * as kind from '../kind.ts'
-import { isObject, type Rule, rule } from '../rule.ts'
+import { isObject, rule } from '../rule.ts'
 
 /** A value's measure; undefined where it has none and every bound holds. */
 type Measure = (value: unknown) => number | undefined
@@ -16,14 +16,12 @@ const atLeast: Compare = (measure, limit) => measure >= limit
 const number: Measure = (value) => typeof value === 'number' ? value : undefined
 const items: Measure = (value) => Array.isArray(value) ? value.length : undefined
 const properties: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined
-
 /** Characters are code points, of which some take two UTF-16 units. */
 const characters: Measure = (value) => {
   if (typeof value !== 'string') return undefined
   let { length } = value
-  for (let at = 0; at < value.length - 1; at++) {
-    const pair = (value.charCodeAt(at) & 0xfc00) === 0xd800 && (value.charCodeAt(at + 1) & 0xfc00) === 0xdc00
-    if (pair) length--
+  for (let at = 1; at < value.length; at++) {
+    if ((value.charCodeAt(at) & 0xfc00) === 0xdc00 && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length--
   }
   return length
 }
@@ -50,17 +48,14 @@ function bound(measure: Measure, compare: Compare, phrase: string, noun?: string
   })
 }
 
-/**
- * Whether a number is a multiple of another as people write them: 19.99 is one of 0.01, although neither has an
- * exact binary form.
- */
+/** As people write them: 19.99 is a multiple of 0.01, although neither has an exact binary form. */
 function isMultiple(value: number, divisor: number): boolean {
   // The remainder of two integers is exact, however large they are.
   if (Number.isInteger(divisor)) return value % divisor === 0
-  const [dividend, scale] = decimal(value)
+  const [digits, scale] = decimal(value)
   const [unit, unitScale] = decimal(divisor)
   const common = Math.max(scale, unitScale)
-  return (dividend * 10n ** BigInt(common - scale)) % (unit * 10n ** BigInt(common - unitScale)) === 0n
+  return (digits * 10n ** BigInt(common - scale)) % (unit * 10n ** BigInt(common - unitScale)) === 0n
 }
 
 /** A number as an integer, and how many of its digits come after the point. */

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isShallow, parseJson } from '../../lib/wire/json.ts'
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+
+const shallow: readonly (readonly [what: string, json: string, depth: number])[] = [
+  ['nothing', '', 1],
+  ['a scalar', '1', 1],
+  ['exactly the depth', nested(64), 64],
+  ['many brackets side by side', `[${Array(200).fill('{}').join()}]`, 64],
+  ['many brackets in one string', JSON.stringify(['['.repeat(500)]), 2],
+  ['brackets behind an escaped quote', JSON.stringify(['"' + '{'.repeat(500)]), 2],
+  ['brackets behind an escaped backslash', `["\\\\",${Array(100).fill('[]').join()}]`, 2],
+  ['a string that never closes', `["${'['.repeat(500)}`, 2],
+]
+
+const deep: readonly (readonly [what: string, json: string, depth: number])[] = [
+  ['one level more', nested(65), 64],
+  ['a million levels', '['.repeat(1_000_000), 64],
+  ['objects', '{"a":'.repeat(65) + '1' + '}'.repeat(65), 64],
+  ['lists and objects by turns', '[{"a":'.repeat(33) + '1' + '}]'.repeat(33), 64],
+  ['behind a string with an even run of backslashes', `["\\\\\\\\",${nested(64)}]`, 64],
+]
+
+test('a text within its depth is shallow, whatever its strings hold', () => {
+  for (const [what, json, depth] of shallow) assert.equal(isShallow(json, depth), true, what)
+})
+
+test('a text beyond its depth is not, and is not parsed', () => {
+  for (const [what, json, depth] of deep) {
+    assert.equal(isShallow(json, depth), false, what)
+    const parsed = parseJson(json, depth)
+    assert.deepEqual(parsed, { ok: false, why: `The JSON is nested deeper than ${depth} levels` })
+  }
+})
+
+test('what is JSON becomes its value, byte order mark or not', () => {
+  for (const value of [null, false, 0, -1.5e-7, 'a\u2028b', [], { a: [{ b: {} }] }]) {
+    assert.deepEqual(parseJson(JSON.stringify(value), 64), { ok: true, value })
+    assert.deepEqual(parseJson(`\ufeff ${JSON.stringify(value)} `, 64), { ok: true, value })
+  }
+})
+
+test('a key that means something to JavaScript is plain data', () => {
+  const parsed = parseJson('{"__proto__":{"admin":true},"constructor":1}', 64)
+  assert.ok(parsed.ok)
+  assert.deepEqual(Object.keys(parsed.value as object), ['__proto__', 'constructor'])
+  assert.equal(({} as Record<string, unknown>)['admin'], undefined)
+})
+
+test('what is no JSON is told apart from nothing at all', () => {
+  for (const text of ['', ' \n', '\ufeff']) {
+    assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is empty; JSON is expected' })
+  }
+  const broken = [
+    '{', '{"a":1', '[1,]', '{"a":1,}', "{'a':1}", 'NaN', 'Infinity', '01', '1 2', '{} {}', '// no\n1', '"a\nb"', '"\\x"',
+    'undefined', '\ufeff\ufeff1',
+  ]
+  for (const text of broken) {
+    assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is not JSON' }, text)
+  }
+})

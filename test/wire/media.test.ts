@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { acceptance, parseMediaType } from '../../lib/wire/media.ts'
+
+const types: readonly (readonly [value: string, type: string | undefined, charset?: string])[] = [
+  ['application/json', 'application/json'],
+  ['  Application/JSON ', 'application/json'],
+  ['application/json;', 'application/json'],
+  ['application/json; charset=UTF-8', 'application/json', 'utf-8'],
+  ['application/json;charset="utf-8"; profile=x', 'application/json', 'utf-8'],
+  ['application/json ; CHARSET=latin1', 'application/json', 'latin1'],
+  ['application/a2a+json', 'application/a2a+json'],
+  ['text/plain; a=application/json', 'text/plain'],
+  ['application/json, text/plain', undefined],
+  ['application/json; charset', undefined],
+  ['application/json; charset=', undefined],
+  ['application/json; charset=a b', undefined],
+  ['application json', undefined],
+  ['json', undefined],
+  ['', undefined],
+]
+
+test('a content type is read with its charset, or not at all', () => {
+  for (const [value, type, charset] of types) {
+    assert.deepEqual(parseMediaType(value), type === undefined ? undefined : { type, charset }, value)
+  }
+})
+
+const accepts: readonly (readonly [accept: string | undefined, type: string, quality: number])[] = [
+  [undefined, 'text/html', 1],
+  ['', 'text/html', 1],
+  ['*/*', 'text/html', 1],
+  ['text/html', 'text/html', 1],
+  ['TEXT/HTML', 'text/html', 1],
+  ['application/json', 'text/html', 0],
+  ['text/*;q=0.5', 'text/html', 0.5],
+  ['text/html;q=0.2, text/*;q=0.9', 'text/html', 0.2],
+  ['*/*;q=0.1, text/*;q=0.9', 'text/html', 0.9],
+  ['text/html; level=1; q=0.3', 'text/html', 0.3],
+  ['text/html;q=0', 'text/html', 0],
+  ['text/html;q=2', 'text/html', 0],
+  ['text/html;q=many', 'text/html', 0],
+  ['text/html,application/xhtml+xml,*/*;q=0.8', 'application/json', 0.8],
+  [',,', 'text/html', 0],
+]
+
+test('the most specific range of an Accept header decides', () => {
+  for (const [accept, type, quality] of accepts) assert.equal(acceptance(accept, type), quality, accept)
+})
