@@ -208,7 +208,7 @@ export function createServer(options: ServerOptions): TriportServer {
     mcp?.quiet()
     // A session whose last call ends during the grace has nothing more to wait for.
     const sweep = setInterval(() => mcp?.quiet(), SWEEP_MS)
-    await listener.idle(limits.graceMs)
+    await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     mcp?.close()

@@ -5,11 +5,15 @@
 import { Fault } from './fault.ts'
 import type { LiveCall } from './call.ts'
 
+/** The longest that a timer of Node's can run. */
+const MAX_TIMER_MS = 0x7fffffff
+
 /** The calls that run, with a ceiling. */
 export class Workload {
   readonly #max: number
   readonly #where: string
   readonly #running = new Set<LiveCall>()
+  #onIdle: (() => void) | undefined
 
   constructor(max: number, where: string) {
     this.#max = max
@@ -27,10 +31,32 @@ export class Workload {
   }
 
   enter(call: LiveCall): void { this.#running.add(call) }
-  leave(call: LiveCall): void { this.#running.delete(call) }
+
+  leave(call: LiveCall): void {
+    this.#running.delete(call)
+    if (this.#onIdle !== undefined && !this.#isAwaited()) this.#onIdle()
+  }
+
+  /** Resolves when nobody waits for a call any more, or after `ms`. */
+  idle(ms: number): Promise<void> {
+    if (!this.#isAwaited()) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
+      this.#onIdle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
 
   /** Ends every run from outside. */
   cancelAll(reason: Fault): void {
     for (const call of [...this.#running]) call.cancel(reason)
+  }
+
+  /** One that was cancelled and goes on all the same is nobody's any more. */
+  #isAwaited(): boolean {
+    for (const call of this.#running) if (!call.over) return true
+    return false
   }
 }

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { isSource } from './exchange.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
-import { discard, headerLines, STREAM_HEADERS } from './reply.ts'
+import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './visit.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
@@ -120,8 +120,9 @@ function responseOf(visit: Visit, reply: Reply, options: FetchOptions, departure
   const { streams } = options
   const lines = headerLines(visit, reply)
   if (!isSource(body)) {
-    if (body !== undefined) lines.push('Content-Length', String(Buffer.byteLength(body)))
-    const isEmpty = visit.method === 'HEAD' || status === 204 || status === 304
+    const length = lengthOf(status, body)
+    if (length !== undefined) lines.push('Content-Length', length)
+    const isEmpty = visit.method === 'HEAD' || length === undefined
     return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
   }
   if (streams.isFull) {

@@ -39,6 +39,12 @@ export function headerLines(visit: Visit, reply: Reply): string[] {
   return lines
 }
 
+/** The Content-Length of a body that is whole; undefined for a status that has none. */
+export function lengthOf(status: number, body: string | Uint8Array | undefined): string | undefined {
+  if (status === 204 || status === 304) return undefined
+  return body === undefined ? '0' : String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+}
+
 /** Sends a reply. `isLast`: the connection is not kept. */
 export function sendReply(
   request: IncomingMessage, response: ServerResponse, visit: Visit, reply: Reply, streams: Streams,
@@ -63,10 +69,8 @@ export function sendReply(
     openStream(response, reply, body, streams, lines)
     return
   }
-  if (body === undefined && reply.status !== 204 && reply.status !== 304) lines.push('Content-Length', '0')
-  else if (body !== undefined) {
-    lines.push('Content-Length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.length))
-  }
+  const length = lengthOf(reply.status, body)
+  if (length !== undefined) lines.push('Content-Length', length)
   response.writeHead(reply.status, lines)
   if (unread) linger(request, response, visit.method === 'HEAD' ? undefined : body)
   else response.end(visit.method === 'HEAD' ? undefined : body)

@@ -181,8 +181,8 @@ export class StreamSink implements Sink {
   /** Called twice per heartbeat interval: says something if nothing was said since the last time. */
   beat(): void {
     this.drained()
-    if (this.#quiet && this.#isEvents && this.held === 0) this.write(HEARTBEAT)
-    this.#quiet = true
+    if (!this.#quiet) this.#quiet = true
+    else if (this.#isEvents && this.held === 0) this.write(HEARTBEAT)
   }
 
   flushNow(): void {

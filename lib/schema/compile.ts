@@ -8,6 +8,7 @@
 import type { SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 import { dialects } from './dialects.ts'
+import { describe } from './error.ts'
 import { limits } from './limits.ts'
 import { assemble } from './node.ts'
 import { register } from './resource.ts'
@@ -60,7 +61,8 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
     if (gaveUp === '') node.check(value, run)
     const message = gaveUp || run.gaveUp || 'changes while it is checked'
     const errors = run.errors.slice(0, bounds.maxErrors)
-    return { valid: false, errors: errors.length > 0 ? errors : [{ path: '', keyword: '$ref', message, actual: typeof value }] }
+    if (errors.length === 0) errors.push({ path: '', keyword: '$ref', message, actual: describe(value) })
+    return { valid: false, errors }
   }
 }
 

@@ -7,75 +7,75 @@
  */
 import type { JsonSchema } from './limits.ts'
 import type { Dialects } from './resource.ts'
-import type { Dialect, JsonObject, Rule } from './rule.ts'
+import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
 import * as array from './keywords/array.ts'
 import * as bound from './keywords/bound.ts'
 import * as logic from './keywords/logic.ts'
-import * as note from './keywords/note.ts'
 import * as object from './keywords/object.ts'
 import * as reference from './keywords/reference.ts'
 import * as string from './keywords/string.ts'
 import * as value from './keywords/value.ts'
 
-type Table = Readonly<Record<string, Rule>>
+type Rules = Readonly<Record<string, Rule>>
 
-const rules: Table = { ...array, ...bound, ...logic, ...note, ...object, ...reference, ...string, ...value }
-const objects = 'properties patternProperties additionalProperties propertyNames'
-const logics = 'contains allOf anyOf oneOf not if then else'
+const rules: Rules = { ...array, ...bound, ...logic, ...object, ...reference, ...string, ...value }
+const { title } = reference
+
+function table(keywords: string, others: Rules = {}): Vocabulary {
+  return new Map(keywords.split(' ').flatMap((keyword) => {
+    const rule = others[keyword] ?? rules[keyword]
+    return rule ? [[keyword, rule] as const] : []
+  }))
+}
+
 const values = `type enum const pattern ${Object.keys(bound).join(' ')} uniqueItems required`
+const objects = 'patternProperties properties additionalProperties propertyNames'
+const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'
 
-/** 2020-12, by vocabulary. */
+/** 2020-12. Defaults are filled in by `properties`, which so comes before `required`. */
 const vocabularies = new Map([
   ['applicator', table(`${objects} dependentSchemas prefixItems items ${logics}`)],
   ['validation', table(`${values} dependentRequired minContains maxContains`)],
   ['core', table('$id $schema $anchor $dynamicAnchor $vocabulary $ref $dynamicRef $defs')],
   ['meta-data', table(`${notes} deprecated`)],
   ['format-annotation', table('format')],
-  ['content', table('contentSchema', { contentEncoding: note.title, contentMediaType: note.title })],
+  ['content', table('contentEncoding contentMediaType contentSchema', { contentEncoding: title, contentMediaType: title })],
   ['unevaluated', table('unevaluatedItems unevaluatedProperties')],
 ])
-const assertion = table('format', { format: string.formatAssertion })
 /** What it keeps of the drafts before it. */
 const former = table('definitions dependencies')
+const usual = { rules: new Map([...vocabularies.values(), former].flatMap((each) => [...each])), lonelyRef: false }
+const named = [...vocabularies, ['format-assertion', table('format', { format: string.formatAssertion })] as const]
 
 const draft07 = table(`${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref `
-  + 'definitions format contentEncoding contentMediaType', {
-  items: array.itemsOrTuple, contains: array.containsOne, $id: reference.looseId,
-})
+  + 'definitions format contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId })
 
-const root = 'https://json-schema.org/draft/2020-12/'
 const seventh = 'http://json-schema.org/draft-07/schema'
-const usual: Dialect = { rules: new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])), lonelyRef: false }
-const named = [...vocabularies, ['format-assertion', assertion] as const]
+const root = 'https://json-schema.org/draft/2020-12/'
 
 export const dialects: Dialects = {
-  byName: new Map([[`${root}schema`, usual], [seventh, { rules: draft07, lonelyRef: true }]]),
-  vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
+  byName: new Map<string, Dialect>([[`${root}schema`, usual], [seventh, { rules: draft07, lonelyRef: true }]]),
+  vocabularies: new Map(named.map(([name, each]) => [`${root}vocab/${name}`, each])),
   metaschemas: new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],
     metaschema('schema', former, {
       $vocabulary: Object.fromEntries([...vocabularies.keys()].map((name) => [`${root}vocab/${name}`, true])),
       allOf: [...vocabularies.keys()].map((name) => ({ $ref: `meta/${name}` })),
     }),
-    ...named.map(([name, rules]) => metaschema(`meta/${name}`, rules)),
+    ...named.map(([name, each]) => metaschema(`meta/${name}`, each, {})),
   ]),
   usual,
 }
 
-function table(keywords: string, more: Table = {}): Dialect['rules'] {
-  return new Map(keywords.split(' ').flatMap((keyword) => {
-    const rule = more[keyword] ?? rules[keyword]
-    return rule ? [[keyword, rule] as const] : []
-  }))
-}
-
-function metaschema(name: string, rules: Dialect['rules'], more: JsonObject = {}): [string, JsonSchema] {
+function metaschema(name: string, rules: Vocabulary, more: JsonObject): [string, JsonSchema] {
   const $id = root + name
-  return [$id, { $schema: `${root}schema`, $id, $dynamicAnchor: 'meta', ...schemaOf(rules, { $dynamicRef: '#meta' }), ...more }]
+  const schema = schemaOf(rules, { $dynamicRef: '#meta' })
+  return [$id, { $schema: `${root}schema`, $id, $dynamicAnchor: 'meta', ...schema, ...more }]
 }
 
-function schemaOf(rules: Dialect['rules'], self: JsonObject): JsonObject {
-  const properties = Object.fromEntries([...rules].map(([keyword, { kind }]) => [keyword, kind.schema(self)]))
+function schemaOf(rules: Vocabulary, self: JsonObject): JsonObject {
+  const properties = Object.fromEntries([...rules].map(([keyword, { kind: [, , schema] }]) =>
+    [keyword, typeof schema === 'function' ? schema(self) : schema]))
   return { type: ['object', 'boolean'], properties }
 }

@@ -1,6 +1,6 @@
 /**
- * What a failed validation says, to people and to models: errors, phrases, pointers. Knows no keyword but the three that
- * tell which branch of an `anyOf` a value was meant for.
+ * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three that tell
+ * which branch of an `anyOf` a value was meant for.
  */
 export interface SchemaError {
   /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
@@ -29,23 +29,17 @@ export function describe(value: unknown): string {
 export function show(value: unknown): string {
   const text = typeof value === 'object' ? JSON.stringify(value)
     : typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return cut(text, 60)
 }
 
-export function list(values: readonly unknown[]): string {
-  const more = values.length > 12 ? ` and ${values.length - 12} more` : ''
-  return values.slice(0, 12).map(show).join(', ') + more
-}
+export const list = (values: readonly unknown[]): string => cut(values.map(show).join(', '), 200)
 
 /** `1 item`, `2 items`. */
-export function count(number: number, noun: string): string {
-  return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
-}
+export const count = (number: number, noun: string): string =>
+  `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
 
 /** A step of a JSON Pointer. */
-export function step(key: string | number): string {
-  return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
+export const step = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
 export function summarize(errors: readonly SchemaError[]): string {
@@ -62,13 +56,16 @@ export function summarize(errors: readonly SchemaError[]): string {
 export function nearest(branches: readonly SchemaError[][], here: string, keyword: string): readonly SchemaError[] {
   const weight = (error: SchemaError): number =>
     error.keyword === 'type' && error.path === here ? 10_000 : /^(const|enum)$/.test(error.keyword) ? 100 : 1
-  const reasons = branches.map((errors) => errors.find((error) => weight(error) > 1))
+  const reasons = branches.flatMap((errors) => errors.find((error) => weight(error) > 1) ?? [])
   const [first] = reasons
-  if (first && reasons.every((reason) => reason?.path === first.path && weight(reason) === weight(first))) {
-    const expected = reasons.flatMap((reason) => reason?.keyword === 'const' ? [reason.expected] : reason?.expected)
-    const message = `must be ${first.keyword === 'type' ? expected.join(' or ') : `one of ${list(expected)}`}`
-    return [{ path: first.path, keyword, message, expected, actual: first.actual }]
+  if (first && reasons.length === branches.length
+    && reasons.every((reason) => reason.path === first.path && weight(reason) === weight(first))) {
+    const expected = reasons.flatMap((reason) => reason.keyword === 'const' ? [reason.expected] : reason.expected)
+    const message = cut(reasons.map((reason) => reason.message).join(' or ').replaceAll(' or must be ', ' or '), 200)
+    return [{ ...first, keyword, message, expected }]
   }
   const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))
   return branches[scores.indexOf(Math.min(...scores))] ?? []
 }
+
+const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length)}…` : text

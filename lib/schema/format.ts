@@ -98,7 +98,8 @@ function mailbox(letters: string): (text: string) => boolean {
   return (text) => {
     const at = text.lastIndexOf('@')
     const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
-    if (at < 1 || domain.length > 255 || new TextEncoder().encode(local).length > 64 || !isLocal(local)) return false
+    const octets = letters ? new TextEncoder().encode(local).length : at
+    if (at < 1 || octets > 64 || domain.length > 255 || !isLocal(local)) return false
     const [literal, ipv6] = /^\[(?:IPv6:(.*)|.*)\]$/i.exec(domain) ?? []
     if (literal === undefined) return isDomain(domain)
     return ipv6 === undefined ? ipv4.test(literal.slice(1, -1)) : isIpv6(ipv6)

@@ -1,14 +1,9 @@
 /**
  * The options of a compilation and every bound that holds while it runs, with unit, default and reason.
  *
- * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that people
- * write and values that a body limit lets in; what they stop is input that was made to be expensive.
+ * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that people write and
+ * values that a body limit lets in; what they stop is input that was made to be expensive.
  */
-
-/** A JSON Schema: an object of keywords, or `true` (anything) and `false` (nothing). */
-export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
-
-/** How to compile a schema. Every field may be left out. */
 export interface CompileOptions {
   /** Whether `format` (and in draft-07 `contentEncoding`, `contentMediaType`) refuses values. Default: false. */
   readonly formats?: boolean | undefined
@@ -20,9 +15,9 @@ export interface CompileOptions {
   readonly maxSchemaDepth?: number | undefined
   /** Subschemas in a schema and everything it refers to. Default: 20,000. */
   readonly maxSubschemas?: number | undefined
-  /** Subschemas nested in one another by references while a value is checked. Default: 800, half of the stack. */
+  /** Subschemas nested in one another by references while a value is checked. Default: 800, well within the stack. */
   readonly maxDepth?: number | undefined
-  /** References followed and elements visited while a value is checked. Default: 5,000,000, about 0.3 s. */
+  /** References followed and items visited while a value is checked. Default: 5,000,000, some tenths of a second. */
   readonly maxSteps?: number | undefined
   /** Errors collected for a value. Default: 20, more than anybody reads. */
   readonly maxErrors?: number | undefined
@@ -30,17 +25,11 @@ export interface CompileOptions {
   readonly maxPatternInput?: number | undefined
 }
 
+/** A JSON Schema: an object of keywords, or `true` (anything) and `false` (nothing). */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
+
 /** The options with every default filled in. */
-export interface Limits {
-  readonly formats: boolean
-  readonly defaults: boolean
-  readonly maxSchemaDepth: number
-  readonly maxSubschemas: number
-  readonly maxDepth: number
-  readonly maxSteps: number
-  readonly maxErrors: number
-  readonly maxPatternInput: number
-}
+export type Limits = { readonly [Name in Exclude<keyof CompileOptions, 'schemas'>]-?: NonNullable<CompileOptions[Name]> }
 
 export const defaults: Limits = {
   formats: false,
@@ -53,7 +42,6 @@ export const defaults: Limits = {
   maxPatternInput: 100_000,
 }
 
-/** The defaults with the options that are not `undefined` over them. */
 export function limits(options: CompileOptions): Limits {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   return { ...defaults, ...Object.fromEntries(given) }

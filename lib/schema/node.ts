@@ -7,7 +7,7 @@
 import type { Fault } from './error.ts'
 import type { Limits } from './limits.ts'
 import type { Place, Registry, Resource } from './resource.ts'
-import type { JsonObject, Rule, Site, Step } from './rule.ts'
+import type { Dialect, JsonObject, Rule, Site, Step } from './rule.ts'
 import type { Check, Run } from './run.ts'
 import { step } from './error.ts'
 import { broken } from './resource.ts'
@@ -21,6 +21,7 @@ export interface Node {
 
 const pass: Check = () => true
 const nothing: Fault = { keyword: 'false', message: 'is not allowed' }
+const refuse: Check = (value, run) => run.fails(nothing, value)
 
 /** Compiles a schema and all that it refers to. */
 export function assemble(root: Place, registry: Registry, limits: Limits): Node {
@@ -47,24 +48,23 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
   /** The check of a schema where it stands, `depth` levels below one with a name. */
   function build(place: Place, flags: number, depth: number): Check {
     const { schema, resource: { dialect }, at } = place
-    if (typeof schema === 'boolean') return schema ? pass : (value, run) => run.fails(nothing, value)
+    if (typeof schema === 'boolean') return schema ? pass : refuse
     if (!isObject(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} to allow anything')
     if (!dialect) {
       throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; write `
         + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or give its '
         + 'metaschema in the option "schemas"')
     }
-    const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
-    const rules: [string, Rule][] = []
-    for (const entry of dialect.rules) {
-      if (Object.hasOwn(schema, entry[0]) && (!alone || entry[0] === '$ref')) rules.push(entry)
-    }
-    const tracks = rules.some(([, { turn }]) => turn === 'last') ? BRANCH : flags & BRANCH
+    const { lonelyRef, rules } = dialect
+    const alone = lonelyRef && Object.hasOwn(schema, '$ref')
+    const present: [string, Rule][] = []
+    for (const entry of rules) if (Object.hasOwn(schema, entry[0]) && (!alone || entry[0] === '$ref')) present.push(entry)
+    const tracks = present.some(([, { turn }]) => turn === 'last') ? BRANCH : flags & BRANCH
     let [first, rest, last] = [pass, pass, pass]
-    for (const [keyword, { kind, turn, compile }] of rules) {
+    for (const [keyword, { kind: [is, phrase], compile, turn }] of present) {
       const value = schema[keyword]
-      const site = siteOf(keyword, schema, place, flags | tracks, depth)
-      if (!kind.is(value)) throw site.broken(`"${keyword}" must be ${kind.phrase}`)
+      const site = siteOf(keyword, schema, place, rules, flags | tracks, depth)
+      if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
       const check = compile?.(site, value) ?? pass
       if (turn === 'first') first = check
       else if (turn === 'last') last = both(last, check)
@@ -74,17 +74,18 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
     return tracks ? tracked(whole, flags & BRANCH) : whole
   }
 
-  function siteOf(keyword: string, schema: JsonObject, { resource, at }: Place, flags: number, depth: number): Site {
-    const address = (steps: readonly Step[]): string => at + steps.map(step).join('')
+  function siteOf(
+    keyword: string, schema: JsonObject, { resource, at }: Place, rules: Dialect['rules'], flags: number, depth: number,
+  ): Site {
     const place = (inner: unknown, ...steps: Step[]): Place =>
-      ({ schema: inner, resource: registry.rootedAt(inner) ?? resource, at: address(steps) })
-    const fail = (why: string, ...steps: Step[]): TypeError => broken(address([keyword, ...steps]), why)
+      ({ schema: inner, resource: registry.rootedAt(inner) ?? resource, at: at + steps.map(step).join('') })
+    const fail = (why: string, ...steps: Step[]): TypeError => broken(place(schema, keyword, ...steps).at, why)
     return {
       keyword,
-      schema,
       limits,
       tracks: (flags & BRANCH) > 0,
       certain: (flags & PART) > 0,
+      beside: (neighbour) => rules.has(neighbour) ? schema[neighbour] : undefined,
       check(how, inner, ...steps) {
         const found = place(inner, ...steps)
         const node = { check: build(found, flags & how, depth + 1) }
@@ -100,14 +101,14 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
             : `${uri} is not known, and nothing is fetched from the network; give it in the option "schemas"`)
         }
         const node = nodeOf(found, flags)
-        const entered = found.resource === resource ? undefined : found.resource
         const targets = new Map<Resource, Node>()
-        if (dynamic && registry.dynamics.get(anchor)?.some(({ schema }) => schema === found.schema)) {
+        if (dynamic && registry.dynamics.get(anchor)?.some(({ at }) => at === found.at)) {
           dynamics.push(() => {
-            for (const target of registry.dynamics.get(anchor) ?? []) targets.set(target.resource, nodeOf(target, flags))
+            for (const place of registry.dynamics.get(anchor) ?? []) targets.set(place.resource, nodeOf(place, flags))
           })
         }
-        return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth, entered)
+        return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth,
+          found.resource === resource ? undefined : found.resource)
       },
       fault: (message, expected) => ({ keyword, message, expected }),
       broken: fail,
@@ -124,34 +125,31 @@ function both(a: Check, b: Check): Check {
 function then(a: Check, b: Check): Check {
   if (a === pass || b === pass) return a === pass ? b : a
   return (value, run) => {
+    if (run.quiet) return a(value, run) && b(value, run)
     const { length } = run.errors
     return a(value, run) && (run.errors.length > length || b(value, run))
   }
 }
 
 /** A node that knows what it has evaluated, and tells the node around it when it holds. */
-function tracked(check: Check, tells: number): Check {
-  return (value, run) => {
-    const outer = run.seen
-    const own: unknown[] = run.seen = []
-    const goesOn = check(value, run)
-    run.seen = outer
-    if (goesOn && tells) for (const key of own) outer.push(key)
-    return goesOn
-  }
+const tracked = (check: Check, tells: number): Check => (value, run) => {
+  const outer = run.seen
+  const own: unknown[] = run.seen = []
+  const goesOn = check(value, run)
+  run.seen = outer
+  if (goesOn && tells) for (const key of own) outer.push(key)
+  return goesOn
 }
 
 /** Follows a reference that stands `levels` deep, and pays for it. */
-function follow(target: (run: Run) => Node, levels: number, entered: Resource | undefined): Check {
-  return (value, run) => {
-    const { maxDepth, maxSteps } = run.limits
-    if (++run.steps > maxSteps) return run.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
-    if (run.depth + levels > maxDepth) return run.giveUp(`is nested too deeply to check (maxDepth ${maxDepth})`)
-    run.depth += levels
-    if (entered) run.scope.push(entered)
-    const goesOn = target(run).check(value, run)
-    if (entered) run.scope.pop()
-    run.depth -= levels
-    return goesOn
-  }
+const follow = (target: (run: Run) => Node, levels: number, entered: Resource | undefined): Check => (value, run) => {
+  const { maxDepth, maxSteps } = run.limits
+  if (++run.steps > maxSteps) return run.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
+  if (run.depth + levels > maxDepth) return run.giveUp(`is nested too deeply to check (maxDepth ${maxDepth})`)
+  run.depth += levels
+  if (entered) run.scope.push(entered)
+  const goesOn = target(run).check(value, run)
+  if (entered) run.scope.pop()
+  run.depth -= levels
+  return goesOn
 }

@@ -86,7 +86,7 @@ export function register(dialects: Dialects, given: ReadonlyMap<string, JsonSche
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many; raise maxSubschemas')
     const { rules } = place.resource.dialect ?? usual
     for (const [keyword, value] of isObject(schema) ? Object.entries(schema) : []) {
-      const holds = rules.get(keyword)?.kind.holds
+      const holds = rules.get(keyword)?.kind[3]
       const here = at + step(keyword)
       if (holds === 'schemas' && isObject(value)) walk(value, place.resource, '', here, depth + 1)
       else if (holds && typeof value === 'object') {

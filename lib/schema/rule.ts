@@ -10,24 +10,24 @@ import type { Check } from './run.ts'
 /** A JSON object, whose members may be called anything. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** What a keyword's value may be. */
-export interface Kind<T> {
-  readonly is: (value: unknown) => value is T
-  /** What to write, for the message about a value that is something else. */
-  readonly phrase: string
-  /** The schema of such values in a metaschema, which refers to itself by `self`. */
-  readonly schema: (self: JsonObject) => JsonObject
-  /** Where subschemas are in it: it is one or an array of them, or a map of them. */
-  readonly holds: 'schemas' | 'map' | undefined
-}
+/**
+ * What a keyword's value may be: the test; what to write, for the message about another value; the schema of such values
+ * in a metaschema that refers to itself by `self`; where subschemas are in it, which is one or an array of them, or a map.
+ */
+export type Kind<T> = readonly [
+  is: (value: unknown) => value is T,
+  phrase: string,
+  schema: JsonObject | ((self: JsonObject) => JsonObject),
+  holds?: 'schemas' | 'map',
+]
 
 /** A keyword. Without `compile` it asserts nothing, but its value must be of the kind. */
 export interface Rule<T = unknown> {
   readonly kind: Kind<T>
-  /** `first`: where it fails nothing else is asked. `last`: it reads what the others have evaluated. */
-  readonly turn?: 'first' | 'last' | undefined
   /** The check, where the keyword asserts something. It lets pass what the keyword says nothing about. */
   compile?(site: Site, value: T): Check | undefined | void
+  /** `first`: where it fails nothing else is asked. `last`: it reads what the others have evaluated. */
+  readonly turn?: 'first' | 'last' | undefined
 }
 
 /** Keyword to rule, in the order in which a schema's keywords are asked, and so in the order of errors. */
@@ -45,13 +45,13 @@ export type Step = string | number
 /** Where a keyword stands while it is compiled. */
 export interface Site {
   readonly keyword: string
-  /** The schema around the keyword. */
-  readonly schema: JsonObject
   readonly limits: Limits
   /** Whether what is evaluated is to be told to `run.seen`. */
   readonly tracks: boolean
   /** Whether the schema applies in any case, so that defaults may be filled in. */
   readonly certain: boolean
+  /** The value of a neighbour, if the dialect knows it. */
+  beside(keyword: string): unknown
   /** The check of a subschema, applied in one of the four ways; the steps lead to it from the schema around. */
   check(how: number, schema: unknown, ...steps: Step[]): Check
   /** Has a subschema of the keyword compiled for those who refer to it. */
@@ -69,15 +69,14 @@ export const BRANCH = 1
 export const PART = 2
 export const PROBE = 0
 
-export function rule<T>(kind: Kind<T>, compile: Rule<T>['compile'] = () => {}, turn?: Rule['turn']): Rule<T> {
-  return { kind, compile, turn }
-}
+export const rule = <T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> =>
+  ({ kind, turn, ...compile && { compile } })
 
 /** The check that all of the checks pass. */
-export function all(checks: readonly Check[]): Check {
-  return (value, run) => checks.every((check) => check(value, run))
+export const all = (checks: readonly Check[]): Check => (value, run) => {
+  for (const check of checks) if (!check(value, run)) return false
+  return true
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -16,13 +16,13 @@ export type Check = (value: unknown, run: Run) => boolean
 export class Run {
   quiet: boolean
   errors: SchemaError[] = []
-  /** Names and indexes evaluated so far in the current value; kept only where a keyword reads it. */
+  /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   seen: unknown[] = []
   depth = 0
   steps = 0
   /** Why the run ended before its time. */
   gaveUp = ''
-  /** The schema resources entered, outermost first: the dynamic scope. */
+  /** The dynamic scope: the resources entered, outermost first. */
   readonly scope: Resource[]
   readonly limits: Limits
   private path = ''
@@ -67,19 +67,20 @@ export class Run {
     return !this.quiet
   }
 
-  /** Records that no branch holds: the errors of the nearest one, then the failure of the whole. */
+  /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
-    const { errors } = this
+    const { errors, path } = this
     const attempts = branches.map((branch) => {
       this.quiet = false
       this.errors = []
       branch(value, this)
       return this.errors
     })
+    const found = nearest(attempts, path, fault.keyword)
     this.quiet = false
-    this.errors = [...errors, ...nearest(attempts, this.path, fault.keyword)]
-    return this.fails(fault, value)
+    this.errors = [...errors, ...found]
+    return found.some((error) => error.path === path && error.keyword === fault.keyword) || this.fails(fault, value)
   }
 
   /** Ends the run: every reference fails from here on, and the answer is no. */

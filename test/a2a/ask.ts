@@ -3,15 +3,17 @@
  */
 import type { TriportServer } from '../../lib/server.ts'
 
-/** The parts of an answer that tests look at. */
+/** An answer, taken apart. */
 export interface Asked {
   readonly status: number
   readonly headers: Headers
-  readonly body: {
-    readonly id?: unknown
-    readonly result?: { readonly message: Said }
-    readonly error?: { readonly code: number; readonly message: string; readonly data?: Readonly<Record<string, unknown>> }
-  }
+  readonly id: unknown
+  readonly said: Said | undefined
+  /** The text of its first part. */
+  readonly text: string | undefined
+  readonly code: number | undefined
+  readonly error: string | undefined
+  readonly data: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The message in a result. */
@@ -22,29 +24,55 @@ export interface Said {
   readonly contextId: string
 }
 
+interface Envelope {
+  readonly id?: unknown
+  readonly result?: { readonly message: Said }
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Asked['data'] }
+}
+
+/** What a message may have besides its text. */
+export interface More {
+  readonly id?: unknown
+  readonly contextId?: string | undefined
+  readonly metadata?: object
+}
+
 /** The envelope of a message with one text. */
-export function message(text: string, more: { id?: unknown; contextId?: string; metadata?: object } = {}): object {
-  const { id = '1', contextId, metadata } = more
+export function message(text: string, { id = '1', contextId, metadata }: More = {}): object {
   const params = { message: { role: 'user', parts: [{ type: 'text', text }], contextId }, metadata }
   return { jsonrpc: '2.0', id, method: 'message/send', params }
 }
 
-/** Posts a body: a string as it is, anything else as JSON. */
-export async function post(
-  server: TriportServer, body: unknown, headers: Record<string, string> = {}, path = '/a2a', signal?: AbortSignal,
-): Promise<Asked> {
+/** Where and how a body is posted. */
+export interface Way {
+  readonly headers?: Record<string, string>
+  readonly path?: string
+  readonly signal?: AbortSignal
+}
+
+/** Posts a body: text and bytes as they are, anything else as JSON. */
+export async function post(server: TriportServer, body: unknown, way: Way = {}): Promise<Asked> {
+  const { headers, path = '/a2a', signal = null } = way
   const response = await server.fetch(new Request(`http://agents.test${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
-    signal: signal ?? null,
+    signal,
   }))
+  const { id, result, error } = await response.json() as Envelope
   const { status } = response
-  return { status, headers: response.headers, body: await response.json() as Asked['body'] }
+  return {
+    status, headers: response.headers, id,
+    said: result?.message,
+    text: result?.message.parts[0]?.text,
+    code: error?.code,
+    error: error?.message,
+    data: error?.data,
+  }
 }
 
-/** The text of an answer. */
-export async function ask(server: TriportServer, text: string, more?: Parameters<typeof message>[1]): Promise<string> {
-  const { body } = await post(server, message(text, more))
-  return body.result?.message.parts.map((part) => part.text ?? part.uri).join('|') ?? JSON.stringify(body.error)
+/** The parts of an answer, texts and addresses. */
+export async function ask(server: TriportServer, text: string, more?: More): Promise<string> {
+  const { said, error } = await post(server, message(text, more))
+  return said?.parts.map((part) => part.text ?? part.uri).join('|') ?? `${error}`
 }

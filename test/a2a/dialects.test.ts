@@ -17,7 +17,7 @@ test('a request picks its dialect by method, then by the shape of its params', (
     ['message/send', { message: 'none' }, 'plain'],
     ['message/send', undefined, 'plain'],
     ['message/send', { message: { kind: 'message', role: 'user', parts: [text] } }, undefined],
-    ['message/send', { message: { role: 'user', parts: [text, { kind: 'text', text: 'hello' }] } }, undefined],
+    ['message/send', { message: { role: 'user', parts: [text, { ...text, kind: 'text' }] } }, undefined],
     ['message/stream', { message: { role: 'user', parts: [text] } }, undefined],
     ['tasks/get', { id: '1' }, undefined],
     ['SendMessage', { message: {} }, undefined],

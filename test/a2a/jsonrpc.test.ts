@@ -9,7 +9,9 @@ import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
 import type { ServerOptions, TriportServer } from '../../lib/server.ts'
 
-function serve(agent: AgentLike = (prompt) => `You said ${prompt}`, options: ServerOptions = {}): TriportServer {
+const echo: Run = (prompt) => `You said ${prompt}`
+
+function serve(agent: AgentLike = echo, options: ServerOptions = {}): TriportServer {
   return createServer({ agents: [agent], protocol: 'a2a', log: false, ...options })
 }
 
@@ -18,17 +20,15 @@ const open = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":'
 test('what is not JSON is a parse error with the status 400 and no id', async () => {
   const server = serve()
   const bodies: readonly (string | Uint8Array)[] = [
-    '', '   ', '{', '{"jsonrpc":"2.0"', `${open}{}} tail`, '{"id":NaN}', '{/* */}', "{'id':1}", '{"id":"\n"}', 'hello',
+    '', '   ', '{', '{"jsonrpc":"2.0"', `${open}{}} tail`, '{"id":NaN}', '{/* */}', "{'id':1}", '{"id":"\n"}',
+    'hello',
     new Uint8Array([0x22, 0xff, 0xfe, 0x22]), new Uint8Array([0x22, 0xc0, 0xaf, 0x22]),
     `${'['.repeat(65)}${']'.repeat(65)}`, `${open}${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`,
   ]
   for (const body of bodies) {
-    const { status, body: answer } = await post(server, body)
-    assert.equal(status, 400, String(body))
-    assert.equal(answer.id, null)
-    assert.equal(answer.error?.code, -32700)
-    assert.equal(answer.error.message, 'Parse error')
-    assert.equal(typeof answer.error.data?.['detail'], 'string')
+    const { status, id, code, error, data } = await post(server, body)
+    assert.deepEqual([status, id, code, error], [400, null, -32700, 'Parse error'], String(body))
+    assert.equal(typeof data?.['detail'], 'string')
   }
   assert.equal(await ask(server, 'hello'), 'You said hello')
 })
@@ -37,7 +37,8 @@ test('JSON that is no request is an invalid request, with its id where that coul
   const server = serve()
   const request = { jsonrpc: '2.0', id: '1', method: 'message/send' }
   const rows: readonly (readonly [body: unknown, id: unknown])[] = [
-    ['1', null], ['null', null], ['true', null], ['"hello"', null], ['[]', null], [[request], null], [{}, null],
+    ['1', null], ['null', null], ['true', null], ['"hello"', null], ['[]', null],
+    [[request], null], [{}, null],
     [{ ...request, jsonrpc: '1.0' }, '1'],
     [{ ...request, jsonrpc: 2 }, '1'],
     [{ ...request, method: '' }, '1'],
@@ -55,18 +56,17 @@ test('JSON that is no request is an invalid request, with its id where that coul
     [{ jsonrpc: '2.0', id: '1', result: {} }, '1'],
     [{ jsonrpc: '2.0', id: '1', error: { code: 1, message: 'x' } }, '1'],
   ]
-  for (const [body, id] of rows) {
-    const { status, body: answer } = await post(server, body)
-    assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual([answer.id, answer.error?.code, answer.error?.message], [id, -32600, 'Invalid request'], JSON.stringify(body))
+  for (const [body, known] of rows) {
+    const { status, id, code, error } = await post(server, body)
+    assert.deepEqual([status, id, code, error], [200, known, -32600, 'Invalid request'], JSON.stringify(body))
   }
 })
 
 test('an id comes back with its type', async () => {
   const server = serve()
   for (const id of ['1', '', 'ü"\u2028', 0, -7, Number.MAX_SAFE_INTEGER, null]) {
-    assert.equal((await post(server, message('hello', { id }))).body.id, id)
-    assert.equal((await post(server, { jsonrpc: '2.0', id, method: 'nothing' })).body.id, id)
+    assert.equal((await post(server, message('hello', { id }))).id, id)
+    assert.equal((await post(server, { jsonrpc: '2.0', id, method: 'nothing' })).id, id)
   }
 })
 
@@ -77,29 +77,36 @@ test('every method but message/send is not found', async () => {
     '__proto__', 'constructor', 'toString',
   ]
   for (const method of methods) {
-    const { status, body } = await post(server, { ...message('hello'), method })
-    assert.deepEqual([status, body.id, body.error?.code, body.error?.message], [200, '1', -32601, 'Method not found'], method)
+    const { status, id, code, error } = await post(server, { ...message('hello'), method })
+    assert.deepEqual([status, id, code, error], [200, '1', -32601, 'Method not found'], method)
   }
 })
 
 test('strange but legal JSON is plain data', async () => {
-  const server = serve((prompt, call) => `${prompt} ${Object.keys(call.metadata).join()} ${({} as { x?: number }).x}`)
-  const text = '{"message":{"role":"user","parts":[{"text":"hi","__proto__":{"x":1},"constructor":1}],"__proto__":{"x":1}}'
-  const { body } = await post(server, `\ufeff${open}${text},"metadata":{"__proto__":{"x":1},"x":2}}}`)
-  assert.equal(body.result?.message.parts[0]?.text, 'hi __proto__,x undefined')
+  const server = serve((prompt, { metadata }) => {
+    return `${prompt} ${Object.keys(metadata).join()} ${Reflect.get({}, 'x')}`
+  })
+  const part = '{"text":"hi","__proto__":{"x":1},"constructor":1}'
+  const said = `{"role":"user","parts":[${part}],"__proto__":{"x":1}}`
+  const metadata = '{"__proto__":{"x":1},"x":2}'
+  const { text } = await post(server, `\ufeff${open}{"message":${said},"metadata":${metadata}}}`)
+  assert.equal(text, 'hi __proto__,x undefined')
   assert.equal(await ask(server, '\u0000\u2028\ud800'), '\u0000\u2028\ud800  undefined')
 })
 
 test('each kind of fault has its number and its status', async () => {
   const rows: readonly (readonly [FaultKind, status: number, code: number])[] = [
-    ['invalid', 200, -32602], ['unauthenticated', 401, -32600], ['forbidden', 403, -32600], ['not-found', 200, -32602],
-    ['conflict', 200, -32004], ['unsupported', 200, -32004], ['too-large', 200, -32602], ['busy', 503, -32603],
-    ['timeout', 200, -32603], ['cancelled', 503, -32603], ['failed', 200, -32603],
+    ['invalid', 200, -32602], ['unauthenticated', 401, -32600], ['forbidden', 403, -32600],
+    ['not-found', 200, -32602], ['conflict', 200, -32004], ['unsupported', 200, -32004],
+    ['too-large', 200, -32602], ['busy', 503, -32603], ['timeout', 200, -32603], ['cancelled', 503, -32603],
+    ['failed', 200, -32603],
   ]
-  for (const [kind, status, code] of rows) {
-    for (const run of [() => { throw new Fault(kind, 'why') }, async () => { throw new Fault(kind, 'why') }]) {
-      const { body, headers, ...asked } = await post(serve(run, { name: 'Café "7"' }), message('hello'))
-      assert.deepEqual([asked.status, body.id, body.error?.code, body.error?.data], [status, '1', code, { detail: 'why' }], kind)
+  for (const [kind, ...owed] of rows) {
+    const fault = new Fault(kind, 'why')
+    for (const run of [() => { throw fault }, async () => { throw fault }]) {
+      const server = serve(run, { name: 'Café "7"' })
+      const { status, id, code, data, headers } = await post(server, message('hello'))
+      assert.deepEqual([status, code, id, data], [...owed, '1', { detail: 'why' }], kind)
       assert.equal(headers.get('retry-after'), status === 503 ? '1' : null)
       assert.equal(headers.get('www-authenticate'), status === 401 ? 'Bearer realm="Caf 7"' : null)
     }
@@ -129,33 +136,34 @@ test('whatever else an agent does wrong is an internal error that tells nothing'
   for (const run of runs) {
     const lines: string[] = []
     const server = serve(run, { log: (level) => lines.push(level) })
-    const { status, body } = await post(server, message('hello'), { 'x-request-id': 'r-1' })
-    const error = { code: -32603, message: 'Internal error', data: { detail: 'Internal error (request r-1)' } }
-    assert.deepEqual([status, body], [200, { jsonrpc: '2.0', id: '1', error }], String(run))
+    const headers = { 'x-request-id': 'r-1' }
+    const { status, id, code, error, data } = await post(server, message('hello'), { headers })
+    assert.deepEqual([status, id, code, error], [200, '1', -32603, 'Internal error'], String(run))
+    assert.deepEqual(data, { detail: 'Internal error (request r-1)' })
     assert.deepEqual(lines, ['error'], String(run))
   }
 })
 
 test('exposeErrors shows the message of a defect', async () => {
-  const { body } = await post(serve(() => { throw new Error('no such table') }, { exposeErrors: true }), message('hello'))
-  assert.equal(body.error?.data?.['detail'], 'no such table')
+  const server = serve(() => { throw new Error('no such table') }, { exposeErrors: true })
+  assert.deepEqual((await post(server, message('hello'))).data, { detail: 'no such table' })
 })
 
 test('a fault whose detail is not JSON is answered without it', async () => {
-  const { body } = await post(serve(() => { throw new Fault('failed', 'why', { secret: 1n }) }), message('hello'))
-  assert.deepEqual(body.error, { code: -32603, message: 'Internal error', data: { detail: 'why' } })
+  const server = serve(() => { throw new Fault('failed', 'why', { secret: 1n }) })
+  const { code, error, data } = await post(server, message('hello'))
+  assert.deepEqual([code, error, data], [-32603, 'Internal error', { detail: 'why' }])
 })
 
 test('a reply over maxResultBytes is refused, however it is counted', async () => {
   const server = serve((prompt) => prompt, { maxResultBytes: 1024 })
-  const size = async (text: string): Promise<number | undefined> => (await post(server, message(text))).body.error?.code
-  assert.equal(await size('x'.repeat(700)), undefined)
-  assert.equal(await size('x'.repeat(1025)), -32602)
-  assert.equal(await size('\u0000'.repeat(200)), -32602)
-  assert.equal(await size('ü'.repeat(500)), -32602)
+  assert.equal((await post(server, message('x'.repeat(700)))).code, undefined)
+  for (const text of ['x'.repeat(1025), '\u0000'.repeat(200), 'ü'.repeat(500)]) {
+    assert.equal((await post(server, message(text))).code, -32602)
+  }
 })
 
-test('a body over maxBodyBytes, of another type or in another coding is refused in the form of the door', async () => {
+test('a body that is too long, of another type or coded is refused in the form of the door', async () => {
   const server = serve(undefined, { maxBodyBytes: 1024 })
   const rows: readonly (readonly [headers: Record<string, string>, status: number])[] = [
     [{ 'content-type': 'text/plain' }, 415],
@@ -165,34 +173,36 @@ test('a body over maxBodyBytes, of another type or in another coding is refused 
     [{ 'content-encoding': 'gzip' }, 415],
     [{ 'content-length': '1025' }, 413],
   ]
-  for (const [headers, status] of rows) {
-    const asked = await post(server, message('hello'), headers)
-    assert.equal(asked.status, status, JSON.stringify(headers))
+  for (const [headers, owed] of rows) {
+    const asked = await post(server, message('hello'), { headers })
+    const { status, id, code } = asked
+    assert.deepEqual([status, id, code], [owed, null, -32600], JSON.stringify(headers))
     assert.equal(asked.headers.get('content-type'), 'application/json')
-    assert.deepEqual([asked.body.id, asked.body.error?.code, asked.body.error?.message], [null, -32600, 'Invalid request'])
   }
   assert.equal((await post(server, message('x'.repeat(1025)))).status, 413)
-  for (const type of ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset="UTF-8"']) {
-    assert.equal((await post(server, message('hello'), { 'content-type': type })).status, 200)
+  const types = ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset="UTF-8"']
+  for (const type of types) {
+    assert.equal((await post(server, message('hello'), { headers: { 'content-type': type } })).status, 200)
   }
 })
 
 test('more calls than allowed are 503, with the id of the message', async () => {
   let release = (): void => {}
-  const server = serve(() => new Promise<string>((resolve) => { release = () => resolve('done') }), { maxCalls: 1 })
+  const done = new Promise<string>((resolve) => { release = () => resolve('done') })
+  const server = serve(() => done, { maxCalls: 1 })
   const first = post(server, message('one'))
   await new Promise(setImmediate)
   const second = await post(server, message('two', { id: 2 }))
-  assert.deepEqual([second.status, second.body.id, second.body.error?.code], [503, 2, -32603])
+  assert.deepEqual([second.status, second.id, second.code], [503, 2, -32603])
   assert.equal(second.headers.get('retry-after'), '1')
   release()
-  assert.equal((await first).body.result?.message.parts[0]?.text, 'done')
+  assert.equal((await first).text, 'done')
 })
 
 test('an agent that takes too long is an internal error, in time', async () => {
   const server = serve({ name: 'Slow', timeoutMs: 20, run: () => new Promise<string>(() => {}) })
-  const { status, body } = await post(server, message('hello'))
-  assert.deepEqual([status, body.error?.code, body.error?.data?.['detail']], [200, -32603, 'No result within 20 ms'])
+  const { status, code, data } = await post(server, message('hello'))
+  assert.deepEqual([status, code, data], [200, -32603, { detail: 'No result within 20 ms' }])
 })
 
 test('a thousand clients with one id each get their own answer', async () => {
@@ -200,22 +210,18 @@ test('a thousand clients with one id each get their own answer', async () => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 50))
     return `You said ${prompt}`
   })
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, index) => post(server, message(`number ${index}`))))
-  const contexts = new Set<string>()
-  for (const [index, { body }] of answers.entries()) {
-    assert.equal(body.result?.message.parts[0]?.text, `You said number ${index}`)
-    contexts.add(body.result.message.contextId)
-  }
-  assert.equal(contexts.size, 1000)
+  const texts = Array.from({ length: 1000 }, (_, index) => `number ${index}`)
+  const answers = await Promise.all(texts.map((text) => post(server, message(text))))
+  assert.deepEqual(answers.map(({ text }) => text), texts.map((text) => `You said ${text}`))
+  assert.equal(new Set(answers.map(({ said }) => said?.contextId)).size, 1000)
 })
 
 test('an agent that answers at once is answered without a promise', () => {
   const { service } = createService({ agents: [(prompt) => `You said ${prompt}`], log: false })
   const endpoint = a2aEndpoints(service, { isKeyed: () => false })[0]!
-  const exchange = {
-    body: JSON.stringify(message('hello')),
-    origin: { requestId: 'r', principal: { id: 'anonymous', scopes: [] }, onGone: () => assert.fail('nobody waits') },
-  }
+  const principal = { id: 'anonymous', scopes: [] }
+  const origin = { requestId: 'r', principal, onGone: () => assert.fail('nobody waits') }
+  const exchange = { body: JSON.stringify(message('hello')), origin }
   const reply = endpoint.handle(exchange as unknown as Exchange)
   assert(!(reply instanceof Promise))
   assert.deepEqual([reply.status, reply.type], [200, 'application/json'])

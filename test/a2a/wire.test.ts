@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { createServer } from '../../lib/server.ts'
+import type { AgentOutput } from '../../lib/core/answer.ts'
 import type { Call } from '../../lib/core/call.ts'
 
 interface Golden {
@@ -14,7 +15,11 @@ interface Golden {
 // From the root of the checkout, where tests are started: compiled ones lie elsewhere than what they read.
 const folder = 'test/fixtures/a2a/plain'
 
-const acts = new Map<string, (call: Call) => unknown>([
+const report = {
+  type: 'resource_link', uri: 'https://example.com/report.pdf', name: 'Report', mimeType: 'application/pdf',
+}
+
+const acts = new Map<string, (call: Call) => AgentOutput>([
   ['files', (call) => JSON.stringify(call.message)],
   ['metadata', (call) => JSON.stringify(call.metadata)],
   ['nothing', () => undefined],
@@ -23,10 +28,7 @@ const acts = new Map<string, (call: Call) => unknown>([
   ['reject', () => ({ text: 'I do not give advice', state: 'rejected' })],
   ['throw', () => { throw new Error('the password is swordfish') }],
   ['image', () => ({ type: 'image', data: new Uint8Array([0, 1, 2]), mimeType: 'image/png' })],
-  ['link', () => ({
-    text: 'Here it is.',
-    content: [{ type: 'resource_link', uri: 'https://example.com/report.pdf', name: 'Report', mimeType: 'application/pdf' }],
-  })],
+  ['link', () => ({ text: 'Here it is.', content: [report] })],
 ])
 
 const server = createServer({
@@ -35,7 +37,10 @@ const server = createServer({
   agents: [{
     name: 'Golden',
     description: 'Answers as it is told.',
-    run: (prompt, call) => (acts.get(prompt)?.(call) ?? (prompt === 'nothing' ? '' : `You said ${prompt}`)) as string,
+    run(prompt, call) {
+      const act = acts.get(prompt)
+      return act === undefined ? `You said ${prompt}` : act(call)
+    },
   }],
 })
 
@@ -52,8 +57,8 @@ function requestOf(request: unknown): Request {
 function normal(body: string): unknown {
   const made = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
   return JSON.parse(body, (name, value: unknown) => {
-    const isMade = (name === 'messageId' || name === 'contextId') && typeof value === 'string' && made.test(value)
-    return isMade ? `<${name}>` : value
+    if (name !== 'messageId' && name !== 'contextId') return value
+    return made.test(String(value)) ? `<${name}>` : value
   })
 }
 

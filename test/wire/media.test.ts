@@ -10,7 +10,7 @@ const types: readonly (readonly [value: string, type: string | undefined, charse
   ['application/json;charset="utf-8"; profile=x', 'application/json', 'utf-8'],
   ['application/json ; CHARSET=latin1', 'application/json', 'latin1'],
   ['application/a2a+json', 'application/a2a+json'],
-  ['text/plain; a=application/json', 'text/plain'],
+  ['text/plain; a=application/json', undefined],
   ['application/json, text/plain', undefined],
   ['application/json; charset', undefined],
   ['application/json; charset=', undefined],

@@ -9,32 +9,33 @@ import * as kind from '../kind.ts'
 import { all, PART, PROBE, rule } from '../rule.ts'
 
 export const prefixItems: Rule = rule(kind.schemas, leading)
-
-export const items: Rule = rule(kind.schema, (site, schema) => {
-  const { prefixItems } = site.schema
-  return each(site, schema, Array.isArray(prefixItems) ? prefixItems.length : 0)
-})
+export const items: Rule = rule(kind.itemSchema, (site, schema) => each(site, schema, lengthOf(site.beside('prefixItems'), 0)))
+export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => each(site, schema, 0, Infinity, true), 'last')
 
 /** draft-07: one schema for all items, or one for each of the first. */
 export const itemsOrTuple: Rule = rule(kind.schemaOrList, (site, value) =>
   Array.isArray(value) ? leading(site, value) : each(site, value, 0))
-
 /** draft-07: what follows a tuple. */
-export const additionalItems: Rule = rule(kind.schema, (site, schema) => {
-  const { items } = site.schema
-  return each(site, schema, Array.isArray(items) ? items.length : Infinity)
-})
-
-export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => each(site, schema, 0, true), 'last')
+export const additionalItems: Rule = rule(kind.schema, (site, schema) =>
+  each(site, schema, lengthOf(site.beside('items'), Infinity)))
 
 export const contains: Rule = rule(kind.schema, (site, schema) => {
-  const { minContains = 1, maxContains = Infinity } = site.schema
-  return containing(site, schema, Number(minContains), Number(maxContains))
+  const [least, most] = [Number(site.beside('minContains') ?? 1), Number(site.beside('maxContains') ?? Infinity)]
+  const check = site.check(PROBE, schema, 'contains')
+  const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
+  const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
+  return (value, run) => {
+    if (!Array.isArray(value)) return true
+    run.steps += value.length
+    let found = 0
+    for (const [index, item] of value.entries()) {
+      if (!run.holds(check, item)) continue
+      found++
+      if (site.tracks) run.seen.push(index)
+    }
+    return found < least ? run.fails(few, value) : found <= most || run.fails(many, value)
+  }
 })
-
-/** draft-07: at least one. */
-export const containsOne: Rule = rule(kind.schema, (site, schema) => containing(site, schema, 1, Infinity))
-
 /** Read by `contains`. */
 const containsBound: Rule = rule(kind.count)
 
@@ -46,19 +47,19 @@ export const uniqueItems: Rule = rule(kind.boolean, (site, unique) => {
 export { containsBound as minContains, containsBound as maxContains }
 
 function leading(site: Site, schemas: readonly unknown[]): Check {
-  return all(schemas.map((schema, index) => each(site, schema, index, false, index)))
+  return all(schemas.map((schema, index) => each(site, schema, index, index + 1, false, index)))
 }
 
-/** The items from one index to another, or of those the ones that nothing has evaluated. */
-function each(site: Site, schema: unknown, start: number, unseen = false, end?: number): Check {
+/** Checks the items between two indexes, or those of them that nothing has evaluated. */
+function each(site: Site, schema: unknown, start: number, end = Infinity, unseen = false, ...steps: number[]): Check {
   const { keyword, tracks } = site
-  const check = site.check(PART, schema, ...end === undefined ? [keyword] : [keyword, end])
+  const check = site.check(PART, schema, keyword, ...steps)
   return (value, run) => {
     if (!Array.isArray(value)) return true
+    const stop = Math.min(end, value.length)
     const seen = unseen && new Set(run.seen)
-    for (let index = start; index < value.length; index++) {
-      if (index > (end ?? index)) break
-      run.steps++
+    run.steps += stop
+    for (let index = start; index < stop; index++) {
       if (seen && seen.has(index)) continue
       if (tracks) run.seen.push(index)
       if (!run.visit(check, value[index], index)) return false
@@ -67,15 +68,6 @@ function each(site: Site, schema: unknown, start: number, unseen = false, end?: 
   }
 }
 
-function containing(site: Site, schema: unknown, least: number, most: number): Check {
-  const check = site.check(PROBE, schema, site.keyword)
-  const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
-  const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
-  return (value, run) => {
-    if (!Array.isArray(value)) return true
-    run.steps += value.length
-    const found = [...value.keys()].filter((index) => run.holds(check, value[index]))
-    if (site.tracks) run.seen.push(...found)
-    return found.length < least ? run.fails(few, value) : found.length <= most || run.fails(many, value)
-  }
+function lengthOf(value: unknown, otherwise: number): number {
+  return Array.isArray(value) ? value.length : otherwise
 }

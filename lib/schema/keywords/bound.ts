@@ -1,52 +1,55 @@
 /**
- * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). A rule is made of
- * what is measured, how it is compared, and the phrase for it.
+ * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). Every bound is a
+ * range that is open on one side.
  */
+import type { Fault } from '../error.ts'
 import type { Rule } from '../rule.ts'
+import type { Check } from '../run.ts'
 import { count } from '../error.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
 
-/** A value's measure; undefined where it has none and every bound holds. */
-type Measure = (value: unknown) => number | undefined
-type Compare = (measure: number, limit: number) => boolean
+/** Makes the check that a value is in a range, or is of a type that the range says nothing about. */
+type Range = (low: number, high: number, fault: Fault) => Check
 
-const atMost: Compare = (measure, limit) => measure <= limit
-const atLeast: Compare = (measure, limit) => measure >= limit
-const number: Measure = (value) => typeof value === 'number' ? value : undefined
-const items: Measure = (value) => Array.isArray(value) ? value.length : undefined
-const properties: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined
-/** Characters are code points, of which some take two UTF-16 units. */
-const characters: Measure = (value) => {
-  if (typeof value !== 'string') return undefined
-  let { length } = value
-  for (let at = 1; at < value.length; at++) {
-    if ((value.charCodeAt(at) & 0xfc00) === 0xdc00 && (value.charCodeAt(at - 1) & 0xfc00) === 0xd800) length--
-  }
-  return length
+const number: Range = (low, high, fault) => (value, run) =>
+  typeof value !== 'number' || (value >= low && value <= high) || run.fails(fault, value)
+const between: Range = (low, high, fault) => (value, run) =>
+  typeof value !== 'number' || (value > low && value < high) || run.fails(fault, value)
+const items: Range = (low, high, fault) => (value, run) =>
+  !Array.isArray(value) || (value.length >= low && value.length <= high) || run.fails(fault, value)
+const properties: Range = (low, high, fault) => (value, run) => {
+  const size = isObject(value) ? Object.keys(value).length : low
+  return (size >= low && size <= high) || run.fails(fault, value)
+}
+const characters: Range = (low, high, fault) => (value, run) => {
+  // A character is a code point, one or two UTF-16 units, so most strings need no counting.
+  if (typeof value !== 'string' || (value.length >= 2 * low && value.length <= high)) return true
+  const size = value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length
+  return (size >= low && size <= high) || run.fails(fault, value)
 }
 
-export const maximum: Rule = bound(number, atMost, 'at most')
-export const minimum: Rule = bound(number, atLeast, 'at least')
-export const exclusiveMaximum: Rule = bound(number, (value, limit) => value < limit, 'less than')
-export const exclusiveMinimum: Rule = bound(number, (value, limit) => value > limit, 'greater than')
-export const multipleOf: Rule = bound(number, isMultiple, 'a multiple of')
-export const maxLength: Rule = bound(characters, atMost, 'at most', 'character')
-export const minLength: Rule = bound(characters, atLeast, 'at least', 'character')
-export const maxItems: Rule = bound(items, atMost, 'at most', 'item')
-export const minItems: Rule = bound(items, atLeast, 'at least', 'item')
-export const maxProperties: Rule = bound(properties, atMost, 'at most', 'property')
-export const minProperties: Rule = bound(properties, atLeast, 'at least', 'property')
-
-function bound(measure: Measure, compare: Compare, phrase: string, noun?: string): Rule {
-  return rule(noun ? kind.count : compare === isMultiple ? kind.positive : kind.number, (site, limit) => {
-    const fault = site.fault(noun ? `must have ${phrase} ${count(limit, noun)}` : `must be ${phrase} ${limit}`, limit)
-    return (value, run) => {
-      const measured = measure(value)
-      return measured === undefined || compare(measured, limit) || run.fails(fault, value)
-    }
+const bound = (range: Range, isHigh: boolean, phrase: string, noun?: string): Rule =>
+  rule(noun ? kind.count : kind.number, (site, limit) => {
+    const fault = site.fault(`must ${phrase} ${noun ? count(limit, noun) : limit}`, limit)
+    return isHigh ? range(noun ? 0 : -Infinity, limit, fault) : range(limit, Infinity, fault)
   })
-}
+
+export const maximum: Rule = bound(number, true, 'be at most')
+export const minimum: Rule = bound(number, false, 'be at least')
+export const exclusiveMaximum: Rule = bound(between, true, 'be less than')
+export const exclusiveMinimum: Rule = bound(between, false, 'be greater than')
+export const maxLength: Rule = bound(characters, true, 'have at most', 'character')
+export const minLength: Rule = bound(characters, false, 'have at least', 'character')
+export const maxItems: Rule = bound(items, true, 'have at most', 'item')
+export const minItems: Rule = bound(items, false, 'have at least', 'item')
+export const maxProperties: Rule = bound(properties, true, 'have at most', 'property')
+export const minProperties: Rule = bound(properties, false, 'have at least', 'property')
+
+export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
+  const fault = site.fault(`must be a multiple of ${divisor}`, divisor)
+  return (value, run) => typeof value !== 'number' || isMultiple(value, divisor) || run.fails(fault, value)
+})
 
 /** As people write them: 19.99 is a multiple of 0.01, although neither has an exact binary form. */
 function isMultiple(value: number, divisor: number): boolean {

@@ -6,32 +6,26 @@ import type { Check } from '../run.ts'
 import * as kind from '../kind.ts'
 import { all, BRANCH, rule, SAME } from '../rule.ts'
 
-export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, SAME, schemas)))
+const branches = (site: Site, how: number, schemas: readonly unknown[]): readonly Check[] =>
+  schemas.map((schema, index) => site.check(how, schema, site.keyword, index))
 
-export const anyOf: Rule = rule(kind.schemas, (site, schemas) => {
-  const checks = branches(site, BRANCH, schemas)
-  const fault = site.fault(`matches none of ${checks.length} alternatives`)
-  return (value, run) => {
-    let held = false
-    for (const check of checks) {
-      held = run.holds(check, value) || held
-      // Who reads what was evaluated needs it of every branch that holds.
-      if (held && !site.tracks) return true
-    }
-    return held || run.failsAll(checks, fault, value)
-  }
-})
-
-export const oneOf: Rule = rule(kind.schemas, (site, schemas) => {
+/** The search for branches that hold is over when `stop` of them are found: one for `anyOf`, two for `oneOf`. */
+const choice = (stop: number): Rule => rule(kind.schemas, (site, schemas) => {
   const checks = branches(site, BRANCH, schemas)
   const none = site.fault(`matches none of ${checks.length} alternatives`)
   const several = site.fault('matches more than one alternative, not exactly one')
+  // Who reads what was evaluated needs it of every branch that holds.
+  const enough = site.tracks ? Infinity : stop
   return (value, run) => {
     let held = 0
-    for (const check of checks) if (run.holds(check, value) && ++held > 1) return run.fails(several, value)
-    return held > 0 || run.failsAll(checks, none, value)
+    for (const check of checks) if (run.holds(check, value) && ++held >= enough) break
+    return stop > 1 && held > 1 ? run.fails(several, value) : held > 0 || run.failsAll(checks, none, value)
   }
 })
+
+export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, SAME, schemas)))
+export const anyOf: Rule = choice(1)
+export const oneOf: Rule = choice(2)
 
 export const not: Rule = rule(kind.schema, (site, schema) => {
   const check = site.check(BRANCH, schema, 'not')
@@ -40,18 +34,12 @@ export const not: Rule = rule(kind.schema, (site, schema) => {
 })
 
 const condition: Rule = rule(kind.schema, (site, schema) => {
-  const { then = true, else: otherwise = true } = site.schema
   const test = site.check(BRANCH, schema, 'if')
-  const yes = site.check(BRANCH, then, 'then')
-  const no = site.check(BRANCH, otherwise, 'else')
+  const yes = site.check(BRANCH, site.beside('then') ?? true, 'then')
+  const no = site.check(BRANCH, site.beside('else') ?? true, 'else')
   return (value, run) => run.holds(test, value) ? yes(value, run) : no(value, run)
 })
-
 /** Applied by `if`. */
 const consequence: Rule = rule(kind.schema)
 
 export { condition as if, consequence as then, consequence as else }
-
-function branches(site: Site, how: number, schemas: readonly unknown[]): readonly Check[] {
-  return schemas.map((schema, index) => site.check(how, schema, site.keyword, index))
-}

@@ -12,38 +12,36 @@ import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { all, BRANCH, isObject, PART, PROBE, rule } from '../rule.ts'
 
+/** Also sees to what is required and additional, as far as that can be told while walking over the properties. */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { limits, certain, tracks } = site
   const parts = Object.entries(schemas).map(([name, schema]) =>
     ({ ...partOf(name), check: site.check(PART, schema, 'properties', name) }))
   const fill = limits.defaults && certain ? filling(schemas) : undefined
+  const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   return (object, run) => {
     if (!isObject(object)) return true
     fill?.(object)
+    let found = 0
     for (const part of parts) {
       const value = read(object, part)
       if (value === undefined) continue
+      found++
       if (tracks) run.seen.push(part.name)
       if (!run.visit(part.check, value, part.name)) return false
     }
-    return true
+    return !rest || found === size(object) || rest(object, run)
   }
 })
+
+export const additionalProperties: Rule = rule(kind.schema, (site) => site.beside('properties') ? undefined : additional(site))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
   all(Object.entries(schemas).map(([source, schema]) =>
     members(site, site.check(PART, schema, site.keyword, source), patternAt(site, source, source)))))
 
-export const additionalProperties: Rule = rule(kind.schema, (site, schema) => {
-  const { properties = {}, patternProperties = {} } = site.schema
-  const known = new Set(Object.keys(Object(properties)))
-  const tests = Object.keys(Object(patternProperties)).map((source) => patternAt(site, source))
-  const check = remaining(site, schema, `; known are ${list([...known])}`)
-  return members(site, check, (name) => !known.has(name) && !tests.some((matches) => matches(name)))
-})
-
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) =>
-  members(site, remaining(site, schema, ''), (name, seen) => !seen?.has(name), true), 'last')
+  members(site, remaining(site, schema, site.keyword, ''), (name, seen) => !seen.has(name), true), 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.check(PROBE, schema, site.keyword)
@@ -62,25 +60,30 @@ interface Part {
   readonly inherited: boolean
 }
 
-function partOf(name: string): Part {
-  return { name, inherited: name in Object.prototype }
-}
+type Picks = (name: string, seen: ReadonlySet<unknown>) => boolean
+
+const nothing: ReadonlySet<unknown> = new Set()
+const partOf = (name: string): Part => ({ name, inherited: name in Object.prototype })
+const keysOf = (value: unknown): string[] => isObject(value) ? Object.keys(value) : []
 
 function read(object: JsonObject, { name, inherited }: Part): unknown {
   return inherited && !Object.hasOwn(object, name) ? undefined : object[name]
 }
 
+function size(object: JsonObject): number {
+  let count = 0
+  for (const _ in object) count++
+  return count
+}
+
 /** Checks the properties that are picked by name, or by what has been evaluated. */
-function members(
-  site: Site, check: Check, picks: (name: string, seen?: ReadonlySet<unknown>) => boolean, reads = false,
-): Check {
+function members(site: Site, check: Check, picks: Picks, reads = false): Check {
   const { tracks } = site
   return (object, run) => {
     if (!isObject(object)) return true
-    const seen = reads ? new Set(run.seen) : undefined
-    // The quickest loop goes over inherited names too; they are sorted out where it matters.
-    for (const name in object) {
-      if (!picks(name, seen) || !Object.hasOwn(object, name) || object[name] === undefined) continue
+    const seen = reads ? new Set(run.seen) : nothing
+    for (const name of Object.keys(object)) {
+      if (object[name] === undefined || !picks(name, seen)) continue
       if (tracks) run.seen.push(name)
       if (!run.visit(check, object[name], name)) return false
     }
@@ -88,29 +91,40 @@ function members(
   }
 }
 
+function additional(site: Site): Check {
+  const known = new Set(keysOf(site.beside('properties')))
+  const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
+  const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', `; known are ${list([...known])}`)
+  return members(site, check, (name) => !known.has(name) && !tests.some((matches) => matches(name)))
+}
+
 /** The check of what is left over, with a better word for `false`. */
-function remaining(site: Site, schema: unknown, hint: string): Check {
-  const fault = site.fault(`is not a known property${hint}`)
-  return schema === false ? (value, run) => run.fails(fault, value) : site.check(PART, schema, site.keyword)
+function remaining(site: Site, schema: unknown, keyword: string, hint: string): Check {
+  const fault = { ...site.fault(`is not a known property${hint}`), keyword }
+  return schema === false ? (value, run) => run.fails(fault, value) : site.check(PART, schema, keyword)
 }
 
 /** Demands properties; what is missing is reported at the place where it should be. */
 function demand(names: readonly string[], fault: Fault): Check {
   const parts = names.map(partOf)
   const fail: Check = (value, run) => run.fails(fault, value)
-  return (object, run) => !isObject(object)
-    || parts.every((part) => read(object, part) !== undefined || run.visit(fail, undefined, part.name))
+  return (object, run) => {
+    if (!isObject(object)) return true
+    for (const part of parts) if (read(object, part) === undefined && !run.visit(fail, undefined, part.name)) return false
+    return true
+  }
 }
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
-  const parts = Object.entries(map).map(([name, value]) => {
-    if (!isNames(value)) return { ...partOf(name), check: site.check(BRANCH, value, site.keyword, name) }
-    if (!kind.names.is(value)) throw site.broken(`must be ${kind.names.phrase}`, name)
-    return { ...partOf(name), check: demand(value, site.fault(`is required where "${name}" is given`)) }
-  })
-  return (object, run) => !isObject(object)
-    || parts.every((part) => read(object, part) === undefined || part.check(object, run))
+  const [is, phrase] = kind.names
+  return all(Object.entries(map).map(([name, value]): Check => {
+    const part = partOf(name)
+    if (isNames(value) && !is(value)) throw site.broken(`must be ${phrase}`, name)
+    const check = isNames(value) && is(value) ? demand(value, site.fault(`is required where "${name}" is given`))
+      : site.check(BRANCH, value, site.keyword, name)
+    return (object, run) => !isObject(object) || read(object, part) === undefined || check(object, run)
+  }))
 }
 
 /** Puts defaults in, in place. */

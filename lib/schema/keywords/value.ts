@@ -1,35 +1,33 @@
 /**
  * Keywords for any value: `type`, `enum`, `const` (2020-12 validation §6.1).
  */
+import type { Fault } from '../error.ts'
+import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 import { equal } from '../equal.ts'
 import { list, show } from '../error.ts'
 import * as kind from '../kind.ts'
-import { isObject, type Rule, rule, type Site } from '../rule.ts'
+import { isObject, rule } from '../rule.ts'
 
-type Type = [phrase: string, test: (value: unknown) => boolean]
-
-const types: ReadonlyMap<unknown, Type> = new Map<unknown, Type>([
-  ['string', ['a string', (value) => typeof value === 'string']],
-  ['number', ['a number', (value) => typeof value === 'number']],
-  ['integer', ['an integer', Number.isInteger]],
-  ['boolean', ['a boolean', (value) => typeof value === 'boolean']],
-  ['object', ['an object', isObject]],
-  ['array', ['an array', Array.isArray]],
-  ['null', ['null', (value) => value === null]],
+const names: readonly unknown[] = ['string', 'number', 'boolean', 'integer', 'object', 'array', 'null']
+const others: ReadonlyMap<unknown, (fault: Fault) => Check> = new Map<unknown, (fault: Fault) => Check>([
+  ['integer', (fault) => (value, run) => Number.isInteger(value) || run.fails(fault, value)],
+  ['object', (fault) => (value, run) => isObject(value) || run.fails(fault, value)],
+  ['array', (fault) => (value, run) => Array.isArray(value) || run.fails(fault, value)],
+  ['null', (fault) => (value, run) => value === null || run.fails(fault, value)],
 ])
 
 export const type: Rule = rule(kind.type, (site, value) => {
-  const chosen = [value].flat().map((name) => {
-    const found = types.get(name)
-    if (found) return found
-    throw site.broken(`${show(name)} is not a type; write one of ${list([...types.keys()])}, or an array of them`)
-  })
-  const fault = site.fault(`must be ${chosen.map(([phrase]) => phrase).join(' or ')}`, value)
-  const [only] = chosen
-  if (!only) throw site.broken('"type" must not be empty; leave it out to allow every type')
-  const test: Type[1] = chosen.length === 1 ? only[1] : (value) => chosen.some(([, test]) => test(value))
-  return (value, run) => test(value) || run.fails(fault, value)
+  const chosen = [value].flat()
+  const wrong = chosen.length > 0 ? chosen.find((name) => !names.includes(name)) : []
+  if (wrong !== undefined) throw site.broken(`${show(wrong)} is not a type; write one of ${list(names)}, or an array of them`)
+  const phrase = chosen.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n ')).join(' or ')
+  const fault = site.fault(`must be ${phrase}`, value)
+  const checks = chosen.map((name): Check => others.get(name)?.(fault)
+    ?? ((one, run) => typeof one === name || run.fails(fault, one)))
+  const [only] = checks
+  if (only && checks.length === 1) return only
+  return (one, run) => checks.some((check) => run.holds(check, one)) || run.fails(fault, one)
 }, 'first')
 
 const enumeration: Rule = rule(kind.list, (site, values) => among(site, values, `one of ${list(values)}`, values))
@@ -40,6 +38,6 @@ export { enumeration as enum, constant as const }
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
   const fault = site.fault(`must be ${phrase}`, expected)
   const simple = new Set(values)
-  const deep = values.filter((value) => typeof value === 'object' && value !== null)
+  const deep = values.filter((value) => typeof value === 'object')
   return (value, run) => simple.has(value) || deep.some((one) => equal(one, value)) || run.fails(fault, value)
 }

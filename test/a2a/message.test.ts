@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { promptOf } from '../../lib/a2a/message.ts'
+import { createServer } from '../../lib/server.ts'
+import { ask, message, post } from './ask.ts'
+import type { Run } from '../../lib/core/agent.ts'
+import type { ServerOptions, TriportServer } from '../../lib/server.ts'
+
+function serve(run: Run, options: Partial<ServerOptions> = {}): TriportServer {
+  return createServer({ agents: [{ name: 'Bot', run }], protocol: 'a2a', log: false, ...options })
+}
+
+const history: Run = (prompt, call) => {
+  return `${call.history.map(({ role, content }) => `${role}: ${content}`).join('; ')} > ${prompt}`
+}
+
+test('the prompt is the texts, one below the other, without the files', () => {
+  const link = { type: 'resource_link', uri: 'https://a.example', name: 'a' } as const
+  assert.equal(promptOf([{ type: 'text', text: 'one' }, link, { type: 'text', text: 'two' }]), 'one\ntwo')
+  assert.equal(promptOf([{ type: 'text', text: '' }, { type: 'text', text: 'two' }]), '\ntwo')
+  assert.equal(promptOf([link]), '')
+})
+
+test('a handler sees the door, the conversation, the metadata and every part', async () => {
+  let seen: unknown
+  const server = serve((prompt, call) => {
+    const { protocol, sessionId, history: said, metadata, message: blocks, requestId, trace } = call
+    seen = { prompt, protocol, sessionId, said, metadata, blocks, requestId, trace, asks: call.can('elicit') }
+    return 'ok'
+  })
+  const parts = [{ text: 'hi' }, { uri: 'https://a.example/b.png' }]
+  await post(server, {
+    jsonrpc: '2.0', id: '1', method: 'message/send',
+    params: { message: { role: 'user', contextId: 'trip', parts }, metadata: { tenant: 'blue' } },
+  }, { headers: { 'x-request-id': 'r-1', 'traceparent': '00-1' } })
+  assert.deepEqual(seen, {
+    prompt: 'hi',
+    protocol: 'a2a',
+    sessionId: 'trip',
+    said: [],
+    metadata: { tenant: 'blue' },
+    blocks: [
+      { type: 'text', text: 'hi' },
+      { type: 'resource_link', uri: 'https://a.example/b.png', name: 'b.png' },
+    ],
+    requestId: 'r-1',
+    trace: { traceparent: '00-1' },
+    asks: false,
+  })
+})
+
+test('a context that the client names goes on, one that it does not is made and told', async () => {
+  const server = serve(history)
+  const contextId = (await post(server, message('one'))).said?.contextId
+  assert.match(contextId ?? '', /^[\da-f-]{36}$/)
+  assert.equal(await ask(server, 'two', { contextId }), 'user: one; assistant:  > one > two')
+  const third = await post(server, message('three', { contextId }))
+  assert.equal(third.said?.contextId, contextId)
+  assert.match(third.text ?? '', /user: two; .*> three$/)
+  assert.notEqual((await post(server, message('four'))).said?.contextId, contextId)
+  assert.equal(await ask(server, 'five'), ' > five')
+})
+
+test('each reply has an id of its own', async () => {
+  const server = serve(() => 'ok')
+  const ids = new Set<string | undefined>()
+  for (let count = 0; count < 20; count++) ids.add((await post(server, message('x'))).said?.messageId)
+  assert.equal(ids.size, 20)
+})
+
+test('a conversation belongs to whoever began it', async () => {
+  const apiKey = [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }]
+  const server = serve(history, { apiKey })
+  const say = async (text: string, key: string): Promise<string | undefined> => {
+    const said = message(text, { contextId: 'shared' })
+    return (await post(server, said, { headers: { 'x-api-key': key } })).text
+  }
+  assert.equal(await say('one', 'key-of-ann'), ' > one')
+  assert.equal(await say('two', 'key-of-bob'), ' > two')
+  assert.equal(await say('three', 'key-of-ann'), 'user: one; assistant:  > one > three')
+})
+
+test('what failed or was rejected is no part of the conversation, a question is', async () => {
+  const server = serve((prompt, call) => {
+    if (prompt === 'fail') return { text: 'no', state: 'failed' }
+    if (prompt === 'reject') return { text: 'no', state: 'rejected' }
+    if (prompt === 'throw') throw new Error('no')
+    if (prompt === 'plan') return { text: 'Which year?', state: 'input-required' }
+    return history(prompt, call)
+  })
+  for (const prompt of ['fail', 'reject', 'throw', 'plan']) await ask(server, prompt, { contextId: 'c' })
+  assert.equal(await ask(server, '2026', { contextId: 'c' }), 'user: plan; assistant: Which year? > 2026')
+})
+
+test('a message of files alone is remembered by their names', async () => {
+  const server = serve(history)
+  const parts = [{ uri: 'https://a.example/x.png' }, { uri: 'data:,y' }]
+  const params = { message: { role: 'user', contextId: 'c', parts } }
+  await post(server, { jsonrpc: '2.0', id: '1', method: 'message/send', params })
+  assert.equal(await ask(server, 'next', { contextId: 'c' }), 'user: x.png, data; assistant:  >  > next')
+})
+
+test('an answer in pieces is one text', async () => {
+  const server = serve(async function* () {
+    yield 'one '
+    yield 'two'
+    yield { type: 'resource_link', uri: 'https://a.example/x', name: 'x' }
+  })
+  assert.equal(await ask(server, 'go'), 'one two|https://a.example/x')
+})
+
+test('structured output alone is its JSON text', async () => {
+  assert.equal(await ask(serve(() => ({ data: { sum: 3 } })), 'go'), '{"sum":3}')
+  assert.equal(await ask(serve(() => ({ sum: 3 })), 'go'), '{"sum":3}')
+  assert.equal(await ask(serve(() => ({ text: 'three', data: { sum: 3 } })), 'go'), 'three')
+})
+
+test('artifacts are parts of the answer: replaced by id, added to with append', async () => {
+  const server = serve((prompt, call) => {
+    if (prompt === 'recall') return call.history.map(({ content }) => content).join('; ')
+    call.artifact({ parts: ['loose'] })
+    call.artifact({ id: 'a', parts: ['draft'] })
+    call.artifact({ id: 'a', parts: ['final'] })
+    const image = { type: 'image' as const, data: new Uint8Array([0]), mimeType: 'image/png' }
+    call.artifact({ id: 'a', append: true, parts: [' word', image] })
+    call.artifact({ parts: ['last'] })
+    return 'Done.'
+  })
+  const answer = await ask(server, 'go', { contextId: 'c' })
+  assert.equal(answer, 'Done.|loose|final| word|data:image/png;base64,AA==|last')
+  assert.equal(await ask(server, 'recall', { contextId: 'c' }), 'go; Done.loosefinal wordlast')
+})
+
+test('asking the client is not supported, and says so', async () => {
+  const server = serve(async (_, call) => (await call.elicit({ message: 'Which year?', schema: {} })).action)
+  const { status, code, error } = await post(server, message('go'))
+  assert.deepEqual([status, code, error], [200, -32004, 'This operation is not supported'])
+})
+
+test('what a handler logs goes to the server, with the id of the request', async () => {
+  const lines: unknown[] = []
+  const server = serve((_, call) => {
+    call.log('warning', { disk: 'full' }, 'store')
+    call.progress(1, 2)
+    call.detach()
+    return 'ok'
+  }, { log: (level, text, fields) => lines.push([level, text, fields]) })
+  await post(server, message('go'), { headers: { 'x-request-id': 'r-1' } })
+  assert.deepEqual(lines, [['warning', '{"disk":"full"}', { request: 'r-1', logger: 'store' }]])
+})
+
+test('a client that leaves ends the run', async () => {
+  let began = (): void => {}
+  let ended = (_: unknown): void => {}
+  const running = new Promise<void>((resolve) => { began = resolve })
+  const aborted = new Promise<unknown>((resolve) => { ended = resolve })
+  const server = serve((_, call) => new Promise(() => {
+    call.signal.addEventListener('abort', () => ended(call.signal.reason))
+    began()
+  }))
+  const leaving = new AbortController()
+  const answer = post(server, message('go'), { signal: leaving.signal })
+  await running
+  leaving.abort()
+  assert.equal((await aborted as Error).message, 'The client has left')
+  const { status, code } = await answer
+  assert.deepEqual([status, code], [503, -32603])
+})
+
+test('a group answers with its last agent, and a failing one ends it with what was said', async () => {
+  const one: Run = (prompt) => `${prompt}1`
+  const two: Run = (prompt) => prompt === 'fail1' ? { text: 'no ink', state: 'failed' } : `${prompt}2`
+  const agents = [{ name: 'One', run: one }, { name: 'Two', run: two }]
+  const server = createServer({ groups: [{ name: 'Desk', agents }], protocol: 'a2a', log: false })
+  assert.equal(await ask(server, 'go '), 'go 12')
+  const results = [{ agent: 'One', response: 'fail1' }, { agent: 'Two', error: 'no ink' }]
+  assert.deepEqual((await post(server, message('fail'))).data, { results, detail: 'Two failed: no ink' })
+})

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createGuard, isLoopback } from '../../lib/http/guard.ts'
+import { readHead } from '../../lib/http/head.ts'
+import type { Bind, GuardOptions } from '../../lib/http/guard.ts'
+import type { Head } from '../../lib/http/exchange.ts'
+
+const open: GuardOptions = { isKeyed: () => false }
+
+function head(host?: string, origin?: string): Head {
+  return readHead([...host === undefined ? [] : ['host', host], ...origin === undefined ? [] : ['origin', origin]])
+}
+
+const hosts: readonly (readonly [options: Partial<GuardOptions>, bind: Bind, host: string | undefined, isFine: boolean])[] = [
+  // A loopback address is reached by the names of a loopback address.
+  [{}, 'loopback', 'localhost', true],
+  [{}, 'loopback', 'LocalHost:8000', true],
+  [{}, 'loopback', 'localhost.', true],
+  [{}, 'loopback', '127.0.0.1:1', true],
+  [{}, 'loopback', '[::1]:65535', true],
+  [{}, 'loopback', '[::1]', true],
+  [{}, 'loopback', undefined, false],
+  [{}, 'loopback', '', false],
+  [{}, 'loopback', 'evil.example', false],
+  [{}, 'loopback', 'localhost.evil.example', false],
+  [{}, 'loopback', 'evil.example#localhost', false],
+  [{}, 'loopback', 'localhost@evil.example', false],
+  [{}, 'loopback', 'x@localhost', false],
+  [{}, 'loopback', 'localhost:65536', false],
+  [{}, 'loopback', 'localhost:port', false],
+  [{}, 'loopback', 'localhost:', false],
+  [{}, 'loopback', 'localhost, evil.example', false],
+  [{}, 'loopback', '127.0.0.1.evil.example', false],
+  [{}, 'loopback', '0.0.0.0', false],
+  [{}, 'loopback', '::1', false],
+  [{}, 'loopback', 'localhost/', false],
+  [{}, 'loopback', 'toString', false],
+  // Names that the operator lists are good too.
+  [{ allowedHosts: ['agents.example'] }, 'loopback', 'AGENTS.example:80', true],
+  [{ allowedHosts: ['agents.example'] }, 'loopback', 'localhost', true],
+  [{ allowedHosts: ['agents.example'] }, 'loopback', 'www.agents.example', false],
+  [{ allowedHosts: ['Agents.Example.:8000'] }, 'loopback', 'agents.example:8000', true],
+  [{ allowedHosts: ['agents.example:8000'] }, 'loopback', 'agents.example:8001', false],
+  [{ allowedHosts: ['agents.example:8000'] }, 'loopback', 'agents.example', false],
+  [{ publicUrl: new URL('https://agents.example/team') }, 'loopback', 'agents.example', true],
+  [{ allowedHosts: ['*'] }, 'loopback', 'evil.example', true],
+  // Beyond loopback, names are checked where there is a list.
+  [{}, 'network', 'anything.example', true],
+  [{}, 'network', undefined, true],
+  [{ allowedHosts: ['agents.example'] }, 'network', 'agents.example', true],
+  [{ allowedHosts: ['agents.example'] }, 'network', 'localhost', false],
+  [{ publicUrl: new URL('https://agents.example') }, 'network', 'evil.example', false],
+  // Without a socket, only where the operator asked for it.
+  [{}, 'none', 'anything.example', true],
+  [{ publicUrl: new URL('https://agents.example') }, 'none', 'anything.example', true],
+  [{ allowedHosts: ['agents.example'] }, 'none', 'anything.example', false],
+  [{ allowedHosts: [] }, 'none', 'anything.example', false],
+]
+
+test('a Host that is on no list is refused', () => {
+  for (const [options, bind, host, isFine] of hosts) {
+    const verdict = createGuard({ ...open, ...options }).check(head(host), bind, false)
+    assert.equal(verdict.refused === undefined, isFine, `${JSON.stringify(options)} ${bind} ${host}`)
+  }
+})
+
+const origins: readonly (readonly [options: Partial<GuardOptions>, host: string, origin: string, isFine: boolean])[] = [
+  [{}, 'localhost', 'http://localhost:3000', true],
+  [{}, 'localhost', 'https://127.0.0.1', true],
+  [{}, 'localhost', 'http://[::1]:5173', true],
+  [{}, 'localhost', 'http://evil.example', false],
+  [{}, 'localhost', 'http://localhost.evil.example', false],
+  [{}, 'localhost', 'http://localhost@evil.example', false],
+  [{}, 'localhost', 'http://evil.example/localhost', false],
+  [{}, 'localhost', 'null', false],
+  [{}, 'localhost', '', false],
+  [{}, 'localhost', 'file://', false],
+  [{}, 'localhost', 'chrome-extension://abc', false],
+  [{}, 'localhost', 'http://', false],
+  [{}, 'localhost', 'http://localhost, http://evil.example', false],
+  [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://app.example', true],
+  [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://APP.example:443', true],
+  [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'http://app.example', false],
+  [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://app.example:8443', false],
+  [{ cors: 'https://app.example' }, 'localhost', 'https://app.example', true],
+  [{ cors: ['https://app.example'] }, 'localhost', 'https://other.example', false],
+  [{ cors: '*' }, 'localhost', 'https://anything.example', true],
+  [{ cors: ['*'] }, 'localhost', 'https://anything.example', true],
+  [{ cors: '*' }, 'localhost', 'null', false],
+  [{ publicUrl: new URL('https://agents.example/team') }, 'agents.example', 'https://agents.example', true],
+  // The server's own pages, by a name that passed a list or where a key is asked for.
+  [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://agents.example', true],
+  [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://other.example', false],
+  [{ isKeyed: () => true, allowedHosts: ['*'] }, 'agents.example', 'http://agents.example', true],
+  [{ allowedHosts: ['*'] }, 'agents.example', 'http://agents.example', false],
+]
+
+test('a page may call from loopback, from a listed origin, or from the server itself', () => {
+  for (const [options, host, origin, isFine] of origins) {
+    const verdict = createGuard({ ...open, ...options }).check(head(host, origin), 'loopback', false)
+    assert.equal(verdict.refused === undefined, isFine, `${JSON.stringify(options)} ${host} ${origin}`)
+  }
+})
+
+test('what is public is read from every page, but not under every name', () => {
+  const guard = createGuard(open)
+  assert.equal(guard.check(head('localhost', 'https://evil.example'), 'loopback', true).refused, undefined)
+  assert.deepEqual(guard.check(head('localhost'), 'loopback', true).headers, ['Access-Control-Allow-Origin', '*'])
+  assert.notEqual(guard.check(head('evil.example'), 'loopback', true).refused, undefined)
+})
+
+test('a verdict on one name is never given for another', () => {
+  const guard = createGuard(open)
+  for (let round = 0; round < 3; round++) {
+    assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
+    assert.notEqual(guard.check(head('evil.example'), 'loopback', false).refused, undefined)
+    assert.equal(guard.check(head('evil.example'), 'network', false).refused, undefined)
+    assert.notEqual(guard.check(head('localhost', 'http://evil.example'), 'loopback', false).refused, undefined)
+  }
+  // A stranger can invent names without end.
+  for (let at = 0; at < 1_000; at++) {
+    assert.notEqual(guard.check(head(`h${at}.example`), 'loopback', false).refused, undefined)
+  }
+})
+
+const cors: readonly (readonly [cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean])[] = [
+  [undefined, 'http://localhost:3000', undefined, false],
+  ['https://app.example', 'https://app.example', 'https://app.example', true],
+  ['https://app.example', 'http://localhost:3000', undefined, true],
+  ['https://app.example', undefined, undefined, true],
+  ['*', 'https://app.example', '*', false],
+  ['*', undefined, '*', false],
+]
+
+test('only pages that the operator lists may read, and never with credentials', () => {
+  for (const [option, origin, allowed, vary] of cors) {
+    const { headers } = createGuard({ ...open, cors: option }).check(head('localhost', origin), 'loopback', false)
+    const of = (name: string): string | undefined => headers[headers.indexOf(name) + 1]
+    assert.equal(headers.includes('Access-Control-Allow-Origin') ? of('Access-Control-Allow-Origin') : undefined, allowed)
+    assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, `${option} ${origin}`)
+    assert.equal(headers.includes('Access-Control-Allow-Credentials'), false)
+    if (allowed !== undefined) {
+      const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
+      assert.equal(of('Access-Control-Expose-Headers'), exposed)
+    }
+  }
+})
+
+test('a preflight allows the headers that are asked for', () => {
+  const guard = createGuard({ ...open, cors: 'https://app.example' })
+  const asked = 'content-type, mcp-param-region, x-api-key'
+  const headers = guard.preflight(head('localhost', 'https://app.example'), false, ['POST', 'OPTIONS'], asked) ?? []
+  assert.equal(headers[headers.indexOf('Access-Control-Allow-Headers') + 1], asked)
+  assert.equal(headers[headers.indexOf('Access-Control-Allow-Methods') + 1], 'POST, OPTIONS')
+  for (const hostile of ['a\r\nset-cookie: b', 'ä', `x${'-'.repeat(5_000)}`]) {
+    const answer = guard.preflight(head('localhost', 'https://app.example'), false, ['POST'], hostile) ?? []
+    assert.equal(answer.includes('Access-Control-Allow-Headers'), false)
+  }
+  assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), false, ['POST'], asked), undefined)
+})
+
+test('what is no host and no origin is a mistake in the options', () => {
+  const mistakes: readonly (readonly [Partial<GuardOptions>, RegExp])[] = [
+    [{ allowedHosts: ['https://agents.example'] }, /allowedHosts has 'https:.*write a name/],
+    [{ allowedHosts: [''] }, /allowedHosts has ''/],
+    [{ allowedOrigins: ['app.example'] }, /'app.example' is no origin; write scheme and host/],
+    [{ allowedOrigins: ['https://app.example/path'] }, /is no origin/],
+    [{ cors: 'null' }, /'null' is no origin/],
+  ]
+  for (const [options, sentence] of mistakes) assert.throws(() => createGuard({ ...open, ...options }), sentence)
+})
+
+test('loopback addresses are known in every spelling', () => {
+  for (const address of ['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1']) {
+    assert.equal(isLoopback(address), true, address)
+  }
+  for (const address of [undefined, '', '0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '1127.0.0.1', 'localhost.evil.example']) {
+    assert.equal(isLoopback(address), false, address)
+  }
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { countHeader, findHeader, headersOf, readHead } from '../../lib/http/head.ts'
+
+const lines = [
+  'Host', 'localhost', 'ACCEPT', 'text/html', 'accept', 'application/json', 'X-Api-Key', 'secret', 'Cookie', 'a=b',
+  'authorization', 'Bearer secret', '__proto__', 'x', 'constructor', 'y', 'X-Note', 'one', 'x-note', 'two',
+]
+
+test('the headers that matter are read in one scan, whatever their spelling', () => {
+  const head = readHead(lines)
+  assert.equal(head.host, 'localhost')
+  assert.equal(head.accept, 'text/html, application/json')
+  assert.equal(head.apiKey, 'secret')
+  assert.equal(head.authorization, 'Bearer secret')
+  assert.equal(head.contentType, undefined)
+})
+
+test('every head has the same shape', () => {
+  assert.deepEqual(Object.keys(readHead([])), Object.keys(readHead(lines)))
+})
+
+test('other headers are found by name, and counted', () => {
+  assert.equal(findHeader(lines, 'x-note'), 'one, two')
+  assert.equal(findHeader(lines, 'x-none'), undefined)
+  assert.equal(findHeader(lines, '__proto__'), 'x')
+  assert.equal(countHeader(lines, 'x-note'), 2)
+  assert.equal(countHeader(lines, 'x-none'), 0)
+})
+
+test('a handler is given all headers but the credentials', () => {
+  assert.deepEqual([...headersOf(lines)], [
+    ['host', 'localhost'], ['accept', 'text/html, application/json'], ['__proto__', 'x'], ['constructor', 'y'],
+    ['x-note', 'one, two'],
+  ])
+})
+
+test('names that strangers invent are read too, however many there are', () => {
+  for (let at = 0; at < 2_000; at++) readHead([`x-${at}`, 'y'])
+  assert.equal(readHead(['hOsT', 'a']).host, 'a')
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createRouter, parseTarget } from '../../lib/http/router.ts'
+import type { Endpoint } from '../../lib/http/exchange.ts'
+
+function endpoint(path: string, ...methods: string[]): Endpoint {
+  return { path, methods, handle: () => ({ status: 200 }), refuse: ({ status }) => ({ status }) }
+}
+
+const router = createRouter([
+  endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'), endpoint('/agents/list', 'GET'),
+  endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'), endpoint('/agents/{agent}/a2a', 'POST'),
+  endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{id}:cancel', 'POST'), endpoint('/tasks/{id}:subscribe', 'GET', 'POST'),
+])
+
+const found: readonly (readonly [method: string, path: string, endpoint: string, params?: object])[] = [
+  ['GET', '/', '/'],
+  ['HEAD', '/', '/'],
+  ['POST', '/', '/'],
+  ['GET', '/agents/list', '/agents/list'],
+  ['GET', '/agents/helper', '/agents/{agent}', { agent: 'helper' }],
+  ['HEAD', '/agents/helper', '/agents/{agent}', { agent: 'helper' }],
+  ['POST', '/agents/__proto__', '/agents/{agent}', { agent: '__proto__' }],
+  ['POST', '/agents/helper/a2a', '/agents/{agent}/a2a', { agent: 'helper' }],
+  ['GET', '/tasks/7', '/tasks/{id}', { id: '7' }],
+  ['POST', '/tasks/7:cancel', '/tasks/{id}:cancel', { id: '7' }],
+  ['GET', '/tasks/7:subscribe', '/tasks/{id}:subscribe', { id: '7' }],
+]
+
+test('method and path lead to one endpoint, with what its names stand for', () => {
+  for (const [method, path, expected, params = {}] of found) {
+    const match = router.match(method, path)
+    assert.equal(match.endpoint?.path, expected, `${method} ${path}`)
+    assert.deepEqual(Object.fromEntries(match.params), params)
+  }
+})
+
+const missed: readonly (readonly [method: string, path: string, allowed: readonly string[]])[] = [
+  ['GET', '/nothing', []],
+  ['GET', '', []],
+  ['GET', '//', []],
+  ['GET', '/agents/', []],
+  ['GET', '//agents', []],
+  ['GET', '/./agents', []],
+  ['GET', '/agents/../agents', []],
+  ['GET', '/__proto__', []],
+  ['GET', '/constructor', []],
+  ['GET', '/tasks/', []],
+  ['POST', '/tasks/:cancel', []],
+  ['GET', '/tasks/7:delete', []],
+  ['DELETE', '/', ['GET', 'HEAD', 'POST']],
+  ['get', '/', ['GET', 'HEAD', 'POST']],
+  ['POST', '/agents/list', ['GET', 'HEAD']],
+  ['PUT', '/agents/helper', ['POST', 'GET', 'HEAD']],
+  ['GET', '/tasks/7:cancel', ['POST']],
+]
+
+test('what is not there says which methods the path has', () => {
+  for (const [method, path, allowed] of missed) {
+    const match = router.match(method, path)
+    assert.equal(match.endpoint, undefined, `${method} ${path}`)
+    assert.deepEqual(match.allowed, allowed, `${method} ${path}`)
+  }
+})
+
+const meetings: readonly (readonly [Endpoint, Endpoint])[] = [
+  [endpoint('/ask', 'POST'), endpoint('/ask', 'POST')],
+  [endpoint('/ask', 'GET'), endpoint('/ask', 'HEAD')],
+  [endpoint('/a/{id}', 'GET'), endpoint('/a/{id}', 'GET')],
+  [endpoint('/tasks/{id}', 'POST'), endpoint('/tasks/{agent}', 'POST')],
+]
+
+test('two endpoints on one path and method are a mistake, whatever their names are called', () => {
+  for (const pair of meetings) assert.throws(() => createRouter(pair), /^TypeError: Two routes meet at .*; change/)
+  createRouter([endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'), endpoint('/tasks/{id}:cancel', 'POST')])
+})
+
+const targets: readonly (readonly [target: string, path: string, query: string])[] = [
+  ['/', '/', ''],
+  ['/a?b=c?d', '/a', 'b=c?d'],
+  ['/a?', '/a', ''],
+  ['/h%65llo', '/hello', ''],
+  ['/h%2565llo', '/h%65llo', ''],
+  ['/%C3%BCber', '/über', ''],
+  ['/a%3Fb?c', '/a?b', 'c'],
+  ['//a/../b/./c', '//a/../b/./c', ''],
+  ['/a%2e%2e', '/a..', ''],
+]
+
+test('a target is decoded once, and never resolved', () => {
+  for (const [target, path, query] of targets) assert.deepEqual(parseTarget(target), { path, query }, target)
+})
+
+test('a target that could be read in two ways is refused', () => {
+  const bad = ['/a%2Fb', '/a%2fb', '/a%5Cb', '/a%5cb', '/a\\b', '/a%00', '/a%', '/a%4', '/a%zz', '/a%C3', '/a\tb', '/a%0Ab', '/a%7f']
+  for (const target of bad) assert.equal(parseTarget(target), undefined, target)
+})

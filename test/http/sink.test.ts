@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { Streams } from '../../lib/http/sink.ts'
+import type { Sink, Source } from '../../lib/http/exchange.ts'
+import type { Pipe, StreamSink } from '../../lib/http/sink.ts'
+
+const limits = { maxStreams: 100, maxStreamBytes: 1_000, maxQueuedBytes: 1_000_000, heartbeatMs: 60_000 }
+const KIB = 1024
+
+/** A pipe that remembers what it was told, and takes nothing while it is stuck. */
+class Tape implements Pipe {
+  readonly told: string[] = []
+  isStuck = false
+  waiting = 0
+
+  begin(text: string, whole: boolean): boolean {
+    return this.#take(whole ? 'whole' : 'begin', text)
+  }
+
+  push(text: string): boolean { return this.#take('push', text) }
+  finish(): void { this.told.push('finish') }
+  destroy(): void { this.told.push('destroy') }
+
+  #take(what: string, text: string): boolean {
+    this.told.push(`${what} ${text.length > 20 ? text.length : text}`.trimEnd())
+    if (this.isStuck) this.waiting += text.length
+    return !this.isStuck
+  }
+}
+
+interface Opened { readonly sink: StreamSink; readonly tape: Tape; readonly over: () => number }
+
+function open(streams: Streams, begin: (sink: Sink) => void = () => {}, isEvents = true, tape = new Tape()): Opened {
+  let count = 0
+  const source: Source = {
+    open(sink) {
+      begin(sink)
+      return () => { count++ }
+    },
+  }
+  return { sink: streams.open(source, tape, isEvents), tape, over: () => count }
+}
+
+test('a source that says nothing at once has its head sent alone', async () => {
+  const { sink, tape } = open(new Streams(limits))
+  assert.deepEqual(tape.told, ['begin'])
+  sink.write('a')
+  await turn()
+  assert.deepEqual(tape.told, ['begin', 'push a'])
+})
+
+test('what is said in one turn leaves as one piece, with the head where it is the first', async () => {
+  const { sink, tape } = open(new Streams(limits), (fresh) => { fresh.write('a'); fresh.write('b') })
+  assert.deepEqual(tape.told, [])
+  sink.write('c')
+  await turn()
+  sink.write('d')
+  sink.write('e')
+  sink.end('f')
+  await turn()
+  assert.deepEqual(tape.told, ['begin abc', 'push def', 'finish'])
+})
+
+test('a stream that ends in the turn in which it began leaves whole', async () => {
+  const { tape } = open(new Streams(limits), (sink) => { sink.write('a'); sink.end('b') })
+  await turn()
+  assert.deepEqual(tape.told, ['whole ab', 'finish'])
+})
+
+test('after the end, and after the reader has left, writing is refused and never an error', async () => {
+  for (const finish of [(sink: StreamSink) => sink.end(), (sink: StreamSink) => sink.gone()]) {
+    const { sink, tape } = open(new Streams(limits))
+    finish(sink)
+    await turn()
+    const told = [...tape.told]
+    assert.equal(sink.write('late'), false)
+    sink.end('later')
+    await sink.ready()
+    await turn()
+    assert.deepEqual(tape.told, told)
+  }
+})
+
+test('a source is told once that it is over, whoever ended it', async () => {
+  const streams = new Streams(limits)
+  const left = open(streams)
+  left.sink.gone()
+  left.sink.gone()
+  left.sink.end()
+  assert.equal(left.over(), 1)
+  const ended = open(streams, (sink) => sink.end())
+  await turn()
+  assert.equal(ended.over(), 0)
+  ended.sink.gone()
+  assert.equal(ended.over(), 1)
+  assert.equal(streams.count, 0)
+})
+
+test('a source that breaks while it is opened leaves nothing behind', () => {
+  const streams = new Streams(limits)
+  assert.throws(() => open(streams, () => { throw new Error('broken') }), /broken/)
+  assert.equal(streams.count, 0)
+})
+
+test('a slow reader makes its writer wait, until what waited has gone or the reader has', async () => {
+  for (const release of [(it: Opened) => { it.tape.waiting = 0; it.sink.drained() }, (it: Opened) => it.sink.gone()]) {
+    const opened = open(new Streams({ ...limits, maxStreamBytes: KIB * KIB }))
+    opened.tape.isStuck = true
+    assert.equal(opened.sink.write('x'.repeat(100 * KIB)), false)
+    await turn()
+    let isReady = false
+    const ready = opened.sink.ready().then(() => { isReady = true })
+    await turn()
+    assert.equal(isReady, false)
+    release(opened)
+    await ready
+  }
+})
+
+test('a stream on which too much waits is dropped, and only that one', async () => {
+  const streams = new Streams(limits)
+  const slow = open(streams)
+  const quick = open(streams)
+  slow.tape.isStuck = true
+  for (let at = 0; at < 20; at++) {
+    slow.sink.write('x'.repeat(100))
+    quick.sink.write('x'.repeat(100))
+    await turn()
+  }
+  assert.equal(slow.sink.closed, true)
+  assert.equal(slow.tape.told.at(-1), 'destroy')
+  assert.equal(slow.over(), 1)
+  assert.equal(quick.sink.closed, false)
+  assert.equal(streams.count, 1)
+  assert.equal(streams.queued, 0)
+})
+
+test('one message over the cap is no fault of a reader who keeps up', async () => {
+  const { sink, tape } = open(new Streams(limits))
+  sink.write('x'.repeat(5_000))
+  await turn()
+  sink.write('y'.repeat(5_000))
+  await turn()
+  assert.deepEqual(tape.told, ['begin', 'push 5000', 'push 5000'])
+})
+
+test('where all streams together hold too much, the largest is dropped first', async () => {
+  const streams = new Streams({ ...limits, maxStreamBytes: 10_000, maxQueuedBytes: 10_000 })
+  const sizes = [2_000, 6_000, 3_000]
+  const opened = sizes.map((size) => {
+    const one = open(streams)
+    one.tape.isStuck = true
+    one.sink.write('x'.repeat(size))
+    return one
+  })
+  await turn()
+  assert.deepEqual(opened.map(({ sink }) => sink.closed), [false, true, false])
+  assert.equal(streams.queued, 5_000)
+})
+
+test('silence is filled with comments, on event streams that keep up', async () => {
+  const streams = new Streams({ ...limits, heartbeatMs: 20 })
+  const silent = open(streams)
+  const plain = open(streams, () => {}, false)
+  const stuck = open(streams, (sink) => { sink.write('x') }, true, Object.assign(new Tape(), { isStuck: true }))
+  await sleep(150)
+  const beats = silent.tape.told.filter((told) => told === 'push :').length
+  assert.ok(beats >= 2 && beats <= 8, String(beats))
+  assert.deepEqual(plain.tape.told, ['begin'])
+  assert.deepEqual(stuck.tape.told, ['begin x'])
+  for (const { sink } of [silent, plain, stuck]) sink.gone()
+})
+
+test('a server knows when it has as many streams as it may', () => {
+  const streams = new Streams({ ...limits, maxStreams: 2 })
+  const first = open(streams)
+  assert.equal(streams.isFull, false)
+  open(streams)
+  assert.equal(streams.isFull, true)
+  first.sink.gone()
+  assert.equal(streams.isFull, false)
+})

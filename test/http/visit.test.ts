@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { anonymous } from '../../lib/core/principal.ts'
+import { Visit } from '../../lib/http/visit.ts'
+import type { VisitOptions } from '../../lib/http/visit.ts'
+
+function visitOf(headers: Readonly<Record<string, string>>, options: Partial<VisitOptions> = {}, secure = false): Visit {
+  return new Visit({
+    method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none', secure,
+    remoteAddress: undefined, onGone: () => {},
+  }, { anonymous, mountPath: '', publicUrl: undefined, trustProxy: false, ...options })
+}
+
+const publicUrl = new URL('https://agents.example/team/')
+const proxied = { 'host': 'inner:8000', 'x-forwarded-host': 'outer.example, inner', 'x-forwarded-proto': 'https, http' }
+
+const bases: readonly (readonly [headers: Record<string, string>, options: Partial<VisitOptions>, baseUrl: string])[] = [
+  [{ host: 'localhost:8000' }, {}, 'http://localhost:8000'],
+  [{ host: '[::1]:8000' }, { mountPath: '/a' }, 'http://[::1]:8000/a'],
+  [{}, {}, 'http://localhost'],
+  [{ host: 'a/../"><script>' }, {}, 'http://localhost'],
+  [{ host: 'localhost:8000' }, { publicUrl }, 'https://agents.example/team'],
+  [{ host: 'localhost:8000' }, { publicUrl, mountPath: '/a' }, 'https://agents.example/team/a'],
+  [proxied, {}, 'http://inner:8000'],
+  [proxied, { trustProxy: true }, 'https://outer.example'],
+  [{ 'host': 'inner', 'x-forwarded-proto': 'javascript' }, { trustProxy: true }, 'http://inner'],
+  [{ 'host': 'inner', 'x-forwarded-host': 'a b' }, { trustProxy: true }, 'http://localhost'],
+]
+
+test('where the server is reached is told by an option, a trusted proxy, or Host', () => {
+  for (const [headers, options, baseUrl] of bases) assert.equal(visitOf(headers, options).baseUrl, baseUrl)
+  assert.equal(visitOf({ host: 'a' }, {}, true).baseUrl, 'https://a')
+})
+
+test('a base URL is trusted only where it rests on a list or an option', () => {
+  const visit = visitOf({ host: 'localhost' })
+  assert.equal(visit.baseUrlIsTrusted, false)
+  visit.hostIsListed = true
+  assert.equal(visit.baseUrlIsTrusted, true)
+  assert.equal(visitOf({}, { publicUrl }).baseUrlIsTrusted, true)
+})
+
+test('a request keeps a good id and is given one in the place of a bad one', () => {
+  for (const id of ['a', 'A-1_b.c', 'x'.repeat(128)]) assert.equal(visitOf({ 'x-request-id': id }).requestId, id)
+  const made = new Set<string>()
+  for (const id of ['', 'a b', 'a\r\nb', 'é', 'x'.repeat(129), 'a,b']) {
+    const visit = visitOf({ 'x-request-id': id })
+    assert.match(visit.requestId, /^[\w.-]{1,128}$/)
+    assert.notEqual(visit.requestId, id)
+    assert.equal(visit.requestId, visit.requestId)
+    made.add(visit.requestId)
+  }
+  assert.equal(made.size, 6)
+})
