@@ -7,10 +7,42 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { ERRAND, PIECES, run, SLOW_STORY, STORY } from './author.js'
+import { add, ERRAND, PIECES, run, SLOW_STORY, STORY } from './author.js'
 
 const JSON_TYPE = 'application/json'
 const EVENT_STREAM = 'text/event-stream'
+
+const mcpHeaders = { 'Content-Type': JSON_TYPE, 'Accept': `${JSON_TYPE}, ${EVENT_STREAM}` }
+
+const health = JSON.stringify({
+  status: 'ok',
+  endpoints: [
+    '/', '/health', '/healthz', '/ready', '/docs', '/openapi.json', '/agents', '/agents/list', '/mcp', '/sse',
+    '/messages/', '/messages', '/a2a', '/a2a/', '/.well-known/agent-card.json', '/.well-known/agent.json',
+    '/a2a/.well-known/agent-card.json', '/a2a/.well-known/agent.json', '/status',
+  ],
+  name: 'Assistant',
+  version: '1.0.0',
+})
+
+const listed = [
+  {
+    name: 'execute_assistant_task',
+    description: 'Executes the primary task of Assistant with the given prompt. '
+      + 'Repeats what it hears, or tells a story.',
+    inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+    title: 'Assistant',
+  },
+  ...Array.from({ length: 49 }, (_, index) => ({
+    name: index === 0 ? 'add' : `add_${index + 1}`,
+    description: 'Adds two numbers.',
+    inputSchema: {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    },
+  })),
+]
 
 /**
  * `requests` is how many one slice of a round sends. `check` gets `{ status, lines, body }` and throws
@@ -36,14 +68,63 @@ export const cases = [
       send(response, requestId(), health)
     },
   },
+  // A tool that returns a string: in the revision that most clients speak, and in the newest, whose
+  // headers must say what the body says.
+  called('mcp-call', { 'MCP-Protocol-Version': '2025-06-18' }, {}, (result) => result),
+  called('mcp-call-2026', {
+    'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'add',
+  }, {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+    },
+  }, (result) => ({
+    resultType: 'complete',
+    _meta: {
+      'io.modelcontextprotocol/serverInfo': {
+        name: 'Assistant', version: '1.0.0', description: 'Repeats what it hears, or tells a story.',
+      },
+    },
+    ...result,
+  })),
+  {
+    name: 'mcp-list',
+    method: 'POST',
+    path: '/mcp',
+    headers: { ...mcpHeaders, 'MCP-Protocol-Version': '2025-06-18' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    requests: 3000,
+    check({ body }) {
+      assert.equal(JSON.parse(body).result.tools.length, 50)
+    },
+    // By hand the list is put together for each request, as it would be by one who has not thought of it.
+    answer(response, { id }) {
+      send(response, requestId(), JSON.stringify({ jsonrpc: '2.0', id, result: { tools: listed } }))
+    },
+  },
+  {
+    name: 'a2a-send',
+    method: 'POST',
+    path: '/a2a',
+    headers: { 'Content-Type': JSON_TYPE, 'Accept': '*/*' },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: '1', method: 'message/send',
+      params: { message: { role: 'user', parts: [{ type: 'text', text: 'What is the capital of France?' }] } },
+    }),
+    requests: 3000,
+    check({ body }) {
+      assert.equal(JSON.parse(body).result.message.parts[0].text, 'You said: What is the capital of France?')
+    },
+    answer(response, { id, params }) {
+      const text = run(params.message.parts[0].text)
+      const message = {
+        role: 'agent', parts: [{ type: 'text', text }], messageId: randomUUID(), contextId: randomUUID(),
+      }
+      send(response, requestId(), JSON.stringify({ jsonrpc: '2.0', id, result: { message } }))
+    },
+  },
 ]
-
-const health = JSON.stringify({
-  status: 'ok',
-  endpoints: ['/', '/health', '/healthz', '/ready', '/docs', '/openapi.json', '/agents', '/agents/list'],
-  name: 'Assistant',
-  version: '1.0.0',
-})
 
 function asked(name, query, requests) {
   return {
@@ -62,6 +143,26 @@ function asked(name, query, requests) {
       const text = run(message.query)
       if (text instanceof Promise) text.then(reply)
       else reply(text)
+    },
+  }
+}
+
+function called(name, headers, params, stamp) {
+  return {
+    name,
+    method: 'POST',
+    path: '/mcp',
+    headers: { ...mcpHeaders, ...headers },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 2, b: 3 }, ...params },
+    }),
+    requests: 3000,
+    check({ body }) {
+      assert.equal(JSON.parse(body).result.content[0].text, '2 + 3 = 5')
+    },
+    answer(response, { id, params: { arguments: args } }) {
+      const result = stamp({ content: [{ type: 'text', text: add(args) }] })
+      send(response, requestId(), JSON.stringify({ jsonrpc: '2.0', id, result }))
     },
   }
 }

@@ -20,6 +20,6 @@ const tools = Array.from({ length: 49 }, (_, index) => ({
   run: add,
 }))
 
-const server = createServer({ agents: [assistant], tools, protocol: 'http' })
+const server = createServer({ agents: [assistant], tools, protocol: 'all' })
 const { port } = await server.listen(0)
 report(port)

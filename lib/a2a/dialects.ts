@@ -33,7 +33,7 @@ export interface Dialect {
   encodeCard(profile: Profile): Readonly<Record<string, unknown>>
 }
 
-/** Every dialect that is spoken here, the one told by the narrowest mark first. */
+/** Every dialect that is spoken here, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain]
 
 const rows = rowsOf(dialects)

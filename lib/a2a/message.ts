@@ -4,10 +4,10 @@
  * leaves ends the run.
  */
 import { randomUUID } from 'node:crypto'
-import { LiveCall, logLevelOf } from '../core/call.ts'
+import { LiveCall } from '../core/call.ts'
 import { contentOf, text, textOf } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { describe } from '../core/log.ts'
+import { describe, logLevelOf } from '../core/log.ts'
 import { answer } from '../core/operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { ArtifactInput, Line, Origin, Severity } from '../core/call.ts'
@@ -97,7 +97,8 @@ class MessageRun implements Line {
   finish({ state, text: said, content }: Outcome): AgentMessage {
     if (state === 'failed') throw new Fault('failed', said || 'The agent failed', { state })
     if (state === 'rejected') throw new Fault('invalid', said || 'The agent rejected the message', { state })
-    const whole = this.#artifacts === undefined ? content : [...content, ...[...this.#artifacts.values()].flat()]
+    const artifacts = this.#artifacts === undefined ? none : [...this.#artifacts.values()].flat()
+    const whole = artifacts.length === 0 ? content : [...content, ...artifacts]
     this.#service.conversations.record(this.#origin.principal.id, this.sessionId, [
       { role: 'user', content: this.prompt === '' ? filesOf(this.message) : this.prompt },
       { role: 'assistant', content: whole === content ? said : textOf(whole) },

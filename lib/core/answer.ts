@@ -7,7 +7,7 @@
 import { contentOf, isContent, isRecord, text } from './content.ts'
 import { Fault } from './fault.ts'
 import type { LiveCall } from './call.ts'
-import type { Content, ContentInput } from './content.ts'
+import type { Content, ContentInput, TextContent } from './content.ts'
 
 /** How an answer is meant. `input-required`: the agent wants to hear more before it can finish. */
 export type AnswerState = 'completed' | 'input-required' | 'rejected' | 'failed'
@@ -112,6 +112,8 @@ class Gathering {
   #size = 0
   #text = ''
   readonly #content: Content[] = []
+  /** The last block, while plain text may still be added to it. */
+  #growing: { readonly type: 'text'; text: string } | undefined
   #data: unknown
   #state: AnswerState = 'completed'
 
@@ -148,22 +150,30 @@ class Gathering {
   }
 
   #block(block: Content): Content {
-    const last = this.#content.at(-1)
     if (block.type !== 'text') {
       this.#size += JSON.stringify(block).length
+      this.#growing = undefined
       this.#content.push(block)
     } else {
       this.#size += block.text.length
       this.#text += block.text
-      // A streamed text is one text: the pieces are how it travelled, not what it is.
-      if (last?.type === 'text' && last.annotations === undefined && block.annotations === undefined) {
-        this.#content[this.#content.length - 1] = { ...last, text: last.text + block.text }
-      } else {
-        this.#content.push(block)
-      }
+      this.#addText(block)
     }
     if (this.#size > this.#maxBytes) throw tooLarge(this.#maxBytes)
     return block
+  }
+
+  /** A streamed text is one text: the pieces are how it travelled, not what it is. */
+  #addText(block: TextContent): void {
+    if (block.annotations !== undefined || block._meta !== undefined) {
+      this.#growing = undefined
+      this.#content.push(block)
+    } else if (this.#growing !== undefined) {
+      this.#growing.text += block.text
+    } else {
+      this.#growing = { type: 'text', text: block.text }
+      this.#content.push(this.#growing)
+    }
   }
 }
 

@@ -6,10 +6,10 @@
  * After the run is over, whatever the handler still says goes nowhere.
  */
 import { Clock } from './clock.ts'
+import { contentOf, text } from './content.ts'
 import { Fault } from './fault.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Turn } from './conversation.ts'
-import type { LogLevel } from './log.ts'
 import type { Principal } from './principal.ts'
 
 /** The door a call came through. */
@@ -159,14 +159,15 @@ const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
 export class LiveCall implements Call {
   readonly origin: Origin
   readonly line: Line
-  /** Stands still while the client is asked. */
-  readonly clock: Clock = new Clock()
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
   /** Set when the handler's own code has come to its end, which may be later. */
   settled = false
   /** Takes the place of the line's history, where a handler's arguments name a conversation. */
   turns: readonly Turn[] | undefined
+  /** Artifacts of a protocol that has none: they are content. */
+  left: Content[] | undefined
+  #clock: Clock | undefined
   #reason: Fault | undefined
   #controller: AbortController | undefined
   #onCancel: ((reason: Fault) => void) | undefined
@@ -195,6 +196,9 @@ export class LiveCall implements Call {
   get message(): readonly Content[] { return this.line.message ?? nothing }
   get metadata(): Readonly<Record<string, unknown>> { return this.line.metadata ?? noMetadata }
   get trace(): Trace { return this.line.trace ?? traceOf(this.origin) }
+
+  /** Stands still while the client is asked. */
+  get clock(): Clock { return this.#clock ??= new Clock() }
 
   /** Why the run was cancelled, if it was. */
   get reason(): Fault | undefined { return this.#reason }
@@ -253,7 +257,9 @@ export class LiveCall implements Call {
   }
 
   artifact(artifact: ArtifactInput): void {
-    if (!this.over) this.line.artifact?.(artifact)
+    if (this.over) return
+    if (this.line.artifact !== undefined) this.line.artifact(artifact)
+    else (this.left ??= []).push(...artifact.parts.map((part) => typeof part === 'string' ? text(part) : contentOf(part)))
   }
 
   // The answer's shape is checked by the line, which knows what its protocol allows.
@@ -286,11 +292,4 @@ function traceOf(origin: Origin): Trace {
     if (value !== undefined) trace[name] = value
   }
   return trace
-}
-
-/** The server's level for a severity, where a protocol has no log of its own. */
-export function logLevelOf(severity: Severity): LogLevel {
-  if (severity === 'debug') return 'debug'
-  if (severity === 'info' || severity === 'notice') return 'info'
-  return severity === 'warning' ? 'warning' : 'error'
 }

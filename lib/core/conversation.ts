@@ -6,31 +6,41 @@
  * the one idle for longest of the principal that holds most.
  */
 import { randomUUID } from 'node:crypto'
+import { Queue } from './queue.ts'
 import type { Limits } from './defaults.ts'
+import type { Queued } from './queue.ts'
 
 /** One message of a conversation. */
 export interface Turn { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
 
-interface Conversation {
-  readonly owner: string
+interface Conversation extends Queued<Conversation> {
+  readonly holding: Holding
   readonly id: string
-  turns: Turn[]
+  turns: readonly Turn[]
   bytes: number
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds; whole, so that they need no box of their own in ten thousand conversations. */
   usedAt: number
+  /** Where it waits: among the fresh ones, or among its owner's. */
+  queue: Queue<Conversation>
 }
 
-/** What one principal holds; the conversation that was used last is the last. */
-interface Holding { readonly conversations: Map<string, Conversation>; bytes: number }
+/** What one principal holds. */
+interface Holding {
+  readonly owner: string
+  readonly conversations: Map<string, Conversation>
+  /** Those that were named again, the one idle for longest first. */
+  readonly named: Queue<Conversation>
+  bytes: number
+}
 
 const none: readonly Turn[] = Object.freeze([])
 
 /** All conversations of one server. */
 export class Conversations {
   readonly #limits: Limits
-  readonly #owners = new Map<string, Holding>()
+  readonly #holdings = new Map<string, Holding>()
   /** Those that were begun and never named again, the oldest first. */
-  readonly #fresh = new Set<Conversation>()
+  readonly #fresh = new Queue<Conversation>()
   #count = 0
   #bytes = 0
 
@@ -50,114 +60,125 @@ export class Conversations {
   history(owner: string, id: string): readonly Turn[] {
     const found = this.#find(owner, id)
     if (found === undefined) return none
-    if (this.#expired(found)) {
+    const now = monotonic()
+    if (this.#hasExpired(found, now)) {
       this.#forget(found)
       return none
     }
-    this.#fresh.delete(found)
-    this.#touch(found)
+    touch(found, found.holding.named, now)
     return found.turns.slice()
   }
 
   /** Adds what was said, the oldest messages making room within the conversation's own limits. */
   record(owner: string, id: string, said: readonly Turn[]): void {
-    const conversation = this.#find(owner, id) ?? this.#begin(owner, id)
-    const before = conversation.bytes
-    for (const turn of said) {
-      conversation.turns.push(turn)
-      conversation.bytes += sizeOf(turn)
-    }
-    this.#shorten(conversation)
-    this.#bytes += conversation.bytes - before
-    this.#owners.get(owner)!.bytes += conversation.bytes - before
-    this.#touch(conversation)
-    this.#makeRoom(conversation)
+    const now = monotonic()
+    const known = this.#find(owner, id)
+    if (known !== undefined) touch(known, known.queue, now)
+    const conversation = known ?? this.#begin(owner, id, now)
+    this.#add(conversation, said)
+    this.#makeRoom(conversation, now)
   }
 
   #find(owner: string, id: string): Conversation | undefined {
-    return this.#owners.get(owner)?.conversations.get(id)
+    return this.#holdings.get(owner)?.conversations.get(id)
   }
 
-  #shorten(conversation: Conversation): void {
-    const { conversationMessages, conversationBytes } = this.#limits
-    const { turns } = conversation
-    let drop = Math.max(0, turns.length - conversationMessages)
-    for (const turn of turns.slice(0, drop)) conversation.bytes -= sizeOf(turn)
-    while (conversation.bytes > conversationBytes) conversation.bytes -= sizeOf(turns[drop++]!)
-    if (drop > 0) conversation.turns = turns.slice(drop)
-  }
-
-  #begin(owner: string, id: string): Conversation {
-    const conversation = { owner, id, turns: [], bytes: 0, usedAt: 0 }
-    let holding = this.#owners.get(owner)
-    if (holding === undefined) this.#owners.set(owner, holding = { conversations: new Map(), bytes: 0 })
+  #begin(owner: string, id: string, usedAt: number): Conversation {
+    let holding = this.#holdings.get(owner)
+    if (holding === undefined) {
+      holding = { owner, conversations: new Map(), named: new Queue(), bytes: 0 }
+      this.#holdings.set(owner, holding)
+    }
+    const queue = this.#fresh
+    const conversation = {
+      holding, id, turns: none, bytes: 0, usedAt, queue, ahead: undefined, behind: undefined,
+    }
     holding.conversations.set(id, conversation)
-    this.#fresh.add(conversation)
+    queue.add(conversation)
     this.#count++
     return conversation
   }
 
-  #touch(conversation: Conversation): void {
-    conversation.usedAt = performance.now()
-    const { conversations } = this.#owners.get(conversation.owner)!
-    // Maps keep the order of insertion: taking it out and putting it back makes it the newest.
-    conversations.delete(conversation.id)
-    conversations.set(conversation.id, conversation)
+  #add(conversation: Conversation, said: readonly Turn[]): void {
+    const { conversationMessages, conversationBytes } = this.#limits
+    const turns = conversation.turns.length === 0 ? said : [...conversation.turns, ...said]
+    const before = conversation.bytes
+    for (const turn of said) conversation.bytes += sizeOf(turn)
+    const surplus = Math.max(0, turns.length - conversationMessages)
+    let drop = 0
+    while (drop < surplus || conversation.bytes > conversationBytes) {
+      conversation.bytes -= sizeOf(turns[drop++]!)
+    }
+    conversation.turns = drop === 0 ? turns : turns.slice(drop)
+    conversation.holding.bytes += conversation.bytes - before
+    this.#bytes += conversation.bytes - before
   }
 
-  #expired(conversation: Conversation): boolean {
-    return performance.now() - conversation.usedAt > this.#limits.conversationIdleMs
+  #hasExpired({ usedAt }: Conversation, now: number): boolean {
+    return now - usedAt > this.#limits.conversationIdleMs
   }
 
-  #makeRoom(keep: Conversation): void {
-    this.#forgetExpired(this.#fresh)
-    this.#forgetExpired(this.#owners.get(keep.owner)!.conversations.values())
+  #makeRoom(keep: Conversation, now: number): void {
+    this.#forgetExpired(this.#fresh, now)
+    this.#forgetExpired(keep.holding.named, now)
     for (;;) {
       const isHeavy = this.#bytes > this.#limits.maxConversationsBytes
       if (!isHeavy && this.#count <= this.#limits.maxConversations) return
-      const victim = first(this.#fresh, keep) ?? first(this.#most(isHeavy, keep), keep)
+      const victim = oldestBut(keep, this.#fresh) ?? this.#oldestOfMost(isHeavy, keep)
       if (victim === undefined) return
       this.#forget(victim)
     }
   }
 
   /** Forgets what is past its time, of conversations that begin with the one idle for longest. */
-  #forgetExpired(conversations: Iterable<Conversation>): void {
-    for (const oldest of conversations) {
-      if (!this.#expired(oldest)) return
+  #forgetExpired(queue: Queue<Conversation>, now: number): void {
+    for (;;) {
+      const oldest = queue.first
+      if (oldest === undefined || !this.#hasExpired(oldest, now)) return
       this.#forget(oldest)
     }
   }
 
-  /** The conversations of the principal that holds most besides `keep`: most bytes, or most of them. */
-  #most(isHeavy: boolean, keep: Conversation): Iterable<Conversation> {
+  /** The oldest of the principal that holds most besides `keep`: most bytes, or most conversations. */
+  #oldestOfMost(isHeavy: boolean, keep: Conversation): Conversation | undefined {
     let most = 0
-    let found: Iterable<Conversation> = []
-    for (const [owner, { conversations, bytes }] of this.#owners) {
-      const others = owner === keep.owner ? 1 : 0
-      if (conversations.size === others) continue
+    let found: Conversation | undefined
+    for (const { conversations, named, bytes } of this.#holdings.values()) {
+      const oldest = oldestBut(keep, named)
       const held = isHeavy ? bytes : conversations.size
-      if (held <= most) continue
+      if (oldest === undefined || held <= most) continue
       most = held
-      found = conversations.values()
+      found = oldest
     }
     return found
   }
 
   #forget(conversation: Conversation): void {
-    const holding = this.#owners.get(conversation.owner)!
-    holding.conversations.delete(conversation.id)
-    holding.bytes -= conversation.bytes
-    if (holding.conversations.size === 0) this.#owners.delete(conversation.owner)
-    this.#fresh.delete(conversation)
+    const { holding, id, bytes, queue } = conversation
+    queue.remove(conversation)
+    holding.conversations.delete(id)
+    holding.bytes -= bytes
+    if (holding.conversations.size === 0) this.#holdings.delete(holding.owner)
     this.#count--
-    this.#bytes -= conversation.bytes
+    this.#bytes -= bytes
   }
 }
 
-function first(conversations: Iterable<Conversation>, keep: Conversation): Conversation | undefined {
-  for (const conversation of conversations) if (conversation !== keep) return conversation
-  return undefined
+/** Puts a conversation at the end of a queue. */
+function touch(conversation: Conversation, queue: Queue<Conversation>, now: number): void {
+  conversation.queue.remove(conversation)
+  conversation.queue = queue
+  conversation.usedAt = now
+  queue.add(conversation)
+}
+
+/** What is in use stands at the end of its queue: it is at the front only where it is alone. */
+function oldestBut(keep: Conversation, { first }: Queue<Conversation>): Conversation | undefined {
+  return first === keep ? undefined : first
+}
+
+function monotonic(): number {
+  return Math.floor(performance.now())
 }
 
 function sizeOf(turn: Turn): number {

@@ -3,6 +3,8 @@
  * Never given a credential or a body. Knows nothing of requests.
  */
 
+import type { Severity } from './call.ts'
+
 /** How much a line matters. `debug` and `info` are not printed by the default logger. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 
@@ -53,9 +55,17 @@ function stackOf(cause: unknown): string {
 
 /** Any value as text that is fit for a log. Never throws. */
 export function describe(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
   try {
-    return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+    return JSON.stringify(value) ?? String(value)
   } catch {
     return Object.prototype.toString.call(value)
   }
+}
+
+/** The server's level for a severity, where a protocol has no log of its own. */
+export function logLevelOf(severity: Severity): LogLevel {
+  if (severity === 'debug') return 'debug'
+  if (severity === 'info' || severity === 'notice') return 'info'
+  return severity === 'warning' ? 'warning' : 'error'
 }

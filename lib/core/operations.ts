@@ -17,6 +17,7 @@ import type { Checked } from '../schema/standard.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
 import type { LiveCall } from './call.ts'
+import type { Content } from './content.ts'
 import type { Service } from './service.ts'
 import type { Tool, ToolResult } from './tool.ts'
 import type { Workload } from './workload.ts'
@@ -31,7 +32,15 @@ export interface Outcome extends Answer { readonly results?: readonly Share[] }
 export function answer(
   service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
 ): Outcome | Promise<Outcome> {
-  return perform(service, call, timeoutOf(service, who), () => speak(service, who, prompt, call, emit))
+  return perform(service, call, timeoutOf(service, who), () => {
+    const outcome = speak(service, who, prompt, call, emit)
+    return outcome instanceof Promise ? outcome.then((later) => withLeft(later, call)) : withLeft(outcome, call)
+  })
+}
+
+/** What a handler left as artifacts, in a protocol that has none, stands behind what it said. */
+function withLeft<T extends { readonly content: readonly Content[] }>(output: T, { left }: LiveCall): T {
+  return left === undefined ? output : { ...output, content: [...output.content, ...left] }
 }
 
 /** What an agent or a group says, for those who run it within rules of their own. */
@@ -68,8 +77,8 @@ function run(tool: Tool, { value, errors }: Checked, call: LiveCall): ToolResult
   if (errors.length > 0) return badArguments(tool, errors)
   const output = tool.run(value, call)
   return isThenable(output)
-    ? Promise.resolve(output).then((settled) => conforming(tool, toolResultOf(settled)))
-    : conforming(tool, toolResultOf(output))
+    ? Promise.resolve(output).then((settled) => conforming(tool, withLeft(toolResultOf(settled), call)))
+    : conforming(tool, withLeft(toolResultOf(output), call))
 }
 
 function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {
@@ -117,11 +126,11 @@ function hold<T>(
   service.workload.enter(call)
   session?.enter(call)
   return new Promise((resolve, reject) => {
+    call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
     call.onCancel((reason) => {
       call.clock.clear()
       reject(reason)
     })
-    call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
     const settle = (): boolean => {
       call.settled = true
       service.workload.leave(call)

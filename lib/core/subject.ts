@@ -24,7 +24,7 @@ export type ResourceLike = Resource | ResourceDefinition
 export type ResourceTemplateLike = ResourceTemplate | ResourceTemplateDefinition
 
 /** A prompt as it may be given. */
-export type PromptLike = Prompt | PromptDefinition
+export type PromptLike = PromptDefinition
 
 /** What one server serves, by kind. */
 export interface Offer {

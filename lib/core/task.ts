@@ -138,7 +138,7 @@ export class Tasks {
 
   /** Adds an artifact, adds to one (`append`), or replaces it. False on a finished task. */
   addArtifact(id: string, artifact: Artifact, append = false, last = true): boolean {
-    const live = this.#live.get(id)
+    const live = this.#running(id)
     if (live === undefined) return false
     const { artifacts } = live.task
     const at = artifacts.findIndex((known) => known.id === artifact.id)
@@ -153,7 +153,7 @@ export class Tasks {
 
   /** Adds to the history. False on a finished task. */
   addMessage(id: string, message: TaskMessage): boolean {
-    const live = this.#live.get(id)
+    const live = this.#running(id)
     if (live === undefined) return false
     live.task = { ...live.task, history: [...live.task.history, message] }
     return true
@@ -161,7 +161,7 @@ export class Tasks {
 
   /** Replaces what the door keeps with the task. */
   keep(id: string, extra: Task['extra']): boolean {
-    const live = this.#live.get(id)
+    const live = this.#running(id)
     if (live === undefined) return false
     live.task = { ...live.task, extra }
     return true
@@ -172,7 +172,7 @@ export class Tasks {
    * is lost between the two, nothing comes twice. Undefined where the owner has no such running task.
    */
   watch(owner: string, id: string, watcher: Watcher): { task: Task; stop: () => void } | undefined {
-    const live = this.#live.get(id)
+    const live = this.#running(id)
     if (live === undefined || live.task.owner !== owner) return undefined
     live.watchers.add(watcher)
     return { task: live.task, stop: () => live.watchers.delete(watcher) }
@@ -183,7 +183,15 @@ export class Tasks {
     const owned = [...this.#live.values()].filter(({ task }) => task.owner === owner)
     const running = owned.map(({ task }) => task.id).reverse()
     const kept = this.#store.list(SHELF, owner)
-    return kept instanceof Promise ? kept.then((ids) => [...running, ...ids]) : [...running, ...kept]
+    // One that a remote home is just being given is in both.
+    const all = (ids: readonly string[]): readonly string[] => [...new Set([...running, ...ids])]
+    return kept instanceof Promise ? kept.then(all) : all(kept)
+  }
+
+  /** A task that is not finished. One that is stays among the live ones until its home has it. */
+  #running(id: string): Live | undefined {
+    const live = this.#live.get(id)
+    return live === undefined || isFinished(live.task.status.state) ? undefined : live
   }
 
   #finish(live: Live): void {
@@ -191,11 +199,16 @@ export class Tasks {
     live.watchers.clear()
     const expiresAt = Date.now() + this.#limits.taskKeepMs
     const done = (): void => { this.#live.delete(task.id) }
-    const kept = { owner: task.owner, value: JSON.stringify(task), expiresAt }
-    const written = this.#store.write(SHELF, task.id, kept)
-    // Until a remote home has it, it can be read here.
-    if (written instanceof Promise) written.then(done, done)
-    else done()
+    try {
+      const kept = { owner: task.owner, value: JSON.stringify(task), expiresAt }
+      const written = this.#store.write(SHELF, task.id, kept)
+      // Until a remote home has it, it can be read here.
+      if (written instanceof Promise) written.then(done, done)
+      else done()
+    } catch {
+      // What an author put into it is not JSON, or there is no room: it was told, and cannot be kept.
+      done()
+    }
   }
 
   #tell(live: Live, event: TaskEvent): void {

@@ -145,15 +145,19 @@ export function toolResultOf(output: unknown): ToolResult {
     return { content: output.map(contentOf) }
   }
   if (isWhole(output)) {
-    const { content, structuredContent, ...rest } = output
-    if (content !== undefined) {
-      const blocks = content.map((item) => typeof item === 'string' ? text(item) : contentOf(item))
-      const whole = { ...rest, content: blocks }
-      return structuredContent === undefined ? whole : { ...whole, structuredContent }
+    const { content, structuredContent, isError, _meta } = output
+    return {
+      content: content === undefined ? [text(jsonOf(structuredContent))] : content.map(blockOf),
+      ...structuredContent !== undefined && { structuredContent },
+      ...isError !== undefined && { isError },
+      ..._meta !== undefined && { _meta },
     }
-    return { ...rest, content: [text(jsonOf(structuredContent))], structuredContent }
   }
   return { content: [text(jsonOf(output))], structuredContent: output }
+}
+
+function blockOf(item: string | ContentInput): Content {
+  return typeof item === 'string' ? text(item) : contentOf(item)
 }
 
 function isWhole(output: unknown): output is ToolResultInput {

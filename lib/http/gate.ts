@@ -188,11 +188,14 @@ function originForm(target: string): string {
 function framingObjection(visit: Visit, limits: Limits): Objection | undefined {
   const { arrival, head } = visit
   if (arrival.httpVersion !== '1.1' && arrival.httpVersion !== '1.0') {
-    return arrival.httpVersion === '2.0' ? undefined : [505, 'This server speaks HTTP/1.1']
+    // A request that really came by HTTP/2 has pseudo headers; on an HTTP/1 socket the number is only a claim.
+    const isHttp2 = arrival.httpVersion === '2.0' && arrival.rawHeaders[0]?.startsWith(':') === true
+    return isHttp2 ? undefined : [505, 'This server speaks HTTP/1.1']
   }
   if (arrival.rawHeaders.length > limits.maxHeaderLines * 2) {
     return [431, `More than ${limits.maxHeaderLines} header lines`]
   }
+  if (head.host === undefined && arrival.httpVersion === '1.1') return [400, 'The Host header is missing']
   // Node takes the first of two Host lines; a proxy before it may have looked at the second.
   if (head.host?.includes(',') === true && countHeader(arrival.rawHeaders, 'host') > 1) {
     return [400, 'Two Host headers']

@@ -4,12 +4,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { mustWait, NodeArrival, responseOn } from './arrival.ts'
 import { readBody } from './body.ts'
 import { isSource } from './exchange.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { isLoopback } from './guard.ts'
 import { discard, sendReply } from './reply.ts'
-import { answerUnread, responseOn, unreadOf } from './unread.ts'
+import { answerUnread, unreadOf } from './unread.ts'
 import { refusalOf } from './visit.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +22,7 @@ import type { Reply } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
 import type { Streams } from './sink.ts'
-import type { Arrival, Visit } from './visit.ts'
+import type { Visit } from './visit.ts'
 
 /** What a listener works with. */
 export interface ListenerOptions {
@@ -49,7 +50,8 @@ export interface Listener {
   destroy(): Promise<void>
 }
 
-type Bound = Bind | undefined
+/** What a client wants to hear before it sends its body. */
+type Expectation = 'nothing' | 'continue' | 'unknown'
 
 /** The longest that a timer of Node's can run. */
 const MAX_TIMER_MS = 0x7fffffff
@@ -66,8 +68,12 @@ export function createListener(options: ListenerOptions): Listener {
   let dropsLoggedAt = -Infinity
 
   function receive(
-    request: IncomingMessage, response: ServerResponse, bind: Bound, mayContinue: boolean,
+    request: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
   ): void {
+    if (mustWait(request, response)) {
+      response.once('socket', () => receive(request, response, bind, expects))
+      return
+    }
     response.on('close', () => {
       running.delete(response)
       if (running.size === 0) onIdle?.()
@@ -76,9 +82,9 @@ export function createListener(options: ListenerOptions): Listener {
     response.on('error', ignore)
     try {
       const visit = gate(new NodeArrival(request, response, bind))
-      if (!(visit instanceof Promise)) return go(request, response, visit, mayContinue)
+      if (!(visit instanceof Promise)) return go(request, response, visit, expects)
       running.set(response, undefined)
-      visit.then((later) => go(request, response, later, mayContinue)).catch(failed)
+      visit.then((later) => go(request, response, later, expects)).catch(failed)
     } catch (error) {
       failed(error)
     }
@@ -89,7 +95,7 @@ export function createListener(options: ListenerOptions): Listener {
     }
   }
 
-  function go(request: IncomingMessage, response: ServerResponse, visit: Visit, mayContinue: boolean): void {
+  function go(request: IncomingMessage, response: ServerResponse, visit: Visit, expects: Expectation): void {
     if (response.closed) return
     running.set(response, visit)
     const { endpoint } = visit
@@ -97,8 +103,9 @@ export function createListener(options: ListenerOptions): Listener {
       if (visit.refusal !== undefined) send(visit.refusal)
       return
     }
+    if (expects === 'unknown') return send(refusalOf(visit, 417, 'Nothing but 100-continue can be expected'))
     if (endpoint.accepts === undefined || visit.method === 'GET' || visit.method === 'HEAD') return run()
-    if (mayContinue) response.writeContinue()
+    if (expects === 'continue') response.writeContinue()
     readBody(request, limits.maxBodyBytes, budget, (text, failure) => {
       if (failure === undefined) {
         visit.body = text
@@ -158,13 +165,16 @@ export function createListener(options: ListenerOptions): Listener {
       connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
       keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
       maxHeaderSize: Math.min(limits.maxHeaderBytes, 0x7fffffff),
+      // The gate refuses a request without a Host in words of its own.
+      requireHostHeader: false,
     })
     server = opened
     // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
     opened.maxHeadersCount = 0
     opened.maxConnections = connectionLimit(limits.maxConnections)
-    opened.on('request', (request, response) => receive(request, response, bind, false))
-    opened.on('checkContinue', (request, response) => receive(request, response, bind, true))
+    opened.on('request', (request, response) => receive(request, response, bind, 'nothing'))
+    opened.on('checkContinue', (request, response) => receive(request, response, bind, 'continue'))
+    opened.on('checkExpectation', (request, response) => receive(request, response, bind, 'unknown'))
     opened.on('clientError', giveUp)
     opened.on('drop', () => {
       if (performance.now() - dropsLoggedAt < DROP_LOG_MS) return
@@ -186,7 +196,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   return {
-    handler: (request, response) => receive(request, response, undefined, false),
+    handler: (request, response) => receive(request, response, undefined, 'nothing'),
     listen: open,
     drain() {
       isDraining = true
@@ -210,39 +220,6 @@ export function createListener(options: ListenerOptions): Listener {
       closing.closeAllConnections()
       if (closing.listening) await new Promise((resolve) => closing.close(resolve))
     },
-  }
-}
-
-/** The head of a node:http request. */
-class NodeArrival implements Arrival {
-  readonly #request: IncomingMessage
-  readonly #response: ServerResponse
-  readonly #bind: Bound
-
-  constructor(request: IncomingMessage, response: ServerResponse, bind: Bound) {
-    this.#request = request
-    this.#response = response
-    this.#bind = bind
-  }
-
-  get method(): string { return this.#request.method ?? 'GET' }
-  get target(): string { return this.#request.url ?? '/' }
-  get httpVersion(): string { return this.#request.httpVersion }
-  get rawHeaders(): readonly string[] { return this.#request.rawHeaders }
-  get secure(): boolean { return 'encrypted' in this.#request.socket }
-  get remoteAddress(): string | undefined { return this.#request.socket.remoteAddress }
-
-  /** In somebody else's server the socket's own address tells how the client came in. */
-  get bind(): Bind {
-    return this.#bind ?? (isLoopback(this.#request.socket.localAddress) ? 'loopback' : 'network')
-  }
-
-  onGone(listener: () => void): void {
-    const response = this.#response
-    if (response.destroyed && !response.writableFinished) return listener()
-    response.on('close', () => {
-      if (!response.writableFinished) listener()
-    })
   }
 }
 

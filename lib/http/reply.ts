@@ -11,6 +11,8 @@ import type { Visit } from './visit.ts'
 /** A refused body of up to this length is read to its end, so that the connection can be kept. */
 const DRAIN_BYTES = 64 * 1024
 const LINGER_MS = 1_000
+/** Even at three bytes each they do not fill a socket's buffer, so nobody has to wait for its drain. */
+const SMALL_CHARS = 4 * 1024
 
 /** What every stream says to caches and proxies. */
 export const STREAM_HEADERS: readonly string[] = Object.freeze([
@@ -80,22 +82,48 @@ function openStream(
   response: ServerResponse, reply: Reply, body: Source, streams: Streams, lines: string[],
 ): void {
   let sink: StreamSink | undefined
-  const pipe: Pipe = {
-    begin(text, whole) {
-      if (whole) lines.push('Content-Length', String(Buffer.byteLength(text)))
-      response.writeHead(reply.status, lines)
-      if (text !== '') return response.write(text)
-      if (!whole) response.flushHeaders()
-      return true
-    },
-    push(text) { return response.write(text) },
-    finish() { response.end() },
-    destroy() { response.destroy() },
-    get waiting() { return response.writableLength },
-  }
   response.on('drain', () => sink?.drained())
   response.on('close', () => sink?.gone())
-  sink = streams.open(body, pipe, reply.type === EVENT_STREAM)
+  sink = streams.open(body, new ResponsePipe(response, reply.status, lines), reply.type === EVENT_STREAM)
+}
+
+/** A response of node:http under a stream. */
+class ResponsePipe implements Pipe {
+  readonly #response: ServerResponse
+  readonly #status: number
+  readonly #lines: string[]
+
+  constructor(response: ServerResponse, status: number, lines: string[]) {
+    this.#response = response
+    this.#status = status
+    this.#lines = lines
+  }
+
+  get waiting(): number { return this.#response.writableLength }
+
+  begin(text: string, whole: boolean): boolean {
+    if (whole) this.#lines.push('Content-Length', String(Buffer.byteLength(text)))
+    this.#response.writeHead(this.#status, this.#lines)
+    if (text !== '') return this.#response.write(text)
+    if (!whole) this.#response.flushHeaders()
+    return true
+  }
+
+  push(text: string, isLast: boolean): boolean {
+    const response = this.#response
+    if (isLast || text.length > SMALL_CHARS || !isAlone(response)) return response.write(text)
+    // Node would hand over size, text and line end as three pieces, and every event would cost a fifth more.
+    return response.socket!.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+  }
+
+  finish(): void { this.#response.end() }
+  destroy(): void { this.#response.destroy() }
+}
+
+/** Whether a chunk can go straight to the socket: nothing waits before it, and nobody wraps the response. */
+function isAlone(response: ServerResponse): boolean {
+  return response.chunkedEncoding && response.socket !== null && response.writableLength === 0
+    && !Object.hasOwn(response, 'write')
 }
 
 /** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
@@ -107,17 +135,20 @@ function mayNotBeRead(visit: Visit): boolean {
 
 /**
  * Answers before the body has come. Closing at once would reset the connection and could take the answer
- * with it, so the answer is sent whole, a little more is read, and only then the connection is closed.
+ * with it, so the answer is sent whole, this half of the connection is closed, and what the client still
+ * sends is passed over for a little while.
  */
 function linger(
   request: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
 ): void {
   if (body !== undefined) response.write(body)
   else response.flushHeaders()
+  const { socket } = request
+  socket.end()
   let drained = 0
   const close = (): void => {
     clearTimeout(timer)
-    response.end()
+    socket.destroySoon()
   }
   const timer = setTimeout(close, LINGER_MS)
   request.removeAllListeners('data')

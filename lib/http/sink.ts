@@ -12,8 +12,11 @@ import type { Sink, Source } from './exchange.ts'
 export interface Pipe {
   /** Sends the head, with what there is: `whole` says that nothing will follow. */
   begin(text: string, whole: boolean): boolean
-  /** False: more waits than the pipe likes to hold; `StreamSink.drained` is called when it has gone. */
-  push(text: string): boolean
+  /**
+   * `isLast`: the end follows at once. False: more waits than the pipe likes to hold; `StreamSink.drained`
+   * is called when it has gone.
+   */
+  push(text: string, isLast: boolean): boolean
   finish(): void
   /** Drops the stream and its reader. */
   destroy(): void
@@ -198,7 +201,7 @@ export class StreamSink implements Sink {
       this.#begun = true
       isTaken = this.#pipe.begin(text, this.#ended)
     } else if (text !== '') {
-      isTaken = this.#pipe.push(text)
+      isTaken = this.#pipe.push(text, this.#ended)
     }
     if (this.#ended) this.#pipe.finish()
     const waiting = isTaken ? 0 : this.#pipe.waiting

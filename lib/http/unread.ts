@@ -3,7 +3,6 @@
  * connection, written by hand.
  */
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
-import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 /** A client that does not read its answer is not waited for any longer than this. */
@@ -21,12 +20,6 @@ const reasons: ReadonlyMap<string, Unread> = new Map([
 /** What the client is told of an error code of Node's. */
 export function unreadOf(code: string | undefined): Unread {
   return reasons.get(code ?? '') ?? { status: 400, detail: 'The request is not HTTP' }
-}
-
-/** The response that Node has made for what is on this socket now. */
-export function responseOn(socket: Duplex): ServerResponse | undefined {
-  if (!('_httpMessage' in socket)) return undefined
-  return socket._httpMessage as ServerResponse | null ?? undefined
 }
 
 /** Answers on a socket that no response owns, and closes it. */

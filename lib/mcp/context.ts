@@ -11,6 +11,7 @@ import type { Service } from '../core/service.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Revision } from './revisions.ts'
+import type { TaskRun } from './task-run.ts'
 import type { ToolTable } from './tools.ts'
 
 /** What the operator says about the MCP door. */
@@ -43,7 +44,10 @@ export class McpContext {
   readonly texts: Map<string, string> = new Map()
   /** What each revision says in every result, made once. */
   readonly stamps: Map<Revision, Readonly<Record<string, unknown>>> = new Map()
+  /** The runs that have become tasks and go on, by their tasks' ids. */
+  readonly taskRuns: Map<string, TaskRun> = new Map()
   #tools: ToolTable
+  #offersTasks = false
 
   constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
@@ -75,6 +79,11 @@ export class McpContext {
   }
 
   get tools(): ToolTable { return this.#tools }
+
+  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
+  get offersTasks(): boolean {
+    return this.#offersTasks ||= this.#tools.listed.some(({ task }) => task !== 'forbidden')
+  }
 
   /** The server as it names itself, with all that any revision has a place for. */
   get implementation(): Readonly<Record<string, unknown>> {

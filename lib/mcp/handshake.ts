@@ -6,6 +6,7 @@ import { isRecord } from '../core/content.ts'
 import { cacheHints } from './lists.ts'
 import { newestNegotiated, revisionOf, revisions } from './revisions.ts'
 import { pick } from './shape.ts'
+import { TASKS } from './tasks.ts'
 import type { ClientInfo } from '../core/call.ts'
 import type { McpContext } from './context.ts'
 import type { Revision } from './revisions.ts'
@@ -69,6 +70,7 @@ function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean
     prompts: catalog.offers('prompt') ? listChanged : undefined,
     logging: {},
     completions: catalog.offers('completion') ? {} : undefined,
+    extensions: mcp.offersTasks ? { [TASKS]: {} } : undefined,
   }
   return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && revision.capabilities.has(name)))
 }

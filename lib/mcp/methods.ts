@@ -12,8 +12,10 @@ import { cacheHints, page } from './lists.ts'
 import { listen } from './notices.ts'
 import { MAX_SUBSCRIPTIONS } from './session.ts'
 import { isWrapped, pick, promptResult, readResult, toolDescriptor, toolResult } from './shape.ts'
+import { TaskRun } from './task-run.ts'
+import { cancelTask, getTask, mayBecomeTask, updateTask } from './tasks.ts'
 import { isSeverity, Turn } from './turn.ts'
-import type { Origin } from '../core/call.ts'
+import type { LiveCall, Origin } from '../core/call.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
@@ -54,6 +56,9 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['completion/complete', completionComplete],
   ['logging/setLevel', setLevel],
   ['subscriptions/listen', listen],
+  ['tasks/get', getTask],
+  ['tasks/update', updateTask],
+  ['tasks/cancel', cancelTask],
 ])
 
 /** Answers one request, now or later. Never throws. The turn is returned for a disconnect to cancel. */
@@ -88,6 +93,7 @@ function isOffered(mcp: McpContext, method: string): boolean {
   const { catalog } = mcp.service
   if (method.startsWith('resources/')) return catalog.offers('resource')
   if (method.startsWith('prompts/')) return catalog.offers('prompt')
+  if (method.startsWith('tasks/')) return mcp.offersTasks
   return true
 }
 
@@ -99,20 +105,28 @@ function stringParam(turn: Turn, name: string): string {
 
 function toolsCall(turn: Turn): Result {
   const name = stringParam(turn, 'name')
-  const { mcp, params, peer } = turn
+  const { mcp, params } = turn
   const given = params['arguments']
   if (given !== undefined && !isRecord(given)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.find(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
   const args = given ?? {}
   const call = turn.call(['tools/call', name, args])
+  if (!mayBecomeTask(turn, tool)) return runTool(turn, tool, args, call)
+  turn.task = new TaskRun(turn, tool, call)
+  return turn.task.run(() => runTool(turn, tool, args, call))
+}
+
+function runTool(turn: Turn, tool: Tool, args: unknown, call: LiveCall): object | Promise<object> {
+  const { mcp, peer } = turn
   const wraps = isWrapped(tool)
   const shaped = (result: ToolResult): object => toolResult(result, peer.revision, wraps)
+  const failed = (error: unknown): object => toolFailure(turn, tool, error)
   try {
     const result = callTool(mcp.service, tool, args, call, peer.session?.workload)
-    return result instanceof Promise ? result.then(shaped).catch((error: unknown) => toolFailure(turn, tool, error)) : shaped(result)
+    return result instanceof Promise ? result.then(shaped).catch(failed) : shaped(result)
   } catch (error) {
-    return toolFailure(turn, tool, error)
+    return failed(error)
   }
 }
 

@@ -6,10 +6,12 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { MAX_SUBSCRIPTIONS } from './session.ts'
+import { follow, taskIdsIn } from './tasks.ts'
 import { META } from './turn.ts'
 import type { CatalogChange } from '../core/catalog.ts'
 import type { Kind } from '../core/define.ts'
 import type { McpContext } from './context.ts'
+import type { Following } from './tasks.ts'
 import type { Turn } from './turn.ts'
 
 /** Lists that clients are told of. */
@@ -25,6 +27,7 @@ interface Listener {
   readonly turn: Turn
   readonly lists: ReadonlySet<List>
   readonly uris: ReadonlySet<string>
+  readonly tasks: Following | undefined
 }
 
 /** Streams that one server keeps open for those who listen. */
@@ -47,12 +50,17 @@ export class Notices {
   }
 
   remove(turn: Turn): void {
-    for (const listener of this.#listeners) if (listener.turn === turn) this.#listeners.delete(listener)
+    for (const listener of this.#listeners) {
+      if (listener.turn !== turn) continue
+      listener.tasks?.stop()
+      this.#listeners.delete(listener)
+    }
   }
 
   /** Ends all subscriptions in their own form. */
   close(): void {
-    for (const { turn } of this.#listeners) {
+    for (const { turn, tasks } of this.#listeners) {
+      tasks?.stop()
       turn.link.finish(formatResult(turn.id, JSON.stringify({
         resultType: 'complete', _meta: { ...turn.stamp, ...mark(turn) },
       })))
@@ -105,7 +113,7 @@ function mark(turn: Turn): object {
 }
 
 /** `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves. */
-export function listen(turn: Turn): undefined {
+export function listen(turn: Turn): undefined | Promise<undefined> {
   const { notifications } = turn.params
   if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
   const honoured: Record<string, unknown> = {}
@@ -121,12 +129,19 @@ export function listen(turn: Turn): undefined {
   }
   const uris = urisIn(notifications['resourceSubscriptions'])
   if (uris !== undefined && turn.mcp.service.catalog.offers('resource')) honoured['resourceSubscriptions'] = uris
+  const taskIds = taskIdsIn(turn, notifications['taskIds'])
   if (!turn.link.sends) throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
-  turn.mcp.notices.add({ turn, lists, uris: new Set(uris) })
-  turn.link.send(formatNotification('notifications/subscriptions/acknowledged', JSON.stringify({
-    notifications: honoured, _meta: mark(turn),
-  })))
-  return undefined
+  const begin = (tasks?: Following): undefined => {
+    if (turn.isGone) return
+    const listener = { turn, lists, uris: new Set(uris), tasks }
+    turn.mcp.notices.add(listener)
+    if (tasks !== undefined) honoured['taskIds'] = tasks.ids
+    turn.link.send(formatNotification('notifications/subscriptions/acknowledged', JSON.stringify({
+      notifications: honoured, _meta: mark(turn),
+    })))
+    tasks?.begin((task) => notify(listener, 'notifications/tasks', task))
+  }
+  return taskIds === undefined ? begin() : follow(turn, taskIds).then(begin)
 }
 
 function urisIn(value: unknown): readonly string[] | undefined {

@@ -21,8 +21,6 @@ export interface PostOptions {
   /** Requests in the body, each of which owes an answer. */
   readonly owed: number
   readonly heartbeatMs: number
-  /** Further headers of the reply. */
-  readonly headers?: readonly string[]
   /** The client has left before the end. */
   readonly onGone: () => void
 }
@@ -48,15 +46,10 @@ export class Post {
 
   /** The way back of one of the requests. */
   link(): Link {
-    const detach = this.#options.revision.primes && this.#options.session !== undefined && this.#options.acceptsEvents
-    return {
-      sends: this.#options.acceptsEvents,
-      send: (message) => this.#open().send(message),
-      finish: (message, status, headers) => this.#answer(message, status, headers),
-      abandon: () => this.#answer(undefined),
-      ...detach && { detach: (retryMs: number | undefined) => this.#detach(retryMs) },
-    }
+    return new PostLink(this)
   }
+
+  get acceptsEvents(): boolean { return this.#options.acceptsEvents }
 
   /** The reply if it is known, else the promise of it. */
   reply(): Reply | Promise<Reply> {
@@ -69,7 +62,13 @@ export class Post {
     return new Promise((resolve) => { this.#resolve = resolve })
   }
 
-  #answer(message: string | undefined, status = 200, headers?: readonly string[]): void {
+  /** Sends what belongs to a request and is not its answer: the reply is a stream from now on. */
+  send(message: string): void {
+    this.#open().send(message)
+  }
+
+  /** Gives a request its answer, or, without one, what it is owed by one less. */
+  answer(message: string | undefined, status: number = 200, headers?: readonly string[]): void {
     this.#owed--
     if (this.#stream !== undefined) {
       if (message !== undefined) this.#stream.send(message)
@@ -85,14 +84,13 @@ export class Post {
       return stream.finish()
     }
     const body = isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
-    const all = this.#options.headers === undefined ? headers : [...this.#options.headers, ...headers ?? []]
-    this.#settle({ status, type: 'application/json', body, ...all !== undefined && { headers: all } })
+    this.#settle({ status, type: 'application/json', body, ...headers !== undefined && { headers } })
   }
 
   /** Turns the reply into a stream, beginning with the answers that are there already. */
   #open(comment: string = ''): Stream {
     if (this.#stream !== undefined) return this.#stream
-    const { revision, session, headers, onGone } = this.#options
+    const { revision, session, onGone } = this.#options
     let body
     if (session === undefined || session.isOver) {
       let isFinished = false
@@ -115,11 +113,14 @@ export class Post {
       body = replay.source(0)
     }
     for (const answer of this.#answers) this.#stream.send(answer)
-    this.#settle({ status: 200, type: EVENT_STREAM, body, ...headers !== undefined && { headers } })
+    this.#settle({ status: 200, type: EVENT_STREAM, body })
     return this.#stream
   }
 
-  #detach(retryMs: number | undefined): void {
+  /** Ends the connection after an event that the client can come back to; where it cannot, nothing. */
+  detach(retryMs: number | undefined): void {
+    const { revision, session, acceptsEvents } = this.#options
+    if (!revision.primes || session === undefined || !acceptsEvents) return
     this.#open()
     this.#replay?.detach(retryMs)
   }
@@ -128,5 +129,23 @@ export class Post {
     clearTimeout(this.#timer)
     this.#reply = reply
     this.#resolve?.(reply)
+  }
+}
+
+/** The way back of one request of a POST. */
+class PostLink implements Link {
+  readonly #post: Post
+
+  constructor(post: Post) {
+    this.#post = post
+  }
+
+  get sends(): boolean { return this.#post.acceptsEvents }
+  send(message: string): void { this.#post.send(message) }
+  abandon(): void { this.#post.answer(undefined) }
+  detach(retryMs: number | undefined): void { this.#post.detach(retryMs) }
+
+  finish(message: string, status?: number, headers?: readonly string[]): void {
+    this.#post.answer(message, status, headers)
   }
 }

@@ -15,6 +15,8 @@ interface Kept { readonly number: number; readonly text: string; readonly bytes:
 /** Memory that all streams of one server share for clients that come back. */
 export class ReplayBudget {
   readonly #max: number
+  /** Streams that have ended and still hold something: the first to give way. */
+  readonly #ended = new Set<ReplayStream>()
   #held = 0
 
   constructor(limits: Limits) {
@@ -22,9 +24,20 @@ export class ReplayBudget {
   }
 
   get held(): number { return this.#held }
-  take(bytes: number): void { this.#held += bytes }
-  give(bytes: number): void { this.#held -= bytes }
   get isOver(): boolean { return this.#held > this.#max }
+  give(bytes: number): void { this.#held -= bytes }
+
+  take(bytes: number): void {
+    this.#held += bytes
+    for (const stream of this.#ended) {
+      if (!this.isOver) return
+      stream.forget()
+    }
+  }
+
+  /** Keeps account of who has ended. */
+  ended(stream: ReplayStream): void { this.#ended.add(stream) }
+  forgotten(stream: ReplayStream): void { this.#ended.delete(stream) }
 }
 
 /** One stream of a session. */
@@ -64,7 +77,8 @@ export class ReplayStream {
     this.#kept.push({ number, text, bytes, at: performance.now() })
     this.#bytes += bytes
     this.#budget.take(bytes)
-    this.#trim()
+    // Until it has begun, what is kept is all there is.
+    if (this.#hasBegun) this.#trim()
     this.#sink?.write(text)
   }
 
@@ -74,6 +88,7 @@ export class ReplayStream {
     if (message !== undefined) this.send(message)
     this.#isFinished = true
     this.#finishedAt = performance.now()
+    if (this.#hasBegun) this.#budget.ended(this)
     this.#sink?.end()
     this.#sink = undefined
   }
@@ -94,6 +109,8 @@ export class ReplayStream {
         const farewell = this.#farewell
         this.#farewell = undefined
         this.#hasBegun = true
+        this.#trim()
+        if (this.#isFinished) this.#budget.ended(this)
         if (this.#isFinished || farewell !== undefined) {
           sink.end(farewell)
           return undefined
@@ -107,11 +124,22 @@ export class ReplayStream {
     }
   }
 
-  /** Lets go of everything. */
-  drop(): void {
+  /** Whether what followed event `after` is not there any more. */
+  hasLost(after: number): boolean {
+    return this.#isFinished && after < this.#count && this.#kept.length === 0
+  }
+
+  /** Lets go of what was kept. */
+  forget(): void {
     this.#budget.give(this.#bytes)
+    this.#budget.forgotten(this)
     this.#kept = []
     this.#bytes = 0
+  }
+
+  /** Lets go of everything. */
+  drop(): void {
+    this.forget()
     this.#isFinished = true
     this.#sink?.end()
     this.#sink = undefined

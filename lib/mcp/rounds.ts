@@ -33,8 +33,15 @@ interface Pending {
   readonly key: string
   readonly digest: string
   readonly question: Question
+  readonly resolve: (answer: unknown) => void
   readonly reject: (reason: Error) => void
 }
+
+/** A question whose run is over. */
+interface Rejectable { readonly reject: (reason: Error) => void }
+
+/** Carries a question that does not end the call: its key, and the request that the client is shown. */
+export type Asker = (key: string, question: Question, request: object) => Promise<unknown>
 
 /** What the call answers with when it has questions. */
 export interface InputRequired {
@@ -66,6 +73,7 @@ export class Rounds {
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
   #pending: Pending[] = []
+  #asker: Asker | undefined
   #onceRunning = 0
   #isScheduled = false
 
@@ -88,6 +96,19 @@ export class Rounds {
     for (const [key, result] of Object.entries(state.once)) this.#once.set(key, result)
   }
 
+  /** Whether a question stands that has no answer. */
+  get isAsking(): boolean { return this.#pending.length > 0 }
+
+  /** From now on the run goes on while it asks: what has no answer is asked in this way, what stands too. */
+  divert(asker: Asker): void {
+    this.#asker = asker
+    const pending = this.#pending
+    this.#pending = []
+    for (const { key, question, resolve, reject } of pending) {
+      asker(key, question, encodeQuestion(question, this.#options.peer)).then(resolve, reject)
+    }
+  }
+
   /** The answer, if it is known by now; else a promise that only ever rejects, when the run has been ended. */
   ask(question: Question, call: LiveCall): Promise<unknown> {
     const request = encodeQuestion(question, this.#options.peer)
@@ -100,8 +121,9 @@ export class Rounds {
       this.#answers.set(key, { digest, answer: given })
       return Promise.resolve(given)
     }
-    const promise = new Promise<never>((_resolve, reject) => {
-      this.#pending.push({ key, digest, question, reject })
+    if (this.#asker !== undefined) return this.#asker(key, question, request)
+    const promise = new Promise<unknown>((resolve, reject) => {
+      this.#pending.push({ key, digest, question, resolve, reject })
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
     promise.catch(() => {})
@@ -149,7 +171,7 @@ export class Rounds {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#onceRunning === 0 && !call.over) this.#endRound(call)
+      if (this.#onceRunning === 0 && this.isAsking && !call.over) this.#endRound(call)
     })
   }
 
@@ -185,7 +207,7 @@ export class Rounds {
 }
 
 /** Lets a handler that waits clean up: one question per turn, and none once its own code has ended. */
-function rejectInTurn([next, ...rest]: readonly Pending[], call: LiveCall): void {
+export function rejectInTurn([next, ...rest]: readonly Rejectable[], call: LiveCall): void {
   if (next === undefined || call.settled) return
   setImmediate(() => {
     if (call.settled) return

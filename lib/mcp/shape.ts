@@ -28,7 +28,10 @@ export function toolDescriptor(tool: Tool, row: Revision): object {
  */
 function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision): object {
   if (row.structured === 'any' || schema['type'] === 'object') return schema
-  return { type: 'object', properties: { result: schema }, required: ['result'] }
+  // What the schema refers to by `#/$defs/…` must stay at the root.
+  const { $schema, $defs, definitions, ...result } = schema
+  const root = Object.entries({ $schema, $defs, definitions }).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(root), type: 'object', properties: { result }, required: ['result'] }
 }
 
 /** A tool's result. `wraps`: the tool's own output schema is no object schema. */

@@ -202,7 +202,7 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
   if (lastEventId !== undefined) {
     const event = parseEventId(lastEventId)
     const stream = event === undefined ? undefined : session.streams.get(event.stream)
-    if (event === undefined || stream === undefined) {
+    if (event === undefined || stream === undefined || stream.hasLost(event.number)) {
       return errorReply(400, rpcError(INVALID_REQUEST, 'Last-Event-ID names no event of this session that is still kept'))
     }
     return { status: 200, type: EVENT_STREAM, body: stream.source(event.number) }
@@ -210,6 +210,8 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
   if (session.standalone?.isAttached === true) {
     return errorReply(409, rpcError(INVALID_REQUEST, 'This session has a stream open already'))
   }
+  // What its client left behind can still be come back to, for a while.
+  session.standalone?.finish()
   const stream = session.openStream()
   session.standalone = stream
   session.outlet = (message) => stream.send(message)

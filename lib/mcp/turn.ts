@@ -17,6 +17,8 @@ import type { FaultKind } from '../core/fault.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
 import type { Link, Peer } from './link.ts'
+import type { Asker } from './rounds.ts'
+import type { TaskRun } from './task-run.ts'
 
 /** Prefix of the `_meta` keys that the protocol itself uses. */
 export const META = 'io.modelcontextprotocol/'
@@ -55,6 +57,10 @@ export class Turn implements Line {
   readonly id: Id
   readonly params: Readonly<Record<string, unknown>>
   readonly metadata: Readonly<Record<string, unknown>>
+  /** Where the answer may be a task: then there is no progress and no log. */
+  task: TaskRun | undefined
+  /** The client has left. */
+  isGone = false
   /** Made when an author's code is about to run. */
   #call: LiveCall | undefined
   #subject: readonly unknown[] | undefined
@@ -111,9 +117,19 @@ export class Turn implements Line {
     return this.#rounds
   }
 
-  /** The client has left: nobody waits for the answer. */
+  /** Whether it has been answered. */
+  get isFinished(): boolean { return this.#isFinished }
+
+  /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
+  get isAsking(): boolean { return this.#rounds?.isAsking === true }
+
+  /** From now on the call goes on while it asks. */
+  divert(asker: Asker): void { this.#openRounds().divert(asker) }
+
+  /** The client has left: nobody waits for the answer. A task goes on. */
   leave(): void {
-    this.#call?.cancel(new Fault('cancelled', 'The client has left'))
+    this.isGone = true
+    if (this.task?.isTask !== true) this.#call?.cancel(new Fault('cancelled', 'The client has left'))
     this.mcp.notices.remove(this)
   }
 
@@ -136,6 +152,7 @@ export class Turn implements Line {
   }
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
+    if (this.task !== undefined) return this.task.progress(text)
     const { progressToken } = this.metadata
     if ((typeof progressToken !== 'string' && typeof progressToken !== 'number') || !(done > this.#lastProgress)) return
     this.#lastProgress = done
@@ -145,12 +162,13 @@ export class Turn implements Line {
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
     const { logLevel } = this.peer
-    if (logLevel === undefined || severities.indexOf(level) < severities.indexOf(logLevel)) return
+    if (logLevel === undefined || this.task !== undefined || severities.indexOf(level) < severities.indexOf(logLevel)) return
     this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
   }
 
   detach(retryMs: number | undefined): void {
-    this.link.detach?.(retryMs)
+    if (this.task === undefined) this.link.detach?.(retryMs)
+    else this.task.begin()
   }
 
   #notify(method: string, params: object): void {
@@ -162,24 +180,34 @@ export class Turn implements Line {
     if (this.#isFinished) return
     let text: string
     try {
+      text = this.encode(result)
+    } catch (error) {
+      return this.fail(error)
+    }
+    this.#end()
+    this.link.finish(formatResult(this.id, text))
+  }
+
+  /** A result's JSON text. Throws a `Fault` for what JSON cannot say, and for what is too large. */
+  encode(result: object | string): string {
+    let text: string
+    try {
       text = typeof result === 'string' ? result : JSON.stringify(this.#stamped(result))
     } catch (error) {
       // What a handler returned cannot be said in JSON: a defect like any other of its.
       this.mcp.service.log('error', 'A result is not JSON', { request: this.origin.requestId, cause: error })
-      return this.fail(new Fault('internal', 'Internal error', undefined, { cause: error }))
+      throw new Fault('internal', 'Internal error', undefined, { cause: error })
     }
     const { maxResultBytes } = this.mcp.service.limits
-    if (text.length > maxResultBytes) {
-      return this.fail(new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`))
-    }
-    this.#end()
-    this.link.finish(formatResult(this.id, text))
+    if (text.length <= maxResultBytes) return text
+    throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
 
   /** What newer revisions say in every result. */
   #stamped(result: object): object {
     if (!this.peer.revision.stamps) return result
     const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
+    if (meta === undefined) return { resultType: 'complete', _meta: this.stamp, ...result }
     return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
   }
 
@@ -197,18 +225,25 @@ export class Turn implements Line {
   /** Answers with an error, or with nothing where the client has cancelled. */
   fail(thrown: unknown): void {
     if (this.#isFinished) return
-    const fault = asFault(thrown)
-    if (fault !== thrown) {
-      this.mcp.service.log('error', 'An MCP request failed', { request: this.origin.requestId, cause: thrown })
-    }
+    const fault = this.faultOf(thrown)
     this.#end()
     if (fault.kind === 'cancelled') return this.link.abandon()
-    const error = this.#error(fault)
+    const error = this.errorOf(fault)
     const status = error.code === MISSING_CAPABILITY ? 400 : statuses.get(fault.kind)
     this.link.finish(formatError(this.id, error), status, headersOf(fault, this.mcp))
   }
 
-  #error(fault: Fault): RpcError {
+  /** What was thrown, as a `Fault`; a defect is logged. */
+  faultOf(thrown: unknown): Fault {
+    const fault = asFault(thrown)
+    if (fault !== thrown) {
+      this.mcp.service.log('error', 'An MCP request failed', { request: this.origin.requestId, cause: thrown })
+    }
+    return fault
+  }
+
+  /** A fault as an error of this revision. */
+  errorOf(fault: Fault): RpcError {
     const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
     const detail = fault.detail !== null && typeof fault.detail === 'object' ? fault.detail : undefined
     if (fault.kind === 'unsupported' && detail !== undefined && 'ability' in detail) {

@@ -44,7 +44,8 @@ export function decodeQuery(
   }
   if (errors.length > 0 || said === undefined) return errors
   return {
-    ...said,
+    query: said.query,
+    history: said.history,
     sessionId: typeof bodySession === 'string' ? bodySession : headerSession,
     metadata: isRecord(metadata) ? metadata : undefined,
     stream: typeof stream === 'boolean' ? stream : undefined,

@@ -1,14 +1,15 @@
 /**
  * One query: its call, its place in the conversation, and its reply, whole or as events.
  */
-import { LiveCall, logLevelOf } from '../core/call.ts'
+import { LiveCall } from '../core/call.ts'
 import { Fault } from '../core/fault.ts'
-import { describe } from '../core/log.ts'
+import { describe, logLevelOf } from '../core/log.ts'
 import { answer } from '../core/operations.ts'
 import { formatEvent } from '../wire/sse.ts'
 import { faultText, JSON_TYPE, problemReply, problemText } from './reply.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { Line } from '../core/call.ts'
+import type { Line, Severity } from '../core/call.ts'
+import type { Content } from '../core/content.ts'
 import type { Turn } from '../core/conversation.ts'
 import type { Outcome } from '../core/operations.ts'
 import type { Service } from '../core/service.ts'
@@ -16,13 +17,15 @@ import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 import type { ProblemText } from './reply.ts'
 
-/** A query that is about to run: once, by `reply` or by `open`. */
-export class QueryRun implements Source {
+/** A query that is about to run: once, by `reply` or by `open`. It is its call's line too. */
+export class QueryRun implements Source, Line {
+  readonly protocol = 'http'
+  readonly sessionId: string
+  readonly history: readonly Turn[] | undefined
   readonly #service: Service
   readonly #who: Agent | Group
   readonly #query: Query
   readonly #exchange: Exchange
-  readonly #sessionId: string
   readonly #call: LiveCall
 
   constructor(service: Service, who: Agent | Group, query: Query, exchange: Exchange) {
@@ -33,9 +36,16 @@ export class QueryRun implements Source {
     this.#who = who
     this.#query = query
     this.#exchange = exchange
-    this.#sessionId = query.sessionId ?? conversations.makeId()
-    const line = lineOf(service, exchange, query, this.#sessionId, query.history ?? kept)
-    this.#call = new LiveCall(exchange.origin, line)
+    this.sessionId = query.sessionId ?? conversations.makeId()
+    this.history = query.history ?? kept
+    this.#call = new LiveCall(exchange.origin, this)
+  }
+
+  get message(): readonly Content[] { return [{ type: 'text', text: this.#query.query }] }
+  get metadata(): Query['metadata'] { return this.#query.metadata }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
   }
 
   /** The whole reply at once. */
@@ -78,7 +88,7 @@ export class QueryRun implements Source {
 
   /** The client is not there any more: a run that is still going is not wanted. */
   #leave(): void {
-    this.#call.cancel(new Fault('cancelled', 'The client has left'))
+    if (!this.#call.over) this.#call.cancel(new Fault('cancelled', 'The client has left'))
   }
 
   #finished(outcome: Outcome): Reply {
@@ -100,15 +110,17 @@ export class QueryRun implements Source {
     const { text, content, data, state, results } = outcome
     const { query } = this.#query
     const { maxResultBytes } = this.#service.limits
-    const files = content.filter((block) => block.type !== 'text')
+    // What was left as an artifact is no part of the spoken text.
+    const { left } = this.#call
+    const more = content.filter((block) => block.type !== 'text' || left?.includes(block) === true)
     const reply = JSON.stringify({
       response: text,
       agent: this.#who.name,
       query,
-      session_id: this.#sessionId,
+      session_id: this.sessionId,
       request_id: this.#call.requestId,
       ...data !== undefined && { data },
-      ...files.length > 0 && { content: files },
+      ...more.length > 0 && { content: more },
       ...state !== 'completed' && { state },
       ...results !== undefined && { results, final_response: text },
     })
@@ -116,22 +128,7 @@ export class QueryRun implements Source {
       throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
     }
     const said: readonly Turn[] = [{ role: 'user', content: query }, { role: 'assistant', content: text }]
-    this.#service.conversations.record(this.#call.principal.id, this.#sessionId, said)
+    this.#service.conversations.record(this.#call.principal.id, this.sessionId, said)
     return reply
-  }
-}
-
-function lineOf(
-  service: Service, exchange: Exchange, query: Query, sessionId: string, history: readonly Turn[] | undefined,
-): Line {
-  return {
-    protocol: 'http',
-    sessionId,
-    history: history ?? [],
-    metadata: query.metadata,
-    get message() { return [{ type: 'text' as const, text: query.query }] },
-    log(level, data, logger) {
-      service.log(logLevelOf(level), describe(data), { request: exchange.origin.requestId, logger })
-    },
   }
 }

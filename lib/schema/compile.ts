@@ -1,8 +1,9 @@
 /**
  * JSON Schema: a schema in, a validator out. The first file of the room, which puts the others together.
  *
- * 2020-12 unless `$schema` says draft-07 or names a metaschema that was given. A schema becomes a tree of small
- * closures, one for each keyword that asserts something, made by the rules of its dialect; no code is generated.
+ * 2020-12 unless `$schema` says draft-07 or names a metaschema that was given. A schema becomes a tree of
+ * small closures, one for each keyword that asserts something, made by the rules of its dialect; no code is
+ * generated.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
 import type { SchemaError } from './error.ts'
@@ -35,8 +36,8 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
 /**
  * Compiles a schema to a function that checks values.
  *
- * Throws a TypeError for a schema that is broken, refers to something that was not given, or exceeds the bounds: it
- * says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
+ * Throws a TypeError for a schema that is broken, refers to something that was not given, or exceeds the
+ * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object, true or false; write { } to allow anything')

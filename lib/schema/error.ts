@@ -1,6 +1,6 @@
 /**
- * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three that tell
- * which branch of an `anyOf` a value was meant for.
+ * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
+ * that tell which branch of an `anyOf` a value was meant for.
  */
 export interface SchemaError {
   /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
@@ -50,8 +50,8 @@ export function summarize(errors: readonly SchemaError[]): string {
 }
 
 /**
- * The errors of the branch that the value was meant for: of the right type, then with the right constants, then with the
- * fewest errors. Where that tells all branches apart, one error that names them all.
+ * The errors of the branch that the value was meant for: of the right type, then with the right constants,
+ * then with the fewest errors. Where that tells all branches apart, one error that names them all.
  */
 export function nearest(branches: readonly SchemaError[][], here: string, keyword: string): readonly SchemaError[] {
   const weight = (error: SchemaError): number =>

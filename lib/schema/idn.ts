@@ -1,8 +1,8 @@
 /**
  * Host names, ASCII (RFC 1123 §2.1) and internationalized (IDNA2008: RFC 5890 to 5893).
  *
- * Which characters a label may have follows from the runtime's Unicode properties by the rules of RFC 5892, so there is
- * no table to keep.
+ * Which characters a label may have follows from the runtime's Unicode properties by the rules of RFC 5892,
+ * so there is no table to keep.
  */
 type Context = (before: string, after: string) => boolean
 
@@ -30,7 +30,9 @@ const strong = RegExp(`(?!\\p{Mn})[${right}]`, 'u')
 const startsRight = RegExp(`^(?![\\p{Mn}\\p{Nd}])[${right}]`, 'u')
 const onlyRight = RegExp(`^[${right}\\d\\u06f0-\\u06f9\\p{Mn}\\u200c\\u200d-]*(?<!-\\p{Mn}*)$`, 'u')
 
-/** Whether it is labels of letters, digits and hyphens; a label that claims to be internationalized must be. */
+/**
+ * Whether it is labels of letters, digits and hyphens; a label that claims to be internationalized must be.
+ */
 export function isHostname(text: string): boolean {
   return text.length < 254 && text.split('.').every((label) =>
     /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && (!/^xn--/i.test(label) || unicode(label) !== undefined))

@@ -1,13 +1,13 @@
 /**
  * A schema's type to the type of the values it describes; nothing of it exists at run time.
  *
- * Reads the shapes that tools use: the seven types, objects with `properties` and `required`, `items`, `enum`, `const`,
- * unions. What it cannot read is `unknown`, and a schema that is no literal describes a record of unknowns. It
- * resolves no `$ref`, so it stays fast.
+ * Reads the shapes that tools use: the seven types, objects with `properties` and `required`, `items`,
+ * `enum`, `const`, unions. What it cannot read is `unknown`, and a schema that is no literal describes a
+ * record of unknowns. It resolves no `$ref`, so it stays fast.
  *
- * A handler gets the output type of a Standard Schema, or the type that a literal JSON Schema spells. For literals
- * inside a call, take the schema by a `const` type parameter:
- * `function defineTool<const S extends Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
+ * A handler gets the output type of a Standard Schema, or the type that a literal JSON Schema spells. For
+ * literals inside a call, take the schema by a `const` type parameter: `function defineTool<const S extends
+ * Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
  */
 export type Infer<S> =
   S extends { readonly '~standard': infer Standard } ? Output<Standard>

@@ -1,5 +1,6 @@
 /**
- * The kinds of values that keywords have: how to tell one, what to write instead of another, and its metaschema.
+ * The kinds of values that keywords have: how to tell one, what to write instead of another, and its
+ * metaschema.
  */
 import type { JsonObject, Kind } from './rule.ts'
 import { isObject } from './rule.ts'

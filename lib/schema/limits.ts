@@ -1,13 +1,17 @@
 /**
  * The options of a compilation and every bound that holds while it runs, with unit, default and reason.
  *
- * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that people write and
- * values that a body limit lets in; what they stop is input that was made to be expensive.
+ * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that
+ * people write and values that a body limit lets in; what they stop is input that was made to be expensive.
  */
 export interface CompileOptions {
-  /** Whether `format` (and in draft-07 `contentEncoding`, `contentMediaType`) refuses values. Default: false. */
+  /**
+   * Whether `format` (and in draft-07 `contentEncoding`, `contentMediaType`) refuses values. Default: false.
+   */
   readonly formats?: boolean | undefined
-  /** Whether missing properties are filled in, in place, from the `default` of their schema. Default: false. */
+  /**
+   * Whether missing properties are filled in, in place, from the `default` of their schema. Default: false.
+   */
   readonly defaults?: boolean | undefined
   /** What `$ref` and `$schema` may name: URI to schema, or schemas with `$id`. Nothing is ever fetched. */
   readonly schemas?: Readonly<Record<string, JsonSchema>> | readonly JsonSchema[] | undefined
@@ -15,9 +19,15 @@ export interface CompileOptions {
   readonly maxSchemaDepth?: number | undefined
   /** Subschemas in a schema and everything it refers to. Default: 20,000. */
   readonly maxSubschemas?: number | undefined
-  /** Subschemas nested in one another by references while a value is checked. Default: 800, well within the stack. */
+  /**
+   * Subschemas nested in one another by references while a value is checked. Default: 800, well within the
+   * stack.
+   */
   readonly maxDepth?: number | undefined
-  /** References followed and items visited while a value is checked. Default: 5,000,000, some tenths of a second. */
+  /**
+   * References followed and items visited while a value is checked. Default: 5,000,000, some tenths of a
+   * second.
+   */
   readonly maxSteps?: number | undefined
   /** Errors collected for a value. Default: 20, more than anybody reads. */
   readonly maxErrors?: number | undefined

@@ -1,17 +1,17 @@
 /**
  * Schemas to nodes: one check for each subschema, put together from the checks of its keywords.
  *
- * A subschema is compiled where it stands; what a reference names is compiled once and shared, which is how recursion
- * works. Knows keywords only as rules.
+ * A subschema is compiled where it stands; what a reference names is compiled once and shared, which is how
+ * recursion works. Knows keywords only as rules.
  */
 import type { Fault } from './error.ts'
 import type { Limits } from './limits.ts'
 import type { Place, Registry, Resource } from './resource.ts'
-import type { Dialect, JsonObject, Rule, Site, Step } from './rule.ts'
+import type { JsonObject, Rule, Site, Step } from './rule.ts'
 import type { Check, Run } from './run.ts'
 import { step } from './error.ts'
 import { broken } from './resource.ts'
-import { BRANCH, isObject, PART } from './rule.ts'
+import { isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
 
 /** A schema that has a name; `check` is put in when it has been compiled. */
@@ -26,44 +26,52 @@ const refuse: Check = (value, run) => run.fails(nothing, value)
 /** Compiles a schema and all that it refers to. */
 export function assemble(root: Place, registry: Registry, limits: Limits): Node {
   const nodes = new Map<string, Node>()
+  const dynamics = new Map<string, Map<Resource, Node>>()
   const queue: (() => void)[] = []
-  const dynamics: (() => void)[] = []
-  const top = nodeOf(root, limits.defaults ? PART : 0)
+  const top = nodeOf(root, false)
   while (queue.length > 0) {
     for (let next = queue.pop(); next; next = queue.pop()) next()
-    for (const fill of dynamics) fill()
+    for (const key of dynamics.keys()) targetsOf(key)
   }
   return top
 
   /** Compiled later, so that schemas may refer to each other. */
-  function nodeOf(place: Place, flags: number): Node {
-    const key = `${flags}${place.at}`
+  function nodeOf(place: Place, tells: boolean): Node {
+    const key = `${tells}${place.at}`
     const known = nodes.get(key)
     const node = known ?? { check: pass }
-    if (!known) queue.push(() => void (node.check = build(place, flags, 1)))
+    if (!known) queue.push(() => void (node.check = build(place, tells, 1)))
     nodes.set(key, node)
     return node
   }
 
+  /** What a dynamic anchor means, by the resource that decides it; completed when all resources are known. */
+  function targetsOf(key: string): Map<Resource, Node> {
+    const [tells, anchor = ''] = key.split('#')
+    const targets = dynamics.get(key) ?? new Map<Resource, Node>()
+    for (const place of registry.dynamics.get(anchor) ?? []) targets.set(place.resource, nodeOf(place, tells === 'true'))
+    dynamics.set(key, targets)
+    return targets
+  }
+
   /** The check of a schema where it stands, `depth` levels below one with a name. */
-  function build(place: Place, flags: number, depth: number): Check {
+  function build(place: Place, tells: boolean, depth: number): Check {
     const { schema, resource: { dialect }, at } = place
     if (typeof schema === 'boolean') return schema ? pass : refuse
     if (!isObject(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} to allow anything')
     if (!dialect) {
       throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; write `
-        + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or give its '
-        + 'metaschema in the option "schemas"')
+        + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or give '
+        + 'its metaschema in the option "schemas"')
     }
-    const { lonelyRef, rules } = dialect
-    const alone = lonelyRef && Object.hasOwn(schema, '$ref')
-    const present: [string, Rule][] = []
-    for (const entry of rules) if (Object.hasOwn(schema, entry[0]) && (!alone || entry[0] === '$ref')) present.push(entry)
-    const tracks = present.some(([, { turn }]) => turn === 'last') ? BRANCH : flags & BRANCH
+    const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
+    const present = [...dialect.rules].filter(([keyword]) =>
+      Object.hasOwn(schema, keyword) && (!alone || keyword === '$ref'))
+    const tracks = tells || present.some(([, { turn }]) => turn === 'last')
     let [first, rest, last] = [pass, pass, pass]
     for (const [keyword, { kind: [is, phrase], compile, turn }] of present) {
       const value = schema[keyword]
-      const site = siteOf(keyword, schema, place, rules, flags | tracks, depth)
+      const site = siteOf(keyword, schema, place, tracks, depth)
       if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
       const check = compile?.(site, value) ?? pass
       if (turn === 'first') first = check
@@ -71,48 +79,44 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
       else rest = both(rest, check)
     }
     const whole = then(then(first, rest), last)
-    return tracks ? tracked(whole, flags & BRANCH) : whole
+    return tracks ? tracked(whole, tells) : whole
   }
 
-  function siteOf(
-    keyword: string, schema: JsonObject, { resource, at }: Place, rules: Dialect['rules'], flags: number, depth: number,
-  ): Site {
+  function siteOf(keyword: string, schema: JsonObject, around: Place, tracks: boolean, depth: number): Site {
+    const { resource, at } = around
     const place = (inner: unknown, ...steps: Step[]): Place =>
       ({ schema: inner, resource: registry.rootedAt(inner) ?? resource, at: at + steps.map(step).join('') })
-    const fail = (why: string, ...steps: Step[]): TypeError => broken(place(schema, keyword, ...steps).at, why)
-    return {
+    const entered = (found: Place): Resource | undefined => found.resource === resource ? undefined : found.resource
+    const check = (found: Place, tells: boolean): Check => {
+      const node = { check: build(found, tells, depth + 1) }
+      return entered(found) ? follow(() => node, 1, found.resource) : node.check
+    }
+    const site: Site = {
       keyword,
       limits,
-      tracks: (flags & BRANCH) > 0,
-      certain: (flags & PART) > 0,
-      beside: (neighbour) => rules.has(neighbour) ? schema[neighbour] : undefined,
-      check(how, inner, ...steps) {
-        const found = place(inner, ...steps)
-        const node = { check: build(found, flags & how, depth + 1) }
-        return found.resource === resource ? node.check : follow(() => node, 1, found.resource)
-      },
-      define: (inner, name) => void nodeOf(place(inner, keyword, name), flags & PART),
+      tracks,
+      beside: (neighbour) => resource.dialect?.rules.has(neighbour) ? schema[neighbour] : undefined,
+      part: (inner, ...steps) => check(place(inner, ...steps), false),
+      same: (inner, ...steps) => check(place(inner, ...steps), tracks),
+      define: (inner, name) => void nodeOf(place(inner, keyword, name), false),
       refer(reference, dynamic) {
         const uri = resolve(resource.uri, reference)
         const [, anchor] = split(uri)
         const found = registry.find(uri)
         if (!found) {
-          throw fail(reference.startsWith('#') ? `nothing here is called ${reference}; write "#/$defs/name"`
+          throw site.broken(reference.startsWith('#') ? `nothing here is called ${reference}; write "#/$defs/name"`
             : `${uri} is not known, and nothing is fetched from the network; give it in the option "schemas"`)
         }
-        const node = nodeOf(found, flags)
-        const targets = new Map<Resource, Node>()
-        if (dynamic && registry.dynamics.get(anchor)?.some(({ at }) => at === found.at)) {
-          dynamics.push(() => {
-            for (const place of registry.dynamics.get(anchor) ?? []) targets.set(place.resource, nodeOf(place, flags))
-          })
-        }
+        const node = nodeOf(found, tracks)
+        if (!dynamic || !registry.dynamics.get(anchor)?.includes(found)) return follow(() => node, depth, entered(found))
+        const targets = targetsOf(`${tracks}#${anchor}`)
         return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth,
-          found.resource === resource ? undefined : found.resource)
+          entered(found))
       },
       fault: (message, expected) => ({ keyword, message, expected }),
-      broken: fail,
+      broken: (why, ...steps) => broken(place(schema, keyword, ...steps).at, why),
     }
+    return site
   }
 }
 
@@ -132,12 +136,12 @@ function then(a: Check, b: Check): Check {
 }
 
 /** A node that knows what it has evaluated, and tells the node around it when it holds. */
-const tracked = (check: Check, tells: number): Check => (value, run) => {
-  const outer = run.seen
-  const own: unknown[] = run.seen = []
+const tracked = (check: Check, tells: boolean): Check => (value, run) => {
+  const { seen } = run
+  run.seen = []
   const goesOn = check(value, run)
-  run.seen = outer
-  if (goesOn && tells) for (const key of own) outer.push(key)
+  for (const key of goesOn && tells ? run.seen : []) seen.push(key)
+  run.seen = seen
   return goesOn
 }
 

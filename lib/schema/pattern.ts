@@ -1,10 +1,11 @@
 /**
  * Patterns (ECMA-262 with the `u` flag): a source in, a test out that no string makes slow.
  *
- * The runtime's own engine backtracks: loops that follow one another may take it the length of the string to the power
- * of their number, loops inside loops exponential time. Where that could hurt, an automaton runs instead. It goes all
- * ways at once, so it takes the length of the string times the size of the pattern. Refused are only patterns that would
- * need it and that no automaton can do: those with back-references, and huge ones.
+ * The runtime's own engine backtracks: loops that follow one another may take it the length of the string to
+ * the power of their number, loops inside loops exponential time. Where that could hurt, an automaton runs
+ * instead. It goes all ways at once, so it takes the length of the string times the size of the pattern.
+ * Refused are only patterns that would need it and that no automaton can do: those with back-references, and
+ * huge ones.
  */
 import type { Site } from './rule.ts'
 
@@ -17,7 +18,10 @@ interface State {
 
 type Condition = (text: string, at: number) => boolean
 
-/** A piece of a pattern. The runtime takes up to `ways * length ** power` steps for it; the automaton has `size` states. */
+/**
+ * A piece of a pattern. The runtime takes up to `ways * length ** power` steps for it; the automaton has
+ * `size` states.
+ */
 type Piece = readonly [ways: number, power: number, size: number, build: (next: State) => State]
 
 const END: State = { next: [] }
@@ -28,7 +32,10 @@ const GROUP = /\((?:\?(?:(<?[=!])|:|<[^>]*>))?/y
 const ATOM =
   /\[(?:\\[^]|[^\]\\])*\]|\\(?:[pPu]\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|x..|c.|k<[^>]*>|\d+|[^])|[^]/uy
 
-/** A pattern's test; it fails strings that are longer than the limit. Throws the mistake where there is no test. */
+/**
+ * A pattern's test; it fails strings that are longer than the limit. Throws the mistake where there is no
+ * test.
+ */
 export function patternAt(site: Site, source: string, ...steps: string[]): (text: string) => boolean {
   try {
     const matches = matcher(source)

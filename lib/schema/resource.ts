@@ -1,8 +1,9 @@
 /**
  * Schema documents taken apart into resources, and references looked up in them (2020-12 core §8.2, §9).
  *
- * A document is walked once, at the keywords that hold subschemas, so an `$id` inside an `enum` or an unknown keyword
- * is no identifier. Documents given beside the schema are walked when something refers to them. Nothing is fetched.
+ * A document is walked once, at the keywords that hold subschemas, so an `$id` inside an `enum` or an unknown
+ * keyword is no identifier. Documents given beside the schema are walked when something refers to them.
+ * Nothing is fetched.
  */
 import type { JsonSchema, Limits } from './limits.ts'
 import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
@@ -119,7 +120,7 @@ export function register(dialects: Dialects, given: ReadonlyMap<string, JsonSche
     for (const one of [local ? name?.slice(1) : undefined, anchor, dynamic]) {
       if (one !== undefined) places.set(`${resource.uri}#${one}`, place)
     }
-    if (dynamic !== undefined) dynamics.set(dynamic, [...dynamics.get(dynamic) ?? [], place])
+    if (dynamic !== undefined) dynamics.set(dynamic, dynamics.get(dynamic)?.concat(place) ?? [place])
     return place
   }
 

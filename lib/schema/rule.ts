@@ -1,7 +1,8 @@
 /**
  * What a keyword is: a rule, which makes a check of the keyword's value. What a dialect is: a table of rules.
  *
- * A rule knows its own keyword and may read its neighbours; the rest comes through the `Site` where it stands.
+ * A rule knows its own keyword and may read its neighbours; the rest comes through the `Site` where it
+ * stands.
  */
 import type { Fault } from './error.ts'
 import type { Limits } from './limits.ts'
@@ -11,8 +12,9 @@ import type { Check } from './run.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * What a keyword's value may be: the test; what to write, for the message about another value; the schema of such values
- * in a metaschema that refers to itself by `self`; where subschemas are in it, which is one or an array of them, or a map.
+ * What a keyword's value may be: the test; what to write, for the message about another value; the schema of
+ * such values in a metaschema that refers to itself by `self`; where subschemas are in it, which is one or an
+ * array of them, or a map.
  */
 export type Kind<T> = readonly [
   is: (value: unknown) => value is T,
@@ -48,12 +50,12 @@ export interface Site {
   readonly limits: Limits
   /** Whether what is evaluated is to be told to `run.seen`. */
   readonly tracks: boolean
-  /** Whether the schema applies in any case, so that defaults may be filled in. */
-  readonly certain: boolean
   /** The value of a neighbour, if the dialect knows it. */
   beside(keyword: string): unknown
-  /** The check of a subschema, applied in one of the four ways; the steps lead to it from the schema around. */
-  check(how: number, schema: unknown, ...steps: Step[]): Check
+  /** The check of a subschema for a part of the value; the steps lead to it from the schema around. */
+  part(schema: unknown, ...steps: Step[]): Check
+  /** The same for a subschema that is applied to the whole value again. */
+  same(schema: unknown, ...steps: Step[]): Check
   /** Has a subschema of the keyword compiled for those who refer to it. */
   define(schema: unknown, name: string): void
   /** The check of the schema that a reference names; a dynamic one looks for a `$dynamicAnchor` first. */
@@ -62,12 +64,6 @@ export interface Site {
   /** The mistake to throw: what is wrong with the keyword, and what to write instead. */
   broken(why: string, ...steps: Step[]): TypeError
 }
-
-// How a subschema is applied, in two bits: 1, to the same value and not to a part of it; 2, in any case.
-export const SAME = 3
-export const BRANCH = 1
-export const PART = 2
-export const PROBE = 0
 
 export const rule = <T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> =>
   ({ kind, turn, ...compile && { compile } })

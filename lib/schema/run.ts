@@ -1,9 +1,9 @@
 /**
  * The state of one validation: where it is, the errors it found, what it evaluated and what it spent.
  *
- * A quiet run stops at the first failure and answers only yes or no. A loud run records a failure and goes on as
- * though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a good
- * value never pays for paths and messages.
+ * A quiet run stops at the first failure and answers only yes or no. A loud run records a failure and goes on
+ * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
+ * good value never pays for paths and messages.
  */
 import type { Fault, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
@@ -18,6 +18,8 @@ export class Run {
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   seen: unknown[] = []
+  /** Whether it is on a schema that may not apply in the end, so that nothing may be filled in. */
+  trial = false
   depth = 0
   steps = 0
   /** Why the run ended before its time. */
@@ -36,6 +38,8 @@ export class Run {
   /** Makes a quiet run fit for another value. */
   reset(): void {
     this.depth = this.steps = 0
+    this.quiet = true
+    this.trial = false
     this.gaveUp = ''
   }
 
@@ -51,10 +55,11 @@ export class Run {
 
   /** Whether a schema holds, of which nobody needs to hear why not. */
   holds(check: Check, value: unknown): boolean {
-    const { quiet } = this
-    this.quiet = true
+    const { quiet, trial } = this
+    this.quiet = this.trial = true
     const held = check(value, this)
     this.quiet = quiet
+    this.trial = trial
     return held
   }
 
@@ -70,7 +75,8 @@ export class Run {
   /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
-    const { errors, path } = this
+    const { errors, path, trial } = this
+    this.trial = true
     const attempts = branches.map((branch) => {
       this.quiet = false
       this.errors = []
@@ -79,6 +85,7 @@ export class Run {
     })
     const found = nearest(attempts, path, fault.keyword)
     this.quiet = false
+    this.trial = trial
     this.errors = [...errors, ...found]
     return found.some((error) => error.path === path && error.keyword === fault.keyword) || this.fails(fault, value)
   }

@@ -1,9 +1,8 @@
 /**
  * Schemas of other libraries (zod, valibot, arktype and their like) beside JSON Schemas, behind one contract.
  *
- * A schema in; what is published of it and how a value is checked out. Knows the interfaces that those libraries
- * share, not the libraries.
- *
+ * A schema in; what is published of it and how a value is checked out. Knows the interfaces that those
+ * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import type { CompileOptions, JsonSchema } from './limits.ts'
@@ -38,7 +37,9 @@ export interface StandardIssue {
 /** A schema of either kind. */
 export type Schema = JsonSchema | StandardSchema
 
-/** A checked value. Without errors it is good, and `value` is what to use: a Standard Schema may transform it. */
+/**
+ * A checked value. Without errors it is good, and `value` is what to use: a Standard Schema may transform it.
+ */
 export interface Checked {
   readonly value: unknown
   readonly errors: readonly SchemaError[]
@@ -60,11 +61,9 @@ export interface ContractOptions extends CompileOptions {
   readonly side?: 'input' | 'output' | undefined
 }
 
-const TARGETS = ['draft-2020-12', 'draft-07']
-
 /**
- * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a Standard
- * Schema that has no JSON form where none is given in `beside`.
+ * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
+ * Standard Schema that has no JSON form where none is given in `beside`.
  */
 export function contract(schema: Schema, options: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema['~standard'], options)
@@ -100,17 +99,12 @@ function standard(library: StandardSchema['~standard'], options: ContractOptions
 }
 
 function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'input' | 'output' = 'input') {
-  let cause: unknown
-  for (const target of jsonSchema ? TARGETS : []) {
-    try {
-      const json = jsonSchema?.[side]({ target })
-      if (json) return json
-    } catch (error) {
-      cause ??= error
-    }
+  try {
+    if (jsonSchema) return jsonSchema[side]({ target: 'draft-2020-12' })
+  } catch (cause) {
+    throw new TypeError(`This ${vendor} schema cannot be spelled as JSON Schema; give one beside it`, { cause })
   }
-  const reason = cause instanceof Error ? `: ${cause.message}` : ''
-  throw new TypeError(`This ${vendor} schema has no JSON Schema form${reason}; give the JSON Schema beside it`, { cause })
+  throw new TypeError(`This ${vendor} schema has no JSON Schema form; give one beside it`)
 }
 
 function published(schema: JsonSchema): { readonly [keyword: string]: unknown } {

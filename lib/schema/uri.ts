@@ -1,6 +1,6 @@
 /**
- * URI references resolved against a base (RFC 3986 §5.2), on text alone: any scheme, relative bases too. Nothing is
- * normalized but dot segments, since JSON Schema compares URIs as they are written.
+ * URI references resolved against a base (RFC 3986 §5.2), on text alone: any scheme, relative bases too.
+ * Nothing is normalized but dot segments, since JSON Schema compares URIs as they are written.
  */
 type Parts = readonly (string | undefined)[]
 

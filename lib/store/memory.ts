@@ -15,11 +15,15 @@ interface Entry extends Kept { readonly shelf: string; readonly key: string; rea
 /** What one owner holds, the entry that was written last being the last. */
 interface Holding { readonly entries: Set<Entry>; bytes: number }
 
+/** How often a full home looks through all it has for what has expired. */
+const SWEEP_MS = 1_000
+
 /** Makes a memory home. Its state is gone with the process. */
 export function memoryStore(limits: MemoryLimits): Store {
   const entries = new Map<string, Entry>()
   const owners = new Map<string, Holding>()
   let bytes = 0
+  let sweptAt = 0
 
   function forget(entry: Entry): void {
     entries.delete(place(entry.shelf, entry.key))
@@ -50,7 +54,10 @@ export function memoryStore(limits: MemoryLimits): Store {
   function makeRoom(): void {
     if (entries.size <= limits.maxEntries && bytes <= limits.maxBytes) return
     const now = Date.now()
-    for (const entry of entries.values()) if (entry.expiresAt <= now) forget(entry)
+    if (now - sweptAt >= SWEEP_MS) {
+      sweptAt = now
+      for (const entry of entries.values()) if (entry.expiresAt <= now) forget(entry)
+    }
     for (;;) {
       const isHeavy = bytes > limits.maxBytes
       if (!isHeavy && entries.size <= limits.maxEntries) return
@@ -75,10 +82,10 @@ export function memoryStore(limits: MemoryLimits): Store {
 
   return {
     read: find,
-    write(shelf, key, kept) {
+    write(shelf, key, { owner, value, expiresAt }) {
       const before = entries.get(place(shelf, key))
       if (before !== undefined) forget(before)
-      const entry = { ...kept, shelf, key, bytes: Buffer.byteLength(kept.value) }
+      const entry = { owner, value, expiresAt, shelf, key, bytes: Buffer.byteLength(value) }
       // What can never fit must not push out everything else.
       if (entry.bytes > limits.maxBytes) return
       keep(entry)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createCards } from '../../lib/a2a/card.ts'
 import { defineAgent } from '../../lib/core/agent.ts'
-import { createServer } from '../../lib/server.ts'
+import { createServer, createService } from '../../lib/server.ts'
+import type { Exchange } from '../../lib/http/exchange.ts'
 import type { ServerOptions, TriportServer } from '../../lib/server.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
@@ -160,6 +162,17 @@ test('a server that asks for a key says how to send it', async () => {
     bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
   })
   assert(!JSON.stringify(card).includes('key-of-ann'))
+})
+
+test('a key that is made when the server listens stands in the card from then on', () => {
+  const { service } = createService({ agents: [agent], log: false })
+  let isKeyed = false
+  const cards = createCards(service, () => isKeyed)
+  const exchange = { baseUrl: 'http://agents.test', baseUrlIsTrusted: true, header: () => undefined }
+  const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!, '').body)
+  assert.doesNotMatch(text(), /security/)
+  isKeyed = true
+  assert.match(text(), /"security":\[\{"apiKey":\[\]\}/)
 })
 
 test('a card asked for under ever new hosts is right each time', async () => {

@@ -28,7 +28,7 @@ const cards = [
 
 test('the card is where any client looks for it, and always the same bytes', async () => {
   const server = serve()
-  for (const base of ['', '/agents/two-three']) {
+  for (const [base, name] of [['', 'One'], ['/agents/two-three', 'Two Three']] as const) {
     const texts = new Set<string>()
     for (const path of cards) {
       const response = await request(server, 'GET', base + path)
@@ -36,7 +36,7 @@ test('the card is where any client looks for it, and always the same bytes', asy
       assert.equal(response.headers.get('content-type'), 'application/json')
       texts.add(await response.text())
     }
-    assert.equal(texts.size, 1)
+    assert.deepEqual([...texts].map((text) => (JSON.parse(text) as Headed)['name']), [name])
   }
 })
 
@@ -218,4 +218,38 @@ test('an endpoint refuses in its own form, whatever the reason', () => {
       }
     }
   }
+})
+
+test('over a socket, a client asks and is answered, and one that hangs up ends its run', async () => {
+  let ended = (): void => {}
+  const aborted = new Promise<void>((resolve) => { ended = resolve })
+  let began = (): void => {}
+  const running = new Promise<void>((resolve) => { began = resolve })
+  const server = serve({
+    apiKey: 'key-of-ann',
+    agents: [(prompt, { signal }) => {
+      if (prompt !== 'wait') return `You said ${prompt}`
+      signal.addEventListener('abort', ended)
+      began()
+      return new Promise(() => {})
+    }],
+  })
+  const { url } = await server.listen(0)
+  const send = (text: string, signal: AbortSignal | null = null): Promise<Response> => fetch(`${url}/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'key-of-ann' },
+    body: JSON.stringify(message(text)),
+    signal,
+  })
+  const answer = await (await send('hello')).json() as { id: string; result: { message: { parts: unknown } } }
+  assert.equal(answer.id, '1')
+  assert.deepEqual(answer.result.message.parts, [{ type: 'text', text: 'You said hello' }])
+  const leaving = new AbortController()
+  const left = assert.rejects(send('wait', leaving.signal))
+  await running
+  leaving.abort()
+  await Promise.all([aborted, left])
+  const card = await (await fetch(`${url}/.well-known/agent.json`)).json() as { url: string }
+  assert.equal(card.url, `${url}/a2a`)
+  await server.close()
 })

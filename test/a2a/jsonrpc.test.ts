@@ -156,10 +156,13 @@ test('a fault whose detail is not JSON is answered without it', async () => {
 })
 
 test('a reply over maxResultBytes is refused, however it is counted', async () => {
-  const server = serve((prompt) => prompt, { maxResultBytes: 1024 })
-  assert.equal((await post(server, message('x'.repeat(700)))).code, undefined)
-  for (const text of ['x'.repeat(1025), '\u0000'.repeat(200), 'ü'.repeat(500)]) {
-    assert.equal((await post(server, message(text))).code, -32602)
+  for (const run of [(prompt: string) => prompt, async (prompt: string) => prompt]) {
+    const server = serve(run, { maxResultBytes: 1024 })
+    assert.equal((await post(server, message('x'.repeat(700)))).code, undefined)
+    for (const text of ['x'.repeat(1025), '\u0000'.repeat(200), 'ü'.repeat(500)]) {
+      const { status, id, code } = await post(server, message(text))
+      assert.deepEqual([status, id, code], [200, '1', -32602])
+    }
   }
 })
 

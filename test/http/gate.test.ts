@@ -45,6 +45,10 @@ const JSON_BODY = ['content-type', 'application/json'] as const
 const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, status: number | undefined])[] = [
   ['HTTP/1.0', { httpVersion: '1.0' }, undefined],
   ['HTTP/0.9', { httpVersion: '0.9' }, 505],
+  ['HTTP/2 in name only', { httpVersion: '2.0' }, 505],
+  ['HTTP/2 in somebody else\'s server', { httpVersion: '2.0', rawHeaders: [':path', '/', 'host', 'localhost'] }, undefined],
+  ['no Host', { rawHeaders: [] }, 400],
+  ['no Host in HTTP/1.0, where a name is asked for', { httpVersion: '1.0', rawHeaders: [] }, 403],
   ['200 header lines', { rawHeaders: ['host', 'localhost', ...Array(199).fill(['x', 'y']).flat()] }, undefined],
   ['201 header lines', { rawHeaders: ['host', 'localhost', ...Array(200).fill(['x', 'y']).flat()] }, 431],
   ['two Host lines', { rawHeaders: ['host', 'localhost', 'Host', 'evil.example'] }, 400],

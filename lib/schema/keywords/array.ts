@@ -6,7 +6,7 @@ import type { Check } from '../run.ts'
 import { isUnique } from '../equal.ts'
 import { count } from '../error.ts'
 import * as kind from '../kind.ts'
-import { all, PART, PROBE, rule } from '../rule.ts'
+import { all, rule } from '../rule.ts'
 
 export const prefixItems: Rule = rule(kind.schemas, leading)
 export const items: Rule = rule(kind.itemSchema, (site, schema) => each(site, schema, lengthOf(site.beside('prefixItems'), 0)))
@@ -21,7 +21,7 @@ export const additionalItems: Rule = rule(kind.schema, (site, schema) =>
 
 export const contains: Rule = rule(kind.schema, (site, schema) => {
   const [least, most] = [Number(site.beside('minContains') ?? 1), Number(site.beside('maxContains') ?? Infinity)]
-  const check = site.check(PROBE, schema, 'contains')
+  const check = site.part(schema, 'contains')
   const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
@@ -53,7 +53,7 @@ function leading(site: Site, schemas: readonly unknown[]): Check {
 /** Checks the items between two indexes, or those of them that nothing has evaluated. */
 function each(site: Site, schema: unknown, start: number, end = Infinity, unseen = false, ...steps: number[]): Check {
   const { keyword, tracks } = site
-  const check = site.check(PART, schema, keyword, ...steps)
+  const check = site.part(schema, keyword, ...steps)
   return (value, run) => {
     if (!Array.isArray(value)) return true
     const stop = Math.min(end, value.length)

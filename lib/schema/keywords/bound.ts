@@ -1,6 +1,6 @@
 /**
- * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). Every bound is a
- * range that is open on one side.
+ * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). Every
+ * bound is a range that is open on one side.
  */
 import type { Fault } from '../error.ts'
 import type { Rule } from '../rule.ts'

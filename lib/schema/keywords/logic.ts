@@ -4,14 +4,16 @@
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 import * as kind from '../kind.ts'
-import { all, BRANCH, rule, SAME } from '../rule.ts'
+import { all, rule } from '../rule.ts'
 
-const branches = (site: Site, how: number, schemas: readonly unknown[]): readonly Check[] =>
-  schemas.map((schema, index) => site.check(how, schema, site.keyword, index))
+const branches = (site: Site, schemas: readonly unknown[]): readonly Check[] =>
+  schemas.map((schema, index) => site.same(schema, site.keyword, index))
 
-/** The search for branches that hold is over when `stop` of them are found: one for `anyOf`, two for `oneOf`. */
+/**
+ * The search for branches that hold is over when `stop` of them are found: one for `anyOf`, two for `oneOf`.
+ */
 const choice = (stop: number): Rule => rule(kind.schemas, (site, schemas) => {
-  const checks = branches(site, BRANCH, schemas)
+  const checks = branches(site, schemas)
   const none = site.fault(`matches none of ${checks.length} alternatives`)
   const several = site.fault('matches more than one alternative, not exactly one')
   // Who reads what was evaluated needs it of every branch that holds.
@@ -23,20 +25,20 @@ const choice = (stop: number): Rule => rule(kind.schemas, (site, schemas) => {
   }
 })
 
-export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, SAME, schemas)))
+export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, schemas)))
 export const anyOf: Rule = choice(1)
 export const oneOf: Rule = choice(2)
 
 export const not: Rule = rule(kind.schema, (site, schema) => {
-  const check = site.check(BRANCH, schema, 'not')
+  const check = site.same(schema, 'not')
   const fault = site.fault('matches what "not" forbids')
   return (value, run) => !run.holds(check, value) || run.fails(fault, value)
 })
 
 const condition: Rule = rule(kind.schema, (site, schema) => {
-  const test = site.check(BRANCH, schema, 'if')
-  const yes = site.check(BRANCH, site.beside('then') ?? true, 'then')
-  const no = site.check(BRANCH, site.beside('else') ?? true, 'else')
+  const test = site.same(schema, 'if')
+  const yes = site.same(site.beside('then') ?? true, 'then')
+  const no = site.same(site.beside('else') ?? true, 'else')
   return (value, run) => run.holds(test, value) ? yes(value, run) : no(value, run)
 })
 /** Applied by `if`. */

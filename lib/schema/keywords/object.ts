@@ -1,8 +1,8 @@
 /**
  * Keywords for the properties of objects (2020-12 applicator §10.2.2.4, §10.3.2, validation §6.5.3, §6.5.4).
  *
- * Only an object's own properties count, whatever they are called. One that is `undefined` counts as absent, which it
- * is in JSON.
+ * Only an object's own properties count, whatever they are called. One that is `undefined` counts as absent,
+ * which it is in JSON.
  */
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
@@ -10,18 +10,20 @@ import type { Check } from '../run.ts'
 import { list } from '../error.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { all, BRANCH, isObject, PART, PROBE, rule } from '../rule.ts'
+import { all, isObject, rule } from '../rule.ts'
 
-/** Also sees to what is required and additional, as far as that can be told while walking over the properties. */
+/**
+ * Also sees to what is required and additional, as far as that can be told while walking over the properties.
+ */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
-  const { limits, certain, tracks } = site
+  const { limits, tracks } = site
   const parts = Object.entries(schemas).map(([name, schema]) =>
-    ({ ...partOf(name), check: site.check(PART, schema, 'properties', name) }))
-  const fill = limits.defaults && certain ? filling(schemas) : undefined
+    ({ ...partOf(name), check: site.part(schema, 'properties', name) }))
+  const fill = limits.defaults ? filling(schemas) : undefined
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   return (object, run) => {
     if (!isObject(object)) return true
-    fill?.(object)
+    if (!run.trial) fill?.(object)
     let found = 0
     for (const part of parts) {
       const value = read(object, part)
@@ -38,13 +40,13 @@ export const additionalProperties: Rule = rule(kind.schema, (site) => site.besid
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
   all(Object.entries(schemas).map(([source, schema]) =>
-    members(site, site.check(PART, schema, site.keyword, source), patternAt(site, source, source)))))
+    members(site, site.part(schema, site.keyword, source), patternAt(site, source, source)))))
 
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) =>
   members(site, remaining(site, schema, site.keyword, ''), (name, seen) => !seen.has(name), true), 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
-  const check = site.check(PROBE, schema, site.keyword)
+  const check = site.part(schema, site.keyword)
   return (object, run) => !isObject(object) || Object.keys(object).every((name) => run.visit(check, name, name))
 })
 
@@ -101,7 +103,7 @@ function additional(site: Site): Check {
 /** The check of what is left over, with a better word for `false`. */
 function remaining(site: Site, schema: unknown, keyword: string, hint: string): Check {
   const fault = { ...site.fault(`is not a known property${hint}`), keyword }
-  return schema === false ? (value, run) => run.fails(fault, value) : site.check(PART, schema, keyword)
+  return schema === false ? (value, run) => run.fails(fault, value) : site.part(schema, keyword)
 }
 
 /** Demands properties; what is missing is reported at the place where it should be. */
@@ -122,7 +124,7 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
     const part = partOf(name)
     if (isNames(value) && !is(value)) throw site.broken(`must be ${phrase}`, name)
     const check = isNames(value) && is(value) ? demand(value, site.fault(`is required where "${name}" is given`))
-      : site.check(BRANCH, value, site.keyword, name)
+      : site.same(value, site.keyword, name)
     return (object, run) => !isObject(object) || read(object, part) === undefined || check(object, run)
   }))
 }

@@ -1,6 +1,7 @@
 /**
- * Keywords that name schemas, and the places where named schemas are kept (2020-12 core §8). Names are read when a
- * document is taken apart; here it is only checked that they are names. And those that describe and assert nothing.
+ * Keywords that name schemas, and the places where named schemas are kept (2020-12 core §8). Names are read
+ * when a document is taken apart; here it is only checked that they are names. And those that describe and
+ * assert nothing.
  */
 import type { Rule } from '../rule.ts'
 import * as kind from '../kind.ts'

@@ -1,6 +1,6 @@
 /**
- * Keywords for what is in a string: `pattern`, `format`, and in draft-07 its content (2020-12 validation §6.3.3, §7;
- * draft-07 validation §8).
+ * Keywords for what is in a string: `pattern`, `format`, and in draft-07 its content (2020-12 validation
+ * §6.3.3, §7; draft-07 validation §8).
  */
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defineTool, toolResultOf } from '../../lib/core/tool.ts'
+import type { Call, ToolDefinition } from '../../lib/index.ts'
+
+const run = (): string => 'ok'
+
+test('a tool is checked once, then frozen, and takes no arguments unless it says so', () => {
+  const tool = defineTool({ name: 'now', run })
+  assert.deepEqual([tool.kind, tool.description, tool.task, tool.scopes], ['tool', '', 'forbidden', []])
+  assert.deepEqual(tool.input.json, { type: 'object', additionalProperties: false })
+  assert.equal(tool.output, undefined)
+  assert.ok(Object.isFrozen(tool))
+  assert.equal(defineTool(tool), tool)
+})
+
+test('an object with methods and state can be a tool', () => {
+  class Counter {
+    readonly name = 'count'
+    count = 0
+    run(): number { return ++this.count }
+  }
+  const tool = defineTool(new Counter())
+  assert.deepEqual([tool.run({}, {} as Call), tool.run({}, {} as Call)], [1, 2])
+})
+
+const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
+  [undefined, /defineTool takes an object, not undefined\. Write defineTool\(\{ name: 'add'/],
+  [{ run }, /A tool needs 'name': a non-empty string/],
+  [{ name: 'a b', run }, /The tool 'a b' has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ \. -/],
+  [{ name: 'x'.repeat(65), run }, /has a name that clients refuse/],
+  [{ name: 'add' }, /The tool 'add' needs 'run': a function/],
+  [{ name: 'add', run, title: 7 }, /has title 7; write a string/],
+  [{ name: 'add', run, description: null }, /has description null; write a string/],
+  [{ name: 'add', run, timeoutMs: NaN }, /has timeoutMs NaN/],
+  [{ name: 'add', run, scopes: 'admin' }, /has scopes "admin"; write a list of strings, as in \['orders:read'\]/],
+  [{ name: 'add', run, scopes: [7] }, /has scopes an array; write a list of strings/],
+  [{ name: 'add', run, task: 'yes' }, /has task "yes"; write 'forbidden', 'optional' or 'required'/],
+  [{ name: 'add', run, inputSchema: { type: 'string' } }, /has an inputSchema whose root is not an object; write \{ type: 'object'/],
+  [{ name: 'add', run, inputSchema: { type: 'objekt' } }, /The tool 'add': inputSchema: /],
+  [{ name: 'add', run, outputSchema: { type: 7 } }, /The tool 'add': outputSchema: /],
+]
+
+test('a mistake in a tool says what to write instead', () => {
+  for (const [definition, sentence] of broken) {
+    assert.throws(() => defineTool(definition as ToolDefinition), (error) => error instanceof TypeError && sentence.test(error.message))
+  }
+})
+
+const said = { type: 'text', text: 'a' } as const
+const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
+
+const results: readonly (readonly [what: string, output: unknown, result: object])[] = [
+  ['nothing', undefined, { content: [] }],
+  ['a text', 'a', { content: [said] }],
+  ['an empty text', '', { content: [{ type: 'text', text: '' }] }],
+  ['a block', png, { content: [png] }],
+  ['a block with bytes', { ...png, data: Uint8Array.of(0, 0, 0) }, { content: [png] }],
+  ['blocks', [said, png], { content: [said, png] }],
+  ['a number', 7, { content: [{ type: 'text', text: '7' }], structuredContent: 7 }],
+  ['null', null, { content: [{ type: 'text', text: 'null' }], structuredContent: null }],
+  ['an object', { a: 1 }, { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } }],
+  ['an empty list', [], { content: [{ type: 'text', text: '[]' }], structuredContent: [] }],
+  ['a list of texts', ['a'], { content: [{ type: 'text', text: '["a"]' }], structuredContent: ['a'] }],
+  ['an object with a type of its own', { type: 'cat' }, { content: [{ type: 'text', text: '{"type":"cat"}' }], structuredContent: { type: 'cat' } }],
+  ['a whole result', { content: ['a', png], isError: true }, { content: [said, png], isError: true }],
+  ['a whole result with data', { content: ['a'], structuredContent: { b: 1 }, _meta: { c: 2 } },
+    { content: [said], structuredContent: { b: 1 }, _meta: { c: 2 } }],
+  ['data alone', { structuredContent: { b: 1 } }, { content: [{ type: 'text', text: '{"b":1}' }], structuredContent: { b: 1 } }],
+  ['an object that has content of its own', { content: 'a' }, { content: [{ type: 'text', text: '{"content":"a"}' }], structuredContent: { content: 'a' } }],
+]
+
+test('what a tool returns has one normal form', () => {
+  for (const [what, output, result] of results) assert.deepEqual(toolResultOf(output), result, what)
+})
+
+const cycle: Record<string, unknown> = {}
+cycle['self'] = cycle
+
+test('what JSON cannot say is the mistake of the tool', () => {
+  const outputs = [() => 1, Symbol('a'), 1n, { n: 1n }, cycle, { toJSON() { throw new Error('a') } }, { get a() { throw new Error('a') } }]
+  for (const output of outputs) assert.throws(() => toolResultOf(output), Error)
+  assert.throws(() => toolResultOf({ type: 'image', data: 'AAAA' }), { name: 'Fault', kind: 'internal' })
+})

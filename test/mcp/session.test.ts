@@ -1,0 +1,292 @@
+/**
+ * Sessions of the older revisions: who they belong to, when they end, what ends with them.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Sessions } from '../../lib/mcp/session.ts'
+import { ReplayBudget } from '../../lib/mcp/replay.ts'
+import { oldest } from '../../lib/mcp/revisions.ts'
+import { defaults } from '../../lib/index.ts'
+import { answerOf, begin, gate, LegacySession, post, request, said, serve, until } from './client.ts'
+import type { Json } from './client.ts'
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+
+function hanging(options: object = {}): { server: ReturnType<typeof serve>; signals: AbortSignal[]; finish: () => void } {
+  const end = gate()
+  const signals: AbortSignal[] = []
+  const server = serve({
+    tools: [
+      { name: 'hang', description: 'Hangs.', async run(_args, call) {
+        signals.push(call.signal)
+        await end.promise
+        return 'done'
+      } },
+      { name: 'id', description: 'Its session.', run: (_args, call) => call.sessionId ?? 'none' },
+    ],
+    ...options,
+  })
+  return { server, signals, finish: () => end.open() }
+}
+
+test('a session id is long, visible ASCII, and never the same', async () => {
+  const { server } = hanging()
+  const ids = new Set<string>()
+  for (let n = 0; n < 50; n++) ids.add((await begin(server)).id)
+  assert.equal(ids.size, 50)
+  for (const id of ids) assert.match(id, /^[\w-]{32}$/)
+})
+
+test('a handler knows its session', async () => {
+  const { server } = hanging()
+  const session = await begin(server)
+  assert.equal(said(await session.call('id')), session.id)
+  const { result } = await answerOf(await post(server, { ...ping, method: 'tools/call', params: { name: 'id' } }))
+  assert.equal(said(result), 'none')
+})
+
+test('DELETE ends a session: 204, then everything with its id is 404', async () => {
+  const { server } = hanging()
+  const session = await begin(server)
+  assert.equal((await session.end()).status, 204)
+  for (const response of [
+    await session.send('ping'), await session.notify('notifications/x'), await session.get(), await session.end(),
+    await session.post({ jsonrpc: '2.0', id: 1, result: {} }),
+  ]) {
+    assert.equal(response.status, 404)
+    assert.equal((await response.json() as Json).error.code, -32600)
+  }
+})
+
+test('GET and DELETE without a session id are 400, with an unknown one 404', async () => {
+  const { server } = hanging()
+  for (const method of ['GET', 'DELETE']) {
+    const headers = { Accept: 'text/event-stream' }
+    assert.equal((await server.fetch(request('/mcp', { method, headers }))).status, 400)
+    const unknown = { ...headers, 'Mcp-Session-Id': 'x'.repeat(32) }
+    assert.equal((await server.fetch(request('/mcp', { method, headers: unknown }))).status, 404)
+    const modern = { ...headers, 'MCP-Protocol-Version': '2026-07-28' }
+    const refused = await server.fetch(request('/mcp', { method, headers: modern }))
+    assert.equal(refused.status, 405)
+    assert.equal(refused.headers.get('allow'), 'POST')
+    const nonsense = { ...headers, 'Mcp-Session-Id': (await begin(server)).id, 'MCP-Protocol-Version': 'x' }
+    assert.equal((await server.fetch(request('/mcp', { method, headers: nonsense }))).status, 400)
+  }
+})
+
+test('the end of a session ends its calls and its streams', async () => {
+  const { server, signals } = hanging()
+  const session = await begin(server)
+  const stream = await session.listen()
+  const hung = session.send('tools/call', { name: 'hang' })
+  await until(() => signals.length === 1)
+  await session.end()
+  assert.equal(signals[0]!.aborted, true)
+  assert.equal(await stream.next(), undefined)
+  assert.equal((await hung).status, 202)
+})
+
+test('initialize within a session is 400', async () => {
+  const { server } = hanging()
+  const session = await begin(server)
+  const response = await session.send('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  assert.equal(response.status, 400)
+  assert.equal((await response.json() as Json).error.code, -32600)
+  assert.equal((await session.send('ping')).status, 200)
+})
+
+test('a request that comes before notifications/initialized is served', async () => {
+  const { server } = hanging()
+  const response = await post(server, {
+    ...ping, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} },
+  })
+  const early = new LegacySession(server, { 'Mcp-Session-Id': response.headers.get('mcp-session-id')! }, {})
+  assert.equal((await early.send('tools/list')).status, 200)
+})
+
+test('the session of one key does not exist for another', async () => {
+  const { server } = hanging({ apiKey: [{ id: 'alice', key: 'key-of-alice' }, { id: 'bob', key: 'key-of-bob' }] })
+  const alice = await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-alice' })
+  const bob = { ...alice.headers, 'X-API-Key': 'key-of-bob' }
+  assert.equal((await post(server, ping, bob)).status, 404)
+  assert.equal((await server.fetch(request('/mcp', { headers: { ...bob, Accept: 'text/event-stream' } }))).status, 404)
+  assert.equal((await server.fetch(request('/mcp', { method: 'DELETE', headers: bob }))).status, 404)
+  const withoutKey = { ...alice.headers, 'X-API-Key': '' }
+  assert.equal((await post(server, ping, withoutKey)).status, 401)
+  assert.equal((await alice.send('ping')).status, 200)
+})
+
+test('an idle session ends; one with a call, a stream or a question does not', async () => {
+  const { server, signals, finish } = hanging({ sessionIdleMs: 60 })
+  const idle = await begin(server)
+  const streaming = await begin(server)
+  const stream = await streaming.listen()
+  const calling = await begin(server)
+  const hung = calling.send('tools/call', { name: 'hang' })
+  await until(() => signals.length === 1)
+  await sleep(200)
+  assert.equal((await idle.send('ping')).status, 404)
+  assert.equal((await streaming.send('ping')).status, 200)
+  assert.equal((await calling.send('ping')).status, 200)
+  finish()
+  assert.equal(said((await answerOf(await hung)).result), 'done')
+  await stream.cancel()
+  await sleep(200)
+  assert.equal((await streaming.send('ping')).status, 404)
+  assert.equal((await calling.send('ping')).status, 404)
+})
+
+test('use keeps a session alive', async () => {
+  const { server } = hanging({ sessionIdleMs: 80 })
+  const session = await begin(server)
+  for (let n = 0; n < 6; n++) {
+    await sleep(30)
+    assert.equal((await session.send('ping')).status, 200)
+  }
+})
+
+test('where there are too many sessions the one idle for longest makes room', async () => {
+  const { server } = hanging({ maxSessions: 3 })
+  const [first, second, third] = [await begin(server), await begin(server), await begin(server)]
+  await first.send('ping')
+  const fourth = await begin(server)
+  assert.deepEqual(await Promise.all([first, second, third, fourth].map(async (one) => (await one.send('ping')).status)),
+    [200, 404, 200, 200])
+})
+
+test('a session that is at work makes no room: then a new one is refused with 503', async () => {
+  const { server, finish } = hanging({ maxSessions: 2 })
+  const [one, two] = [await begin(server), await begin(server)]
+  const [first, second] = [await one.listen(), await two.listen()]
+  const response = await post(server, {
+    ...ping, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} },
+  })
+  assert.equal(response.status, 503)
+  assert.ok(response.headers.has('retry-after'))
+  assert.equal((await response.json() as Json).error.code, -32603)
+  assert.equal((await server.fetch(request('/sse'))).status, 503)
+  await first.cancel()
+  await begin(server)
+  assert.equal((await one.send('ping')).status, 404)
+  assert.equal((await two.send('ping')).status, 200)
+  await second.cancel()
+  finish()
+})
+
+test('a request whose id runs already is refused, and the first one goes on', async () => {
+  const { server, signals, finish } = hanging()
+  const session = await begin(server)
+  const first = session.send('tools/call', { name: 'hang' }, 'same')
+  await until(() => signals.length === 1)
+  const second = await session.send('tools/call', { name: 'id' }, 'same')
+  assert.equal(second.status, 400)
+  assert.equal((await second.json() as Json).error.code, -32600)
+  // Another session may use the same id, and a string is not a number.
+  const other = await begin(server)
+  assert.equal((await other.send('tools/call', { name: 'id' }, 'same')).status, 200)
+  finish()
+  assert.equal(said((await answerOf(await first)).result), 'done')
+  assert.equal((await session.send('tools/call', { name: 'id' }, 'same')).status, 200)
+})
+
+test('notifications/cancelled ends the call of its own session, and its id is free again', async () => {
+  const { server, signals } = hanging()
+  const session = await begin(server)
+  const other = await begin(server)
+  const hung = session.send('tools/call', { name: 'hang' }, 5)
+  await until(() => signals.length === 1)
+  await other.notify('notifications/cancelled', { requestId: 5 })
+  await session.notify('notifications/cancelled', { requestId: '5' })
+  await post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } })
+  assert.equal(signals[0]!.aborted, false)
+  await session.notify('notifications/cancelled', { requestId: 5, reason: 'enough' })
+  assert.equal(signals[0]!.aborted, true)
+  const response = await hung
+  assert.equal(response.status, 202)
+  assert.equal(await response.text(), '')
+  assert.equal((await session.send('tools/call', { name: 'id' }, 5)).status, 200)
+})
+
+test('a session may run 64 calls, then it is told to wait; others are not', async () => {
+  const { server, signals, finish } = hanging({ maxCallsPerSession: 3 })
+  const session = await begin(server)
+  const running = Array.from({ length: 3 }, () => session.send('tools/call', { name: 'hang' }))
+  await until(() => signals.length === 3)
+  const refused = await session.send('tools/call', { name: 'hang' })
+  assert.equal(refused.status, 503)
+  assert.ok(refused.headers.has('retry-after'))
+  assert.equal((await refused.json() as Json).error.code, -32603)
+  assert.equal(said(await (await begin(server)).call('id')).length, 32)
+  finish()
+  for (const one of running) assert.equal((await one).status, 200)
+  assert.equal((await session.send('tools/call', { name: 'id' })).status, 200)
+})
+
+test("sessions: 'required' refuses what comes without one, and nothing else", async () => {
+  const { server } = hanging({ mcp: { sessions: 'required' } })
+  const response = await post(server, ping)
+  assert.equal(response.status, 400)
+  assert.equal((await response.json() as Json).error.code, -32600)
+  assert.equal((await (await begin(server)).send('ping')).status, 200)
+})
+
+test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async () => {
+  const { server } = hanging({ mcp: { sessions: 'none' } })
+  const response = await post(server, {
+    ...ping, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { sampling: {} } },
+  })
+  assert.equal(response.headers.get('mcp-session-id'), null)
+  const { result } = await response.json() as Json
+  // Who cannot be told of changes is not promised them.
+  assert.deepEqual(result.capabilities.tools, {})
+  for (const method of ['GET', 'DELETE']) {
+    const refused = await server.fetch(request('/mcp', { method, headers: { Accept: 'text/event-stream' } }))
+    assert.equal(refused.status, 405)
+  }
+  assert.equal((await post(server, ping)).status, 200)
+})
+
+test('without a session there are no subscriptions', async () => {
+  const server = serve({ resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
+  const { error } = await answerOf(await post(server, {
+    ...ping, method: 'resources/subscribe', params: { uri: 'test://r' },
+  }))
+  assert.equal(error.code, -32600)
+})
+
+test('a session may have 1000 subscriptions', async () => {
+  const server = serve({ resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
+  const session = await begin(server)
+  for (let n = 0; n < 1_000; n++) await session.ask('resources/subscribe', { uri: `test://r/${n}` })
+  const { error } = await session.ask('resources/subscribe', { uri: 'test://one-more' })
+  assert.equal(error.code, -32603)
+  assert.deepEqual((await session.ask('resources/unsubscribe', { uri: 'test://r/1' })).result, {})
+  assert.deepEqual((await session.ask('resources/subscribe', { uri: 'test://one-more' })).result, {})
+})
+
+test('the table of sessions keeps no timer when it is empty', () => {
+  const sessions = new Sessions({ ...defaults, sessionIdleMs: 50 }, new ReplayBudget(defaults))
+  const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
+  const session = sessions.open('me', oldest)
+  assert.equal(sessions.count, 1)
+  assert.equal(sessions.find(session.id, 'you'), undefined)
+  assert.equal(sessions.find(session.id, 'me'), session)
+  sessions.close(session)
+  sessions.close(session)
+  assert.equal(sessions.count, 0)
+  assert.equal(session.isOver, true)
+  assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
+})
+
+test('a server that closes down ends sessions, streams and calls', async () => {
+  const { server, signals } = hanging({ graceMs: 20 })
+  const session = await begin(server)
+  const stream = await session.listen()
+  const hung = session.send('tools/call', { name: 'hang' })
+  await until(() => signals.length === 1)
+  await server.close()
+  assert.equal(signals[0]!.aborted, true)
+  assert.equal(await stream.next(), undefined)
+  await hung
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
+import type { ServerOptions } from '../../lib/index.ts'
+
+const common = ['/', '/health', '/healthz', '/ready', '/docs', '/openapi.json']
+
+test('the root welcomes, and names every path that has no name in it', async (t) => {
+  const server = serve(t, { agents: [echo], name: 'Echo House', path: '/ask', protocol: 'http' })
+  const response = await server.fetch(request('/'))
+  assert.equal(response.headers.get('content-type'), 'application/json')
+  assert.deepEqual(await jsonOf(response), {
+    message: 'Welcome to Echo House. See /docs for usage.',
+    endpoints: [...common, '/agents', '/ask', '/agents/list', '/ask/list'],
+    docs: '/docs',
+  })
+})
+
+const browsers: readonly (readonly [accept: string | undefined, location: string | null])[] = [
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', '/docs'],
+  ['text/html', '/docs'],
+  ['*/*', null],
+  [undefined, null],
+  ['application/json', null],
+  ['application/json, text/html', null],
+  ['application/json, text/html;q=0.9', null],
+]
+
+test('a browser is sent to the docs, everybody else is welcomed', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  for (const [accept, location] of browsers) {
+    const response = await server.fetch(request('/', undefined, accept === undefined ? {} : { accept }))
+    assert.equal(response.status, location === null ? 200 : 303, accept)
+    assert.equal(response.headers.get('location'), location)
+    assert.match(String(response.headers.get('vary')), /Accept/)
+  }
+})
+
+test('health says what is up, in two spellings', async (t) => {
+  const server = serve(t, { agents: [echo], version: '2.3.4', protocol: 'http' })
+  for (const path of ['/health', '/healthz']) {
+    assert.deepEqual(await jsonOf(await server.fetch(request(path))), {
+      status: 'ok', endpoints: [...common, '/agents', '/agents/list'], name: 'Echo', version: '2.3.4',
+    })
+  }
+})
+
+test('a server is ready until it closes', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  assert.deepEqual(await jsonOf(await server.fetch(request('/ready'))), { status: 'ready' })
+  await server.close()
+  const response = await server.fetch(request('/ready'))
+  assert.equal(response.status, 503)
+  assert.equal(response.headers.get('retry-after'), '1')
+  assert.equal((await server.fetch(request('/health'))).status, 200)
+})
+
+test('below a mount path everything names itself with it', async (t) => {
+  const server = serve(t, { agents: [echo], mountPath: '/team/echo', protocol: 'http' })
+  for (const path of ['/team/echo', '/team/echo/']) {
+    const { message, endpoints, docs } = await jsonOf(await server.fetch(request(path)))
+    assert.equal(message, 'Welcome to Echo. See /team/echo/docs for usage.')
+    assert.equal(docs, '/team/echo/docs')
+    assert.deepEqual((endpoints as string[]).slice(0, 2), ['/team/echo/', '/team/echo/health'])
+  }
+  const response = await server.fetch(request('/team/echo', undefined, { accept: 'text/html' }))
+  assert.equal(response.headers.get('location'), '/team/echo/docs')
+  assert.equal((await server.fetch(request('/'))).status, 404)
+  assert.equal((await server.fetch(request('/health'))).status, 404)
+})
+
+/** What is open without a key and what is not. */
+const keyed: readonly (readonly [method: string, path: string, status: number])[] = [
+  ['GET', '/', 200], ['GET', '/health', 200], ['GET', '/healthz', 200], ['GET', '/ready', 200], ['GET', '/docs', 200],
+  ['HEAD', '/', 200], ['OPTIONS', '/', 204],
+  ['POST', '/', 401], ['GET', '/openapi.json', 401], ['GET', '/agents', 401], ['POST', '/agents', 401], ['GET', '/agents/list', 401],
+  ['GET', '/agents/echo', 401], ['POST', '/agents/echo', 401], ['GET', '/agents/nobody', 401], ['GET', '/nothing', 401],
+  ['DELETE', '/', 401], ['GET', '/metrics', 401], ['POST', '/health', 401],
+]
+
+test('with a key asked for, only what tells nothing is open', async (t) => {
+  const server = serve(t, { agents: [echo], apiKey: 'k', protocol: 'http' })
+  for (const [method, path, status] of keyed) {
+    const body = method === 'POST' ? { query: 'a' } : undefined
+    const response = await server.fetch(request(path, body, {}, method))
+    assert.equal(response.status, status, `${method} ${path}`)
+    assert.equal(response.headers.get('www-authenticate'), status === 401 ? 'Bearer realm="Echo"' : null)
+    if (status !== 401) continue
+    const { error } = await jsonOf(response)
+    assert.equal(error, 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer')
+    assert.notEqual((await server.fetch(request(path, body, { 'x-api-key': 'k' }, method))).status, 401)
+  }
+  assert.equal((await server.fetch(request('/agents?api_key=k', undefined, { 'x-api-key': 'k' }))).status, 401)
+})
+
+const names: readonly (readonly [options: ServerOptions, name: string])[] = [
+  [{ agents: [echo] }, 'Echo'],
+  [{ agents: [() => ''] }, 'Assistant'],
+  [{ agents: [echo], name: 'House' }, 'House'],
+  [{ agents: [echo], groups: [{ name: 'Desk', agents: [{ name: 'Writer', run: () => '' }] }] }, 'Desk'],
+]
+
+test('a server is named by its operator, else by what it serves first', async (t) => {
+  for (const [options, name] of names) {
+    const server = serve(t, options)
+    assert.equal(server.name, name)
+    assert.equal((await jsonOf(await server.fetch(request('/health'))))['name'], name)
+  }
+})

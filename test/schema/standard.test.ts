@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { summarize } from '../../lib/schema/compile.ts'
+import { contract } from '../../lib/schema/standard.ts'
+import type { StandardResult, StandardSchema } from '../../lib/schema/standard.ts'
+
+type Validate = (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>
+type Spell = NonNullable<StandardSchema['~standard']['jsonSchema']>
+
+function schemaOf(validate: Validate, jsonSchema?: Spell): StandardSchema {
+  return { '~standard': { version: 1, vendor: 'demo', validate, ...jsonSchema && { jsonSchema } } }
+}
+
+const spelled: Spell = {
+  input: ({ target }) => ({ type: 'string', title: target }),
+  output: () => ({ type: 'number' }),
+}
+
+test('a JSON Schema is published unchanged and checked at once', () => {
+  const json = { type: 'object', properties: { a: { type: 'string' } }, 'x-mine': 1 }
+  const { json: published, check } = contract(json)
+  assert.equal(published, json)
+  const value = { a: 1 }
+  assert.deepEqual(check(value), {
+    value, errors: [{ path: '/a', keyword: 'type', message: 'must be a string', expected: 'string', actual: 'number 1' }],
+  })
+  assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [] })
+  assert.deepEqual([contract(true).json, contract(false).json], [{}, { not: {} }])
+  assert.throws(() => contract({ type: 'any' }), TypeError)
+})
+
+test('a Standard Schema is published in the form that its library has for the side', () => {
+  const schema = schemaOf((value) => ({ value: Number(value) }), spelled)
+  assert.deepEqual(contract(schema).json, { type: 'string', title: 'draft-2020-12' })
+  assert.deepEqual(contract(schema, { side: 'output' }).json, { type: 'number' })
+  assert.deepEqual(contract(schema, { beside: { type: 'integer' } }).json, { type: 'integer' })
+  assert.deepEqual(contract(schema).check('5'), { value: 5, errors: [] })
+})
+
+test('a Standard Schema without a JSON form needs a JSON Schema beside it', () => {
+  const bare = schemaOf((value) => ({ value }))
+  const mute = schemaOf((value) => ({ value }), { ...spelled, input: () => { throw new Error('no dates') } })
+  assert.throws(() => contract(bare), { name: 'TypeError', message: /demo schema has no JSON Schema form; give one beside it/ })
+  assert.throws(() => contract(mute), { name: 'TypeError', message: /cannot be spelled as JSON Schema; give one beside it/ })
+  assert.throws(() => contract(bare, { beside: { type: 'any' } }), /Invalid JSON Schema at \/type/)
+  assert.deepEqual(contract(mute, { beside: { type: 'object' } }).json, { type: 'object' })
+})
+
+test('issues become errors with JSON Pointers', () => {
+  const issues = [
+    { message: 'Too short', path: ['list', { key: 0 }, 'a/b'] },
+    { message: 'Missing', path: ['absent', 'deeper'] },
+    { message: 'Odd', path: [Symbol('tag')] },
+    { message: 'Wrong as a whole' },
+  ]
+  const { check } = contract(schemaOf(() => ({ issues })), { beside: true })
+  const value = { list: [{ 'a/b': 'x' }] }
+  const checked = check(value)
+  assert.ok(!(checked instanceof Promise))
+  assert.equal(checked.value, value)
+  assert.deepEqual(checked.errors, [
+    { path: '/list/0/a~1b', keyword: 'demo', message: 'Too short', actual: 'string "x"' },
+    { path: '/absent/deeper', keyword: 'demo', message: 'Missing', actual: 'nothing' },
+    { path: '/tag', keyword: 'demo', message: 'Odd', actual: 'nothing' },
+    { path: '', keyword: 'demo', message: 'Wrong as a whole', actual: 'object' },
+  ])
+  assert.equal(summarize(checked.errors.slice(0, 2)), 'list/0/a~1b: Too short; absent/deeper: Missing')
+})
+
+test('an asynchronous library gives a promise, and a function may be a schema', async () => {
+  const validate: Validate = async (value) => value === 'good' ? { value: 'better' } : { issues: [{ message: 'Bad' }] }
+  const schema = Object.assign(() => undefined, schemaOf(validate))
+  const { check } = contract(schema, { beside: { type: 'string' } })
+  assert.ok(check('good') instanceof Promise)
+  assert.deepEqual(await check('good'), { value: 'better', errors: [] })
+  assert.deepEqual(await check('x'), {
+    value: 'x', errors: [{ path: '', keyword: 'demo', message: 'Bad', actual: 'string "x"' }],
+  })
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import test from 'node:test'
+import { compile } from '../../lib/schema/compile.ts'
+import type { JsonSchema } from '../../lib/schema/compile.ts'
+
+interface Group {
+  readonly description: string
+  readonly schema: JsonSchema
+  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[]
+}
+
+const suite = resolve(process.env['JSON_SCHEMA_SUITE'] ?? '../shared/json-schema-test-suite')
+const absent = existsSync(join(suite, 'tests')) ? false
+  : `the official suite is not at ${suite}; name its folder in JSON_SCHEMA_SUITE`
+
+/** Needs a dialect that is refused. */
+const beyond = new Set(['cross-draft.json'])
+const drafts = [
+  { folder: 'draft2020-12', dialect: 'https://json-schema.org/draft/2020-12/schema' },
+  { folder: 'draft7', dialect: 'http://json-schema.org/draft-07/schema#' },
+]
+
+function read<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+function filesOf(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json') && !beyond.has(name)) : []
+}
+
+/** The documents that the suite wants to be found at localhost:1234. */
+function remotes(): Record<string, JsonSchema> {
+  const folder = join(suite, 'remotes')
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.json'))
+  return Object.fromEntries(paths.map((path) => {
+    const name = relative(folder, join(folder, path)).replaceAll('\\', '/')
+    return [`http://localhost:1234/${name}`, read<JsonSchema>(join(folder, path))]
+  }))
+}
+
+function failuresOf(group: Group, dialect: string, formats: boolean, schemas: Record<string, JsonSchema>): string[] {
+  const schema = typeof group.schema === 'boolean' ? group.schema : { $schema: dialect, ...group.schema }
+  const validate = compile(schema, { schemas, formats })
+  return group.tests.filter(({ data, valid }) => {
+    const before = JSON.stringify(data)
+    const result = validate(data)
+    return result.valid !== valid || result.valid !== (result.errors.length === 0) || JSON.stringify(data) !== before
+  }).map(({ description }) => `${group.description}: ${description}`)
+}
+
+test('the official suite is there', { skip: absent }, () => {
+  assert.ok(filesOf(join(suite, 'tests', 'draft2020-12')).length > 40)
+})
+
+if (absent === false) {
+  const schemas = remotes()
+  for (const { folder, dialect } of drafts) {
+    for (const part of ['', 'optional', 'optional/format']) {
+      for (const file of filesOf(join(suite, 'tests', folder, part))) {
+        test(`${join(folder, part, file)} of the official suite passes`, () => {
+          const groups = read<readonly Group[]>(join(suite, 'tests', folder, part, file))
+          assert.deepEqual(groups.flatMap((group) => failuresOf(group, dialect, part !== '', schemas)), [])
+        })
+      }
+    }
+  }
+}
