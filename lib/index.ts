@@ -20,17 +20,17 @@ export type {
   Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
 } from './core/agent.ts'
 export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
+export type { ArtifactInput, Call, ClientInfo, Protocol, Severity, Trace } from './core/call.ts'
 export type {
-  Ability, ArtifactInput, Call, ClientInfo, ElicitAnswer, FormQuestion, Protocol, Root, SampleAnswer, SampleQuestion,
-  Severity, Trace, UrlQuestion,
-} from './core/call.ts'
+  Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+} from './core/question.ts'
 export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'
 export type {
   Completer, Completers, CompletionContext, CompletionInput, CompletionOutput,
 } from './core/completion.ts'
 export type {
-  Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents, ResourceLink,
-  TextContent,
+  Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents,
+  ResourceLink, TextContent,
 } from './core/content.ts'
 export type { Turn } from './core/conversation.ts'
 export type { Limits } from './core/defaults.ts'
@@ -40,14 +40,17 @@ export type { Log, LogLevel } from './core/log.ts'
 export type { OpenaiOptions } from './core/openai.ts'
 export type { Principal } from './core/principal.ts'
 export type {
-  Prompt, PromptArgument, PromptArgumentInput, PromptArguments, PromptDefinition, PromptMessageInput, PromptOutput,
-  PromptResultInput,
+  Prompt, PromptArgument, PromptArgumentInput, PromptArguments, PromptDefinition, PromptMessageInput,
+  PromptOutput, PromptResultInput,
 } from './core/prompt.ts'
 export type {
-  ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition, Variables,
+  ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition,
+  Variables,
 } from './core/resource.ts'
 export type { Kept, Soon, Store } from './core/store.ts'
-export type { Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike } from './core/subject.ts'
+export type {
+  Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
+} from './core/subject.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
 export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'

@@ -99,13 +99,13 @@ export interface TriportServer {
   readonly generatedKey: string | undefined
   /** What is served; it may change while the server runs. */
   readonly catalog: Catalog
-  /** Opens a socket. `port` 0 takes any free one; left out, the protocols' default. `host` is 127.0.0.1 if left out. */
+  /** Opens a socket. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1. */
   listen(port?: number, host?: string): Promise<Address>
   /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
   readonly handler: Handler
   /** The same without a socket. */
   fetch(request: Request): Promise<Response>
-  /** Drains, ends streams, closes sockets; at most `graceMs` and a second. Calling it again changes nothing. */
+  /** Drains, ends streams, closes sockets, within `graceMs` and a second. Again, it changes nothing. */
   close(): Promise<void>
 }
 
@@ -129,7 +129,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
   for (const thing of things) catalog.add(thing)
   if (things.length === 0) {
-    throw new TypeError(`There is nothing to serve; write createServer({ agents: [agent] }) or { tools: [tool] }`)
+    throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
   const service: Service = {
@@ -164,9 +164,11 @@ export function createServer(options: ServerOptions): TriportServer {
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
 
-  const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth: options.auth }, seal) : undefined
+  const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
-    ...welcomeEndpoints(service, { endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining }),
+    ...welcomeEndpoints(service, {
+      endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining,
+    }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
     ...protocols.includes('a2a') ? a2aEndpoints(service, { isKeyed }) : [],
@@ -240,7 +242,8 @@ function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean):
     : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
-    throw new TypeError(`protocol is ${show(unknown ?? choice)}; write 'http', 'mcp', 'a2a', 'all' or a list of the first three`)
+    const wrong = show(unknown ?? choice)
+    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
   }
   return ALL.filter((one) => wanted.includes(one))
 }
@@ -248,14 +251,15 @@ function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean):
 function pathOf(option: string, path: string | undefined): string | undefined {
   if (path === undefined || path === '' || path === '/') return undefined
   if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
-  throw new TypeError(`${option} is ${show(path)}; write a path with a leading and no final slash, as in '/ask'`)
+  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
 }
 
 function urlOf(publicUrl: string | URL | undefined): URL | undefined {
   if (publicUrl === undefined) return undefined
   const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new TypeError(`publicUrl is ${show(String(publicUrl))}; write an address as in 'https://agents.example.com'`)
+    const wrong = show(String(publicUrl))
+    throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
   }
   return url
 }

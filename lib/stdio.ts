@@ -14,11 +14,11 @@ import type { ServerOptions } from './server.ts'
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
   /** Left out: standard input. */
   readonly input?: Readable | undefined
-  /** Left out: standard output, which then belongs to the protocol: what else is written goes to standard error. */
+  /** Left out: standard output, which then is the protocol's: what else is written goes to standard error. */
   readonly output?: Writable | undefined
 }
 
-/** Serves one client until its input ends. Rejects with a sentence where the subject or an option is wrong. */
+/** Serves one client until its input ends. Rejects with a sentence for a mistake in what it is given. */
 export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
   const { input = process.stdin, output, ...rest } = options
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })

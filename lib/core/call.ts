@@ -6,17 +6,17 @@
  * After the run is over, whatever the handler still says goes nowhere.
  */
 import { Clock } from './clock.ts'
-import { contentOf, text } from './content.ts'
+import { blockOf } from './content.ts'
 import { Fault } from './fault.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Turn } from './conversation.ts'
 import type { Principal } from './principal.ts'
+import type {
+  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+} from './question.ts'
 
 /** The door a call came through. */
 export type Protocol = 'http' | 'mcp' | 'a2a'
-
-/** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
-export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
 
 /** Syslog's eight severities (RFC 5424), as MCP names them. */
 export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
@@ -25,49 +25,11 @@ export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'crit
 export interface ClientInfo { readonly name: string; readonly version: string; readonly title?: string }
 
 /** W3C trace context, as it came. */
-export interface Trace { readonly traceparent?: string; readonly tracestate?: string; readonly baggage?: string }
-
-/** A form to fill in. `schema` is a flat object schema (MCP `ElicitRequestFormParams`). */
-export interface FormQuestion {
-  readonly key?: string
-  readonly message: string
-  readonly schema: { readonly [keyword: string]: unknown }
+export interface Trace {
+  readonly traceparent?: string
+  readonly tracestate?: string
+  readonly baggage?: string
 }
-
-/** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
-export interface UrlQuestion { readonly key?: string; readonly message: string; readonly url: string }
-
-/** What came of an elicitation. `content` only with `accept` of a form. */
-export interface ElicitAnswer {
-  readonly action: 'accept' | 'decline' | 'cancel'
-  readonly content?: Readonly<Record<string, unknown>>
-}
-
-/** A request to the client's model (MCP `CreateMessageRequestParams`; further members are passed on). */
-export interface SampleQuestion {
-  readonly key?: string
-  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: unknown }[]
-  readonly maxTokens: number
-  readonly [parameter: string]: unknown
-}
-
-/** What the client's model said. */
-export interface SampleAnswer {
-  readonly role: 'user' | 'assistant'
-  readonly content: unknown
-  readonly model: string
-  readonly stopReason?: string
-}
-
-/** A folder or an address that the client opens to the server. */
-export interface Root { readonly uri: string; readonly name?: string }
-
-/** A question as a door carries it. */
-export type Question =
-  | ({ readonly what: 'elicit' } & FormQuestion)
-  | ({ readonly what: 'elicit-url' } & UrlQuestion)
-  | ({ readonly what: 'sample' } & SampleQuestion)
-  | { readonly what: 'roots'; readonly key?: string }
 
 /** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
 export interface ArtifactInput {
@@ -105,7 +67,7 @@ export interface Call {
   progress(done: number, total?: number, text?: string): void
   /** A line for the client's log (MCP), or for the server's where the protocol has none. */
   log(level: Severity, data: unknown, logger?: string): void
-  /** Asks the person behind the client. Throws `Fault('unsupported')`, or `Fault('timeout')` after `askTimeoutMs`. */
+  /** Asks the user. Throws `Fault('unsupported')`, and `Fault('timeout')` after `askTimeoutMs`. */
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer>
   /** Asks the client's model. Throws as `elicit` does. */
   sample(question: SampleQuestion): Promise<SampleAnswer>
@@ -145,7 +107,7 @@ export interface Line {
   can?(what: Ability): boolean
   progress?(done: number, total: number | undefined, text: string | undefined): void
   log?(level: Severity, data: unknown, logger: string | undefined): void
-  /** Carries one question and resolves to its answer in the shape of `ElicitAnswer`, `SampleAnswer` or roots. */
+  /** Carries one question and resolves to its answer: an `ElicitAnswer`, a `SampleAnswer`, or roots. */
   ask?(question: Question): Promise<unknown>
   once?(key: string, fn: () => unknown): Promise<unknown>
   detach?(retryMs: number | undefined): void
@@ -231,7 +193,8 @@ export class LiveCall implements Call {
   }
 
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer> {
-    return this.#ask('url' in question ? { what: 'elicit-url', ...question } : { what: 'elicit', ...question })
+    if ('url' in question) return this.#ask({ what: 'elicit-url', ...question })
+    return this.#ask({ what: 'elicit', ...question })
   }
 
   sample(question: SampleQuestion): Promise<SampleAnswer> {
@@ -246,7 +209,7 @@ export class LiveCall implements Call {
     const running = this.#once?.get(key)
     if (running !== undefined) return running as Promise<T>
     if (this.over) return Promise.reject(abortError(this.#reason))
-    const result = this.line.once === undefined ? new Promise<T>((resolve) => resolve(fn())) : this.line.once(key, fn)
+    const result = this.line.once?.(key, fn) ?? new Promise<T>((resolve) => resolve(fn()))
     this.#once ??= new Map()
     this.#once.set(key, result)
     return result as Promise<T>
@@ -259,7 +222,7 @@ export class LiveCall implements Call {
   artifact(artifact: ArtifactInput): void {
     if (this.over) return
     if (this.line.artifact !== undefined) this.line.artifact(artifact)
-    else (this.left ??= []).push(...artifact.parts.map((part) => typeof part === 'string' ? text(part) : contentOf(part)))
+    else (this.left ??= []).push(...artifact.parts.map(blockOf))
   }
 
   // The answer's shape is checked by the line, which knows what its protocol allows.

@@ -110,7 +110,8 @@ export class Catalog {
       return
     }
     for (const agent of thing.agents) this.#addRunnable(agent)
-    if (this.#agents.has(thing.id)) throw new TypeError(twins(this.#owner, this.#agents.get(thing.id)!, thing))
+    const namesake = this.#agents.get(thing.id)
+    if (namesake !== undefined) throw new TypeError(twins(this.#owner, namesake, thing))
     this.#groups.set(thing.id, thing)
   }
 

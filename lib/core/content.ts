@@ -114,6 +114,11 @@ export function contentOf(value: ContentInput): Content {
   return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
 }
 
+/** A block of an author's, or text as one. */
+export function blockOf(part: string | ContentInput): Content {
+  return typeof part === 'string' ? text(part) : contentOf(part)
+}
+
 /** The text of blocks, for clients that read nothing else. */
 export function textOf(content: readonly Content[]): string {
   let all = ''

@@ -4,7 +4,9 @@
 import { compile, summarize } from '../schema/compile.ts'
 
 /** What is wrong with the content of a form, in a sentence; undefined where it fits. */
-export function formFault(schema: { readonly [keyword: string]: unknown }, content: unknown): string | undefined {
+export function formFault(
+  schema: { readonly [keyword: string]: unknown }, content: unknown,
+): string | undefined {
   const { valid, errors } = compile(schema, { formats: true })(content)
   return valid ? undefined : summarize(errors)
 }

@@ -34,7 +34,8 @@ export function answer(
 ): Outcome | Promise<Outcome> {
   return perform(service, call, timeoutOf(service, who), () => {
     const outcome = speak(service, who, prompt, call, emit)
-    return outcome instanceof Promise ? outcome.then((later) => withLeft(later, call)) : withLeft(outcome, call)
+    if (outcome instanceof Promise) return outcome.then((later) => withLeft(later, call))
+    return withLeft(outcome, call)
   })
 }
 
@@ -90,7 +91,8 @@ function conforming(tool: Tool, result: ToolResult): ToolResult | Promise<ToolRe
   if (tool.output === undefined || result.isError === true) return result
   const verdict = (checked: Checked): ToolResult => {
     if (checked.errors.length === 0) return result
-    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${summarize(checked.errors)}`)
+    const why = summarize(checked.errors)
+    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
   }
   const checked = tool.output.check(result.structuredContent)
   return checked instanceof Promise ? checked.then(verdict) : verdict(checked)

@@ -22,5 +22,6 @@ export const anonymous: Principal = Object.freeze({ id: 'anonymous', scopes: Obj
 export function requireScopes(principal: Principal, scopes: readonly string[]): void {
   const missing = scopes.filter((scope) => !principal.scopes.includes(scope))
   if (missing.length === 0) return
-  throw new Fault('forbidden', `This needs the scope ${missing.join(' ')}, which the caller does not have`, { scopes })
+  const sentence = `This needs the scope ${missing.join(' ')}, which the caller does not have`
+  throw new Fault('forbidden', sentence, { scopes })
 }

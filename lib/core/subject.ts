@@ -84,7 +84,9 @@ export function sortOut(subject: Subject, name: string): Defined {
     if (typeof thing === 'function') sorted.agents.push(thing as AgentLike)
     else if (!isRecord(thing)) throw new TypeError(unfit(thing))
     else if ('agents' in thing) sorted.groups.push(thing as unknown as GroupDefinition)
-    else if (thing['kind'] === 'tool' || 'inputSchema' in thing) sorted.tools.push(thing as unknown as ToolLike)
+    else if (thing['kind'] === 'tool' || 'inputSchema' in thing) {
+      sorted.tools.push(thing as unknown as ToolLike)
+    }
     else if ('uriTemplate' in thing) sorted.resourceTemplates.push(thing as unknown as ResourceTemplateLike)
     else if ('uri' in thing && 'read' in thing) sorted.resources.push(thing as unknown as ResourceLike)
     else if ('get' in thing && !('run' in thing)) sorted.prompts.push(thing as unknown as PromptLike)

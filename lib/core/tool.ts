@@ -3,7 +3,7 @@
  * frozen. How it is called is in `operations.ts`.
  */
 import { contract } from '../schema/standard.ts'
-import { contentOf, isContent, isRecord, text } from './content.ts'
+import { blockOf, contentOf, isContent, isRecord, text } from './content.ts'
 import {
   requireDefinition, requireFunction, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
@@ -154,10 +154,6 @@ export function toolResultOf(output: unknown): ToolResult {
     }
   }
   return { content: [text(jsonOf(output))], structuredContent: output }
-}
-
-function blockOf(item: string | ContentInput): Content {
-  return typeof item === 'string' ? text(item) : contentOf(item)
 }
 
 function isWhole(output: unknown): output is ToolResultInput {

@@ -42,6 +42,8 @@ export interface TokenInfo {
   readonly expiresAt?: number
 }
 
+type Known = TokenInfo | undefined | null
+
 /**
  * Tokens of an OAuth authorization server (RFC 6750, RFC 9728). `verify` must check signature, issuer,
  * time and, above all, that the token's audience is `resource`: a token for somebody else is no token.
@@ -55,7 +57,7 @@ export interface Authorization {
   readonly name?: string
   readonly documentation?: string
   /** Says what is behind a token; nothing means that it is not good. */
-  verify(token: string, request: AuthRequest): TokenInfo | undefined | null | Promise<TokenInfo | undefined | null>
+  verify(token: string, request: AuthRequest): Known | Promise<Known>
 }
 
 /** Finds the principal of a request; undefined means 401. */

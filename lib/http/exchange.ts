@@ -99,7 +99,7 @@ export interface Endpoint {
   readonly always?: boolean
   /** What OpenAPI says of each method, by its lower-case name. */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** What `WWW-Authenticate` says here. `isGiven`: a credential came, and is not good. Left out: `Bearer realm`. */
+  /** What `WWW-Authenticate` says here; left out, `Bearer realm`. `isGiven`: a credential came, a bad one. */
   challenge?(isGiven: boolean): string
   /** An endpoint that has its answer returns it, not a promise of it. */
   handle(exchange: Exchange): Reply | Promise<Reply>

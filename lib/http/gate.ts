@@ -105,7 +105,8 @@ export function createGate(options: GateOptions): Gate {
     const enter = (principal: Principal | undefined): Visit => {
       if (principal === undefined) {
         const { authorization, apiKey } = visit.head
-        const challenge = visit.endpoint?.challenge?.(authorization !== undefined || apiKey !== undefined) ?? realm
+        const isGiven = authorization !== undefined || apiKey !== undefined
+        const challenge = visit.endpoint?.challenge?.(isGiven) ?? realm
         const detail = 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
         return refuse(visit, 401, detail, ['WWW-Authenticate', challenge])
       }
@@ -168,7 +169,7 @@ export function tooLarge(limits: Limits): string {
   return `The body is larger than ${limits.maxBodyBytes} bytes`
 }
 
-/** Whether no key is needed. What is well known is told to everybody, even that it is not there (RFC 8615). */
+/** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */
 function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
   if (endpoint === undefined) return path.startsWith('/.well-known/')
   return endpoint.open === true || endpoint.open === 'public'
@@ -188,7 +189,7 @@ function originForm(target: string): string {
 function framingObjection(visit: Visit, limits: Limits): Objection | undefined {
   const { arrival, head } = visit
   if (arrival.httpVersion !== '1.1' && arrival.httpVersion !== '1.0') {
-    // A request that really came by HTTP/2 has pseudo headers; on an HTTP/1 socket the number is only a claim.
+    // A request that came by HTTP/2 has pseudo headers; on an HTTP/1 socket the number is only a claim.
     const isHttp2 = arrival.httpVersion === '2.0' && arrival.rawHeaders[0]?.startsWith(':') === true
     return isHttp2 ? undefined : [505, 'This server speaks HTTP/1.1']
   }

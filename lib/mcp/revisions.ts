@@ -5,7 +5,7 @@
  *
  * Spec: https://modelcontextprotocol.io/specification/{name}/changelog
  */
-import type { Ability } from '../core/call.ts'
+import type { Ability } from '../core/question.ts'
 
 /** One revision, as data. */
 export interface Revision {

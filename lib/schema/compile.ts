@@ -40,7 +40,7 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object, true or false; write { } to allow anything')
+  if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object, true or false; write {} for anything')
   const bounds = limits(options)
   const registry = register(dialects, given(options.schemas), bounds)
   const root = registry.add(schema, '')
@@ -72,9 +72,10 @@ function isSchema(schema: unknown): schema is JsonSchema {
 }
 
 function given(schemas: CompileOptions['schemas'] = {}): Map<string, JsonSchema> {
-  const entries = Array.isArray(schemas) ? schemas.map((schema) => [Object(schema).$id, schema]) : Object.entries(schemas)
+  const entries = Array.isArray(schemas) ? schemas.map((schema) => [Object(schema).$id, schema])
+    : Object.entries(schemas)
   return new Map(entries.map(([uri, schema]): [string, JsonSchema] => {
     if (typeof uri === 'string' && isSchema(schema)) return [split(uri)[0], schema]
-    throw new TypeError('The option "schemas" must be { [uri]: schema }, or an array of schemas that have an "$id"')
+    throw new TypeError('"schemas" must be { [uri]: schema }, or an array of schemas that have an "$id"')
   }))
 }

@@ -19,7 +19,8 @@ import * as value from './keywords/value.ts'
 type Rules = Readonly<Record<string, Rule>>
 
 const rules: Rules = { ...array, ...bound, ...logic, ...object, ...reference, ...string, ...value }
-const { title } = reference
+/** Later drafts assert nothing about the content of strings. */
+const noted = { contentEncoding: reference.title, contentMediaType: reference.title }
 
 function table(keywords: string, others: Rules = {}): Vocabulary {
   return new Map(keywords.split(' ').flatMap((keyword) => {
@@ -40,22 +41,26 @@ const vocabularies = new Map([
   ['core', table('$id $schema $anchor $dynamicAnchor $vocabulary $ref $dynamicRef $defs')],
   ['meta-data', table(`${notes} deprecated`)],
   ['format-annotation', table('format')],
-  ['content', table('contentEncoding contentMediaType contentSchema', { contentEncoding: title, contentMediaType: title })],
+  ['content', table('contentEncoding contentMediaType contentSchema', noted)],
   ['unevaluated', table('unevaluatedItems unevaluatedProperties')],
 ])
 /** What it keeps of the drafts before it. */
 const former = table('definitions dependencies')
-const usual = { rules: new Map([...vocabularies.values(), former].flatMap((each) => [...each])), lonelyRef: false }
-const named = [...vocabularies, ['format-assertion', table('format', { format: string.formatAssertion })] as const]
+const assertion = table('format', { format: string.formatAssertion })
+const named = [...vocabularies, ['format-assertion', assertion] as const]
 
-const draft07 = table(`${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref `
-  + 'definitions format contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId })
+const draft07 = table(`${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema `
+  + '$ref definitions format contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId })
+const usual = { rules: new Map([...vocabularies.values(), former].flatMap((each) => [...each])), lonelyRef: false }
 
 const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
 
 export const dialects: Dialects = {
-  byName: new Map<string, Dialect>([[`${root}schema`, usual], [seventh, { rules: draft07, lonelyRef: true }]]),
+  byName: new Map<string, Dialect>([
+    [`${root}schema`, usual],
+    [seventh, { rules: draft07, lonelyRef: true }],
+  ]),
   vocabularies: new Map(named.map(([name, each]) => [`${root}vocab/${name}`, each])),
   metaschemas: new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],

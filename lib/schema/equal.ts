@@ -1,20 +1,24 @@
-/**
- * Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members.
- */
+/** Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members. */
+import type { JsonObject } from './rule.ts'
 import { isObject } from './rule.ts'
 
 /** Whether two values are the same JSON. Goes as deep as the shallower of them. */
 export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => equal(item, b[at]))
-  return isObject(a) && isObject(b) && Object.keys(a).length === Object.keys(b).length
-    && Object.keys(a).every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]))
+  }
+  return a === b || (isObject(a) && isObject(b) && sameMembers(a, b))
+}
+
+function sameMembers(a: JsonObject, b: JsonObject): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length
+    && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
 }
 
 /** Whether no two items are equal, in time proportional to their size. */
-export function isUnique(items: readonly unknown[]): boolean {
-  return new Set(items.map((item) => canonical(item, 0))).size === items.length
-}
+export const isUnique = (items: readonly unknown[]): boolean =>
+  new Set(items.map((item) => canonical(item, 0))).size === items.length
 
 /** The same text for equal values; numbers and the like are their own. */
 function canonical(value: unknown, depth: number): unknown {

@@ -27,9 +27,8 @@ export function describe(value: unknown): string {
 
 /** A value as text, cut to the length of a phrase. */
 export function show(value: unknown): string {
-  const text = typeof value === 'object' ? JSON.stringify(value)
-    : typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
-  return cut(text, 60)
+  if (typeof value === 'string') return cut(JSON.stringify(value.slice(0, 60)), 60)
+  return cut(typeof value === 'object' ? JSON.stringify(value) : String(value), 60)
 }
 
 export const list = (values: readonly unknown[]): string => cut(values.map(show).join(', '), 200)
@@ -39,7 +38,8 @@ export const count = (number: number, noun: string): string =>
   `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
 
 /** A step of a JSON Pointer. */
-export const step = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+export const step = (key: string | number): string =>
+  `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
 export function summarize(errors: readonly SchemaError[]): string {
@@ -53,19 +53,23 @@ export function summarize(errors: readonly SchemaError[]): string {
  * The errors of the branch that the value was meant for: of the right type, then with the right constants,
  * then with the fewest errors. Where that tells all branches apart, one error that names them all.
  */
-export function nearest(branches: readonly SchemaError[][], here: string, keyword: string): readonly SchemaError[] {
+export function nearest(
+  branches: readonly SchemaError[][], here: string, keyword: string,
+): readonly SchemaError[] {
   const weight = (error: SchemaError): number =>
     error.keyword === 'type' && error.path === here ? 10_000 : /^(const|enum)$/.test(error.keyword) ? 100 : 1
   const reasons = branches.flatMap((errors) => errors.find((error) => weight(error) > 1) ?? [])
   const [first] = reasons
-  if (first && reasons.length === branches.length
-    && reasons.every((reason) => reason.path === first.path && weight(reason) === weight(first))) {
-    const expected = reasons.flatMap((reason) => reason.keyword === 'const' ? [reason.expected] : reason.expected)
-    const message = cut(reasons.map((reason) => reason.message).join(' or ').replaceAll(' or must be ', ' or '), 200)
-    return [{ ...first, keyword, message, expected }]
+  const alike = reasons.filter((reason) => first?.path === reason.path && weight(first) === weight(reason))
+  if (first && alike.length === branches.length) {
+    const expected = alike.flatMap((reason) => reason.keyword === 'const' ? [reason.expected] : reason.expected)
+    const message = alike.map((reason) => reason.message).join(' or ').replaceAll(' or must be ', ' or ')
+    return [{ ...first, keyword, message: cut(message, 200), expected }]
   }
   const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))
   return branches[scores.indexOf(Math.min(...scores))] ?? []
 }
 
-const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length)}…` : text
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}

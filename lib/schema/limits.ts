@@ -38,8 +38,10 @@ export interface CompileOptions {
 /** A JSON Schema: an object of keywords, or `true` (anything) and `false` (nothing). */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
+type Bound = Exclude<keyof CompileOptions, 'schemas'>
+
 /** The options with every default filled in. */
-export type Limits = { readonly [Name in Exclude<keyof CompileOptions, 'schemas'>]-?: NonNullable<CompileOptions[Name]> }
+export type Limits = { readonly [Name in Bound]-?: NonNullable<CompileOptions[Name]> }
 
 export const defaults: Limits = {
   formats: false,

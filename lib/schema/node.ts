@@ -7,7 +7,7 @@
 import type { Fault } from './error.ts'
 import type { Limits } from './limits.ts'
 import type { Place, Registry, Resource } from './resource.ts'
-import type { JsonObject, Rule, Site, Step } from './rule.ts'
+import type { JsonObject, Site, Step } from './rule.ts'
 import type { Check, Run } from './run.ts'
 import { step } from './error.ts'
 import { broken } from './resource.ts'
@@ -49,7 +49,9 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
   function targetsOf(key: string): Map<Resource, Node> {
     const [tells, anchor = ''] = key.split('#')
     const targets = dynamics.get(key) ?? new Map<Resource, Node>()
-    for (const place of registry.dynamics.get(anchor) ?? []) targets.set(place.resource, nodeOf(place, tells === 'true'))
+    for (const place of registry.dynamics.get(anchor) ?? []) {
+      targets.set(place.resource, nodeOf(place, tells === 'true'))
+    }
     dynamics.set(key, targets)
     return targets
   }
@@ -58,11 +60,11 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
   function build(place: Place, tells: boolean, depth: number): Check {
     const { schema, resource: { dialect }, at } = place
     if (typeof schema === 'boolean') return schema ? pass : refuse
-    if (!isObject(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} to allow anything')
+    if (!isObject(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
     if (!dialect) {
       throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; write `
-        + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or give '
-        + 'its metaschema in the option "schemas"')
+        + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or '
+        + 'give its metaschema in the option "schemas"')
     }
     const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
     const present = [...dialect.rules].filter(([keyword]) =>
@@ -86,7 +88,8 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
     const { resource, at } = around
     const place = (inner: unknown, ...steps: Step[]): Place =>
       ({ schema: inner, resource: registry.rootedAt(inner) ?? resource, at: at + steps.map(step).join('') })
-    const entered = (found: Place): Resource | undefined => found.resource === resource ? undefined : found.resource
+    const entered = (found: Place): Resource | undefined =>
+      found.resource === resource ? undefined : found.resource
     const check = (found: Place, tells: boolean): Check => {
       const node = { check: build(found, tells, depth + 1) }
       return entered(found) ? follow(() => node, 1, found.resource) : node.check
@@ -104,14 +107,16 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
         const [, anchor] = split(uri)
         const found = registry.find(uri)
         if (!found) {
-          throw site.broken(reference.startsWith('#') ? `nothing here is called ${reference}; write "#/$defs/name"`
+          throw site.broken(reference.startsWith('#')
+            ? `nothing here is called ${reference}; write "#/$defs/name"`
             : `${uri} is not known, and nothing is fetched from the network; give it in the option "schemas"`)
         }
         const node = nodeOf(found, tracks)
-        if (!dynamic || !registry.dynamics.get(anchor)?.includes(found)) return follow(() => node, depth, entered(found))
-        const targets = targetsOf(`${tracks}#${anchor}`)
-        return follow(({ scope }) => targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node, depth,
-          entered(found))
+        const isDynamic = dynamic && registry.dynamics.get(anchor)?.includes(found)
+        const targets = isDynamic ? targetsOf(`${tracks}#${anchor}`) : new Map<Resource, Node>()
+        const outermost = ({ scope }: Run): Node =>
+          targets.get(scope.find((one) => targets.has(one)) ?? resource) ?? node
+        return follow(isDynamic ? outermost : () => node, depth, entered(found))
       },
       fault: (message, expected) => ({ keyword, message, expected }),
       broken: (why, ...steps) => broken(place(schema, keyword, ...steps).at, why),
@@ -145,8 +150,10 @@ const tracked = (check: Check, tells: boolean): Check => (value, run) => {
   return goesOn
 }
 
+type Target = (run: Run) => Node
+
 /** Follows a reference that stands `levels` deep, and pays for it. */
-const follow = (target: (run: Run) => Node, levels: number, entered: Resource | undefined): Check => (value, run) => {
+const follow = (target: Target, levels: number, entered: Resource | undefined): Check => (value, run) => {
   const { maxDepth, maxSteps } = run.limits
   if (++run.steps > maxSteps) return run.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
   if (run.depth + levels > maxDepth) return run.giveUp(`is nested too deeply to check (maxDepth ${maxDepth})`)

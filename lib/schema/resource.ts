@@ -46,8 +46,12 @@ export interface Registry {
   rootedAt(schema: unknown): Resource | undefined
 }
 
+const nowhere: Place = { schema: undefined, resource: { uri: '', dialect: undefined }, at: '' }
+
 /** Makes a registry that knows the documents `given` by their URIs, and the metaschemas. */
-export function register(dialects: Dialects, given: ReadonlyMap<string, JsonSchema>, limits: Limits): Registry {
+export function register(
+  dialects: Dialects, given: ReadonlyMap<string, JsonSchema>, limits: Limits,
+): Registry {
   const places = new Map<string, Place>()
   const dynamics = new Map<string, Place[]>()
   const roots = new Map<unknown, Resource>()
@@ -71,20 +75,24 @@ export function register(dialects: Dialects, given: ReadonlyMap<string, JsonSche
       // It may be an `$id` deep inside a document that nothing has referred to yet.
       for (const [name, other] of given) if (!places.has(`${name}#`)) add(other, name)
     }
-    let place = places.get(`${base}#${fragment.startsWith('/') ? '' : fragment}`)
-    for (const escaped of fragment.startsWith('/') ? fragment.slice(1).split('/') : []) {
+    const [anchor, ...steps] = fragment.startsWith('/') ? fragment.split('/') : [fragment]
+    let place = places.get(`${base}#${anchor}`)
+    for (const escaped of steps) {
       const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-      if (!place || typeof place.schema !== 'object' || !Object.hasOwn(place.schema ?? {}, name)) return undefined
-      const schema: unknown = Reflect.get(place.schema ?? {}, name)
-      place = { schema, resource: roots.get(schema) ?? place.resource, at: place.at + step(name) }
+      const { schema, resource, at }: Place = place ?? nowhere
+      if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, name)) return undefined
+      const inner: unknown = Reflect.get(schema, name)
+      place = { schema: inner, resource: roots.get(inner) ?? resource, at: at + step(name) }
     }
     return place
   }
 
-  function walk(schema: unknown, around: Resource | undefined, base: string, at: string, depth: number): Place {
-    const place = enter(schema, around, base, at)
+  function walk(
+    schema: unknown, around: Resource | undefined, base: string, at: string, depth: number,
+  ): Place {
     if (depth > limits.maxSchemaDepth) throw broken(at, `is more than ${depth - 1} levels deep; use "$ref"`)
-    if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many; raise maxSubschemas')
+    if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
+    const place = enter(schema, around, base, at)
     const { rules } = place.resource.dialect ?? usual
     for (const [keyword, value] of isObject(schema) ? Object.entries(schema) : []) {
       const holds = rules.get(keyword)?.kind[3]
@@ -120,7 +128,7 @@ export function register(dialects: Dialects, given: ReadonlyMap<string, JsonSche
     for (const one of [local ? name?.slice(1) : undefined, anchor, dynamic]) {
       if (one !== undefined) places.set(`${resource.uri}#${one}`, place)
     }
-    if (dynamic !== undefined) dynamics.set(dynamic, dynamics.get(dynamic)?.concat(place) ?? [place])
+    if (dynamic !== undefined && !dynamics.get(dynamic)?.push(place)) dynamics.set(dynamic, [place])
     return place
   }
 

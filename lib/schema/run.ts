@@ -87,7 +87,8 @@ export class Run {
     this.quiet = false
     this.trial = trial
     this.errors = [...errors, ...found]
-    return found.some((error) => error.path === path && error.keyword === fault.keyword) || this.fails(fault, value)
+    const said = found.some((error) => error.path === path && error.keyword === fault.keyword)
+    return said || this.fails(fault, value)
   }
 
   /** Ends the run: every reference fails from here on, and the answer is no. */

@@ -102,7 +102,8 @@ function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'inp
   try {
     if (jsonSchema) return jsonSchema[side]({ target: 'draft-2020-12' })
   } catch (cause) {
-    throw new TypeError(`This ${vendor} schema cannot be spelled as JSON Schema; give one beside it`, { cause })
+    const message = `This ${vendor} schema cannot be spelled as JSON Schema; give one beside it`
+    throw new TypeError(message, { cause })
   }
   throw new TypeError(`This ${vendor} schema has no JSON Schema form; give one beside it`)
 }

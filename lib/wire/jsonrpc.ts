@@ -41,7 +41,7 @@ export function rpcError(code: number, detail?: string, more?: Readonly<Record<s
   return { code, message, data: { ...detail !== undefined && { detail }, ...more } }
 }
 
-/** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method's name. */
+/** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method. */
 export function decodeMessage(value: unknown, maxBytes: number): Message {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }
@@ -52,7 +52,8 @@ export function decodeMessage(value: unknown, maxBytes: number): Message {
   const known = hasId && isId(id, maxBytes) ? id : undefined
   if (jsonrpc !== '2.0') return { kind: 'malformed', id: known, why: '"jsonrpc" must be "2.0"' }
   if (!isReadable) {
-    return { kind: 'malformed', id: undefined, why: `"id" must be a string or an integer of at most ${maxBytes} bytes` }
+    const why = `"id" must be a string or an integer of at most ${maxBytes} bytes`
+    return { kind: 'malformed', id: undefined, why }
   }
   if (method === undefined) {
     if (known === undefined) return { kind: 'malformed', id: undefined, why: '"method" is missing' }
@@ -64,7 +65,8 @@ export function decodeMessage(value: unknown, maxBytes: number): Message {
   if (typeof method !== 'string' || method === '' || method.length > maxBytes) {
     return { kind: 'malformed', id: known, why: `"method" must be a string of at most ${maxBytes} bytes` }
   }
-  return known === undefined ? { kind: 'notification', method, params } : { kind: 'request', id: known, method, params }
+  if (known === undefined) return { kind: 'notification', method, params }
+  return { kind: 'request', id: known, method, params }
 }
 
 function isId(id: unknown, maxBytes: number): id is Id {

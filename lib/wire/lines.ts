@@ -4,8 +4,10 @@
  */
 import { StringDecoder } from 'node:string_decoder'
 
-/** Makes a reader: give it each chunk, it calls `onLine` for each whole line of at most `maxLength` characters. */
-export function lineReader(maxLength: number, onLine: (line: string) => void, onTooLong: () => void): (chunk: Uint8Array) => void {
+/** Makes a reader: give it each chunk, it calls `onLine` for each line of at most `maxLength` characters. */
+export function lineReader(
+  maxLength: number, onLine: (line: string) => void, onTooLong: () => void,
+): (chunk: Uint8Array) => void {
   const decoder = new StringDecoder('utf8')
   let rest: string[] = []
   let length = 0

@@ -1,5 +1,5 @@
 /**
- * Keywords for the items of arrays (2020-12 applicator §10.3.1, validation §6.4.3 to §6.4.5; draft-07 §6.4).
+ * Keywords for the items of arrays (2020-12 applicator §10.3.1, validation §6.4; draft-07 §6.4).
  */
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
@@ -9,8 +9,10 @@ import * as kind from '../kind.ts'
 import { all, rule } from '../rule.ts'
 
 export const prefixItems: Rule = rule(kind.schemas, leading)
-export const items: Rule = rule(kind.itemSchema, (site, schema) => each(site, schema, lengthOf(site.beside('prefixItems'), 0)))
-export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => each(site, schema, 0, Infinity, true), 'last')
+export const items: Rule = rule(kind.itemSchema, (site, schema) =>
+  each(site, schema, lengthOf(site.beside('prefixItems'), 0)))
+export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) =>
+  each(site, schema, 0, Infinity, true), 'last')
 
 /** draft-07: one schema for all items, or one for each of the first. */
 export const itemsOrTuple: Rule = rule(kind.schemaOrList, (site, value) =>
@@ -20,7 +22,8 @@ export const additionalItems: Rule = rule(kind.schema, (site, schema) =>
   each(site, schema, lengthOf(site.beside('items'), Infinity)))
 
 export const contains: Rule = rule(kind.schema, (site, schema) => {
-  const [least, most] = [Number(site.beside('minContains') ?? 1), Number(site.beside('maxContains') ?? Infinity)]
+  const least = Number(site.beside('minContains') ?? 1)
+  const most = Number(site.beside('maxContains') ?? Infinity)
   const check = site.part(schema, 'contains')
   const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
@@ -39,7 +42,7 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
 /** Read by `contains`. */
 const containsBound: Rule = rule(kind.count)
 
-export const uniqueItems: Rule = rule(kind.boolean, (site, unique) => {
+export const uniqueItems: Rule = rule(kind.flag, (site, unique) => {
   const fault = site.fault('must not have equal items')
   return (value, run) => !unique || !Array.isArray(value) || isUnique(value) || run.fails(fault, value)
 })
@@ -51,7 +54,9 @@ function leading(site: Site, schemas: readonly unknown[]): Check {
 }
 
 /** Checks the items between two indexes, or those of them that nothing has evaluated. */
-function each(site: Site, schema: unknown, start: number, end = Infinity, unseen = false, ...steps: number[]): Check {
+function each(
+  site: Site, schema: unknown, start: number, end = Infinity, unseen = false, ...steps: number[]
+): Check {
   const { keyword, tracks } = site
   const check = site.part(schema, keyword, ...steps)
   return (value, run) => {

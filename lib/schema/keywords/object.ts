@@ -1,5 +1,5 @@
 /**
- * Keywords for the properties of objects (2020-12 applicator §10.2.2.4, §10.3.2, validation §6.5.3, §6.5.4).
+ * Keywords for the properties of objects (2020-12 applicator §10.2.2.4, §10.3.2, validation §6.5).
  *
  * Only an object's own properties count, whatever they are called. One that is `undefined` counts as absent,
  * which it is in JSON.
@@ -36,7 +36,8 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   }
 })
 
-export const additionalProperties: Rule = rule(kind.schema, (site) => site.beside('properties') ? undefined : additional(site))
+export const additionalProperties: Rule = rule(kind.schema, (site) =>
+  site.beside('properties') ? undefined : additional(site))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
   all(Object.entries(schemas).map(([source, schema]) =>
@@ -47,7 +48,7 @@ export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) =>
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
-  return (object, run) => !isObject(object) || Object.keys(object).every((name) => run.visit(check, name, name))
+  return (object, run) => keysOf(object).every((name) => run.visit(check, name, name))
 })
 
 export const required: Rule = rule(kind.names, (site, names) => demand(names, site.fault('is required')))
@@ -96,7 +97,8 @@ function members(site: Site, check: Check, picks: Picks, reads = false): Check {
 function additional(site: Site): Check {
   const known = new Set(keysOf(site.beside('properties')))
   const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
-  const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', `; known are ${list([...known])}`)
+  const hint = `; known are ${list([...known])}`
+  const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
   return members(site, check, (name) => !known.has(name) && !tests.some((matches) => matches(name)))
 }
 
@@ -112,7 +114,9 @@ function demand(names: readonly string[], fault: Fault): Check {
   const fail: Check = (value, run) => run.fails(fault, value)
   return (object, run) => {
     if (!isObject(object)) return true
-    for (const part of parts) if (read(object, part) === undefined && !run.visit(fail, undefined, part.name)) return false
+    for (const part of parts) {
+      if (read(object, part) === undefined && !run.visit(fail, undefined, part.name)) return false
+    }
     return true
   }
 }
@@ -123,7 +127,8 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
   return all(Object.entries(map).map(([name, value]): Check => {
     const part = partOf(name)
     if (isNames(value) && !is(value)) throw site.broken(`must be ${phrase}`, name)
-    const check = isNames(value) && is(value) ? demand(value, site.fault(`is required where "${name}" is given`))
+    const check = isNames(value) && is(value)
+      ? demand(value, site.fault(`is required where "${name}" is given`))
       : site.same(value, site.keyword, name)
     return (object, run) => !isObject(object) || read(object, part) === undefined || check(object, run)
   }))
@@ -132,13 +137,14 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
 /** Puts defaults in, in place. */
 function filling(schemas: JsonObject): (object: JsonObject) => void {
   const parts = Object.entries(schemas).flatMap(([name, schema]) =>
-    isObject(schema) && Object.hasOwn(schema, 'default') ? [{ ...partOf(name), value: schema['default'] }] : [])
+    isObject(schema) && schema['default'] !== undefined ? [{ ...partOf(name), value: schema['default'] }] : [])
   return (object) => {
     for (const part of parts) {
       if (read(object, part) !== undefined) continue
-      const value = structuredClone(part.value)
       // Defined, not assigned, for names like "__proto__"; a frozen object stays as it is.
-      Reflect.defineProperty(object, part.name, { value, writable: true, enumerable: true, configurable: true })
+      Reflect.defineProperty(object, part.name, {
+        value: structuredClone(part.value), writable: true, enumerable: true, configurable: true,
+      })
     }
   }
 }

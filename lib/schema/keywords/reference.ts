@@ -19,12 +19,12 @@ export const $defs: Rule = rule(kind.schemaMap, (site, schemas) => {
 })
 
 export const title: Rule = rule(kind.string)
-export const readOnly: Rule = rule(kind.boolean)
+export const readOnly: Rule = rule(kind.flag)
 export const examples: Rule = rule(kind.list)
 export const contentSchema: Rule = rule(kind.schema)
 const anything: Rule = rule(kind.anything)
 
 export {
-  $anchor as $dynamicAnchor, $defs as definitions, anything as default, readOnly as deprecated, readOnly as writeOnly,
-  title as $comment, title as $schema, title as description,
+  $anchor as $dynamicAnchor, $defs as definitions, anything as default, readOnly as deprecated,
+  readOnly as writeOnly, title as $comment, title as $schema, title as description,
 }

@@ -34,7 +34,8 @@ export const pattern: Rule = rule(kind.regex, (site, source) =>
   text(site, patternAt(site, source), `must match the pattern ${source}`, source))
 
 /** Asserted where the option `formats` is set. */
-export const format: Rule = rule(kind.string, (site, name) => site.limits.formats ? formatted(site, name) : undefined)
+export const format: Rule = rule(kind.string, (site, name) =>
+  site.limits.formats ? formatted(site, name) : undefined)
 /** Asserted always. */
 export const formatAssertion: Rule = rule(kind.string, formatted)
 

@@ -20,9 +20,11 @@ const others: ReadonlyMap<unknown, (fault: Fault) => Check> = new Map<unknown, (
 export const type: Rule = rule(kind.type, (site, value) => {
   const chosen = [value].flat()
   const wrong = chosen.length > 0 ? chosen.find((name) => !names.includes(name)) : []
-  if (wrong !== undefined) throw site.broken(`${show(wrong)} is not a type; write one of ${list(names)}, or an array of them`)
-  const phrase = chosen.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n ')).join(' or ')
-  const fault = site.fault(`must be ${phrase}`, value)
+  if (wrong !== undefined) {
+    throw site.broken(`${show(wrong)} is not a type; write one of ${list(names)}, or an array of them`)
+  }
+  const phrases = chosen.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
+  const fault = site.fault(`must be ${phrases.join(' or ')}`, value)
   const checks = chosen.map((name): Check => others.get(name)?.(fault)
     ?? ((one, run) => typeof one === name || run.fails(fault, one)))
   const [only] = checks
@@ -30,7 +32,8 @@ export const type: Rule = rule(kind.type, (site, value) => {
   return (one, run) => checks.some((check) => run.holds(check, one)) || run.fails(fault, one)
 }, 'first')
 
-const enumeration: Rule = rule(kind.list, (site, values) => among(site, values, `one of ${list(values)}`, values))
+const enumeration: Rule = rule(kind.list, (site, values) =>
+  among(site, values, `one of ${list(values)}`, values))
 const constant: Rule = rule(kind.anything, (site, value) => among(site, [value], show(value), value))
 
 export { enumeration as enum, constant as const }

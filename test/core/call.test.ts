@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {  } from '../../lib/core/call.ts'
+import { logLevelOf } from '../../lib/core/log.ts'
+import { Fault } from '../../lib/index.ts'
+import { callOf } from '../fixtures/house.ts'
+import type { Line } from '../../lib/core/call.ts'
+import type { Question } from '../../lib/core/question.ts'
+import type { Severity } from '../../lib/index.ts'
+
+const gone = new Fault('cancelled', 'The client has left')
+
+test('nothing of a request is read before a handler wants it', () => {
+  const read: string[] = []
+  const call = callOf({}, {
+    get headers(): ReadonlyMap<string, string> { read.push('headers'); return new Map() },
+    header: (name) => { read.push(name); return undefined },
+    onGone: () => { read.push('onGone') },
+  })
+  assert.equal(call.protocol, 'http')
+  assert.deepEqual(read, [])
+  assert.deepEqual(call.trace, {})
+  assert.equal(call.headers.size, 0)
+  assert.deepEqual(read, ['traceparent', 'tracestate', 'baggage', 'headers'])
+})
+
+test('what a protocol does not have is nothing, and never missing', () => {
+  const call = callOf()
+  assert.deepEqual([call.history, call.message, call.metadata, call.client, call.sessionId], [[], [], {}, undefined, undefined])
+  call.progress(1)
+  call.log('info', 'a')
+  call.detach()
+  assert.equal(call.can('elicit'), false)
+})
+
+test('an end aborts the signal, before it is asked for and after', () => {
+  const early = callOf()
+  early.cancel(gone)
+  assert.equal(early.signal.aborted, true)
+  const late = callOf()
+  const { signal } = late
+  assert.equal(signal.aborted, false)
+  late.cancel(gone)
+  late.cancel(new Fault('timeout', 'too late'))
+  for (const { reason } of [early.signal, signal]) {
+    assert.equal((reason as DOMException).name, 'AbortError')
+    assert.equal((reason as DOMException).message, 'The client has left')
+  }
+  assert.equal(late.reason, gone)
+})
+
+test('whoever waits for the end is told once, or at once', () => {
+  const told: unknown[] = []
+  const waiting = callOf()
+  waiting.onCancel((reason) => told.push(reason))
+  waiting.cancel(gone)
+  waiting.cancel(gone)
+  const ended = callOf()
+  ended.cancel(gone)
+  ended.onCancel((reason) => told.push(reason))
+  assert.deepEqual(told, [gone, gone])
+  const finished = callOf()
+  finished.over = true
+  finished.cancel(gone)
+  assert.equal(finished.reason, undefined)
+})
+
+test('after the end whatever a handler says goes nowhere', async () => {
+  const said: string[] = []
+  const call = callOf({
+    can: () => true,
+    ask: async () => { said.push('ask'); return [] },
+    progress: () => { said.push('progress') },
+    log: () => { said.push('log') },
+    detach: () => { said.push('detach') },
+    artifact: () => { said.push('artifact') },
+    once: async () => { said.push('once') },
+  })
+  call.cancel(gone)
+  call.progress(1)
+  call.log('info', 'a')
+  call.detach()
+  call.artifact({ parts: ['a'] })
+  assert.equal(call.can('elicit'), false)
+  const dead = [
+    call.elicit({ message: 'a', schema: {} }), call.sample({ messages: [], maxTokens: 1 }), call.roots(),
+    call.once('a', () => said.push('run')),
+  ]
+  for (const question of dead) await assert.rejects(question, { name: 'AbortError', message: 'The client has left' })
+  assert.deepEqual(said, [])
+})
+
+test('a question is carried by the line, and the clock stands still for it', async () => {
+  const asked: Question[] = []
+  const line: Partial<Line> = { can: (what) => what !== 'roots', ask: async (question) => { asked.push(question); await sleep(60); return 'yes' } }
+  const call = callOf(line)
+  call.clock.limit(20, () => call.cancel(new Fault('timeout', 'late')))
+  assert.equal(await call.elicit({ message: 'Who?', schema: { type: 'object' } }), 'yes')
+  assert.equal(await call.elicit({ message: 'Where?', url: 'https://x.example', key: 'k' }), 'yes')
+  assert.equal(await call.sample({ messages: [], maxTokens: 7, temperature: 0 }), 'yes')
+  assert.equal(call.over, false)
+  call.clock.clear()
+  assert.deepEqual(asked, [
+    { what: 'elicit', message: 'Who?', schema: { type: 'object' } },
+    { what: 'elicit-url', message: 'Where?', url: 'https://x.example', key: 'k' },
+    { what: 'sample', messages: [], maxTokens: 7, temperature: 0 },
+  ])
+  await assert.rejects(call.roots(), { kind: 'unsupported', detail: { ability: 'roots' }, message: /call\.can\('roots'\)/ })
+})
+
+test('a side effect runs once, even where it is asked for twice at one time', async () => {
+  let count = 0
+  const call = callOf()
+  const effect = async (): Promise<number> => { await sleep(1); return ++count }
+  assert.deepEqual(await Promise.all([call.once('a', effect), call.once('a', effect), call.once('b', effect)]), [1, 1, 2])
+  assert.equal(await call.once('a', () => assert.fail('again')), 1)
+  await assert.rejects(call.once('c', () => { throw new Error('broken') }), /broken/)
+  const kept = callOf({ once: async (key) => `kept ${key}` })
+  assert.equal(await kept.once('a', () => assert.fail('run') as string), 'kept a')
+})
+
+test('an artifact is content where the protocol has none', () => {
+  const call = callOf()
+  call.artifact({ name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }] })
+  assert.deepEqual(call.left, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }])
+})
+
+test('every severity has its level in the log of the server', () => {
+  const levels: readonly (readonly [Severity, string])[] = [
+    ['debug', 'debug'], ['info', 'info'], ['notice', 'info'], ['warning', 'warning'], ['error', 'error'], ['critical', 'error'],
+    ['alert', 'error'], ['emergency', 'error'],
+  ]
+  for (const [severity, level] of levels) assert.equal(logLevelOf(severity), level)
+})

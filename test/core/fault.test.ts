@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { asFault, sentence } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/index.ts'
+import type { FaultKind } from '../../lib/index.ts'
+
+test('the kinds of fault are a closed set', () => {
+  assert.throws(() => new Fault('teapot' as FaultKind, 'Short and stout'), /^TypeError: 'teapot' is no kind of Fault; write one of invalid, /)
+  const fault = new Fault('conflict', 'Taken', { by: 'bob' }, { cause: 7 })
+  assert.ok(fault instanceof Error)
+  assert.deepEqual([fault.name, fault.kind, fault.message, fault.detail, fault.cause], ['Fault', 'conflict', 'Taken', { by: 'bob' }, 7])
+})
+
+test('what was thrown is a fault of its own, or a defect with what was thrown as its cause', () => {
+  const fault = new Fault('busy', 'Later')
+  assert.equal(asFault(fault), fault)
+  for (const thrown of [new Error('a'), 'a', null, undefined, 7n, Object.create(null)]) {
+    const made = asFault(thrown)
+    assert.deepEqual([made.kind, made.message, made.cause], ['internal', 'Internal error', thrown])
+  }
+})
+
+const sentences: readonly (readonly [thrown: unknown, exposed: boolean, said: string])[] = [
+  [new Fault('failed', 'No ink'), false, 'No ink'],
+  [new Error('secret'), false, 'Internal error (request r-1)'],
+  [new Fault('internal', 'secret'), false, 'Internal error (request r-1)'],
+  [new Fault('failed', 'No ink'), true, 'No ink'],
+  [new Error('secret'), true, 'secret'],
+  ['secret', true, 'secret'],
+  [null, true, 'null'],
+  [{ a: 1 }, true, '{"a":1}'],
+  [Object.create(null), true, '{}'],
+  [undefined, true, 'Internal error (request r-1)'],
+]
+
+test('a caller reads what was meant for it, and of a defect only the id of its request', () => {
+  for (const [thrown, exposed, said] of sentences) assert.equal(sentence(asFault(thrown), 'r-1', exposed), said)
+})
