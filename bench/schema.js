@@ -26,7 +26,9 @@ const peers = createRequire(new URL('peers/package.json', import.meta.url))
 const Ajv = peer('ajv/dist/2020.js')
 const addFormats = peer('ajv-formats')
 if (Ajv === undefined || addFormats === undefined) {
-  console.log('The peers are not installed, so there is nothing to compare with. Run: npm ci --prefix bench/peers')
+  console.log(
+    'The peers are not installed, so there is nothing to compare with. Run: npm ci --prefix bench/peers',
+  )
   process.exit(0)
 }
 
@@ -45,7 +47,10 @@ const item = {
 }
 
 const kinds = [
-  { type: 'string', maxLength: 100 }, { type: 'integer' }, { type: 'boolean' }, { type: 'number', minimum: 0 },
+  { type: 'string', maxLength: 100 },
+  { type: 'integer' },
+  { type: 'boolean' },
+  { type: 'number', minimum: 0 },
   { type: 'array', items: string },
 ]
 const samples = ['text', 5, true, 1.5, ['a', 'b']]
@@ -86,7 +91,9 @@ const cases = [
           properties: {
             name: string,
             address: {
-              type: 'object', properties: { street: string, city: string, zip: string }, required: ['street', 'city'],
+              type: 'object',
+              properties: { street: string, city: string, zip: string },
+              required: ['street', 'city'],
             },
           },
           required: ['name'],
@@ -97,7 +104,12 @@ const cases = [
     },
     valid: {
       customer: { name: 'Ada', address: { street: 'High Street 1', city: 'London', zip: 'N1' } },
-      items: Array.from({ length: 10 }, (_, at) => ({ sku: `sku-${at}`, quantity: at + 1, price: 1.5, tags: ['a', 'b'] })),
+      items: Array.from({ length: 10 }, (_, at) => ({
+        sku: `sku-${at}`,
+        quantity: at + 1,
+        price: 1.5,
+        tags: ['a', 'b'],
+      })),
     },
     invalid: { customer: { name: 'Ada' }, items: [{ sku: 'a', quantity: 0 }] },
   },
@@ -116,7 +128,11 @@ const cases = [
       required: ['kind', 'level', 'code'],
     },
     valid: {
-      kind: 'event', level: 'warning', code: 'ABC-1234', at: '2024-05-06T07:08:09Z', mail: 'ada@example.com',
+      kind: 'event',
+      level: 'warning',
+      code: 'ABC-1234',
+      at: '2024-05-06T07:08:09Z',
+      mail: 'ada@example.com',
       id: '2eb8aa08-aa98-11ea-b4aa-73b441d16380',
     },
     invalid: { kind: 'event', level: 'loud', code: 'ABC-1234' },
@@ -124,7 +140,8 @@ const cases = [
   {
     name: 'oneOf',
     schema: {
-      type: 'object', oneOf: [shape('circle', 'radius'), shape('square', 'side'), shape('box', 'width', 'height')],
+      type: 'object',
+      oneOf: [shape('circle', 'radius'), shape('square', 'side'), shape('box', 'width', 'height')],
     },
     valid: { shape: 'box', width: 3, height: 4 },
     invalid: { shape: 'circle' },
@@ -166,7 +183,7 @@ function cost(run, argument) {
     for (let at = 0; at < times; at++) run(argument)
     const elapsed = Number(process.hrtime.bigint() - start)
     if (elapsed >= effort.slice) return elapsed / times
-    times = Math.ceil(times * Math.min(10, 1.2 * effort.slice / Math.max(elapsed, 1)))
+    times = Math.ceil(times * Math.min(10, (1.2 * effort.slice) / Math.max(elapsed, 1)))
   }
 }
 
@@ -199,17 +216,24 @@ function measure({ name, schema, valid, invalid }) {
     valid: compare(theirs, ours, valid),
     invalid: compare(theirs, ours, invalid),
     compile: compare(compileTheirs, compileOurs),
-    first: compare(() => compileTheirs()(valid), () => compileOurs()(valid)),
+    first: compare(
+      () => compileTheirs()(valid),
+      () => compileOurs()(valid),
+    ),
   }
 }
 
 const rows = cases.map(measure)
 const columns = ['valid', 'invalid', 'compile', 'first']
-console.log('| schema | valid ns, ajv | triport | ajv / triport | invalid | compile | compile and check once |')
+console.log(
+  '| schema | valid ns, ajv | triport | ajv / triport | invalid | compile | compile and check once |',
+)
 console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |')
 for (const row of rows) {
   const ratios = columns.map((column) => row[column].ratio.toFixed(2))
-  console.log(`| ${[row.name, row.valid.theirs.toFixed(0), row.valid.ours.toFixed(0), ...ratios].join(' | ')} |`)
+  console.log(
+    `| ${[row.name, row.valid.theirs.toFixed(0), row.valid.ours.toFixed(0), ...ratios].join(' | ')} |`,
+  )
 }
 const means = columns.map((column) => `${column} ${mean(rows.map((row) => row[column].ratio)).toFixed(2)}`)
 console.log(`\nGeometric means of ajv / triport: ${means.join(', ')}`)

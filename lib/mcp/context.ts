@@ -56,8 +56,10 @@ export class McpContext {
     this.replay = new ReplayBudget(service.limits)
     this.sessions = new Sessions(service.limits, this.replay)
     this.#tools = toolTable(service)
+    this.#noteTasks()
     service.catalog.onChange(() => {
       this.#tools = toolTable(service)
+      this.#noteTasks()
       this.texts.clear()
     })
     this.notices = new Notices(this)
@@ -81,8 +83,10 @@ export class McpContext {
   get tools(): ToolTable { return this.#tools }
 
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
-  get offersTasks(): boolean {
-    return this.#offersTasks ||= this.#tools.listed.some(({ task }) => task !== 'forbidden')
+  get offersTasks(): boolean { return this.#offersTasks }
+
+  #noteTasks(): void {
+    this.#offersTasks ||= this.#tools.listed.some(({ task }) => task !== 'forbidden')
   }
 
   /** The server as it names itself, with all that any revision has a place for. */

@@ -132,7 +132,7 @@ export function listen(turn: Turn): undefined | Promise<undefined> {
   const taskIds = taskIdsIn(turn, notifications['taskIds'])
   if (!turn.link.sends) throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
   const begin = (tasks?: Following): undefined => {
-    if (turn.isGone) return
+    if (turn.isGone) return void turn.link.abandon()
     const listener = { turn, lists, uris: new Set(uris), tasks }
     turn.mcp.notices.add(listener)
     if (tasks !== undefined) honoured['taskIds'] = tasks.ids

@@ -85,17 +85,13 @@ export class TaskRun {
     const turn = this.#turn
     if (this.#id !== undefined || turn.isFinished || this.#isFull) return
     const { mcp, origin } = turn
-    const { tasks, limits } = mcp.service
+    const { tasks } = mcp.service
     const { id } = tasks.create(origin.principal.id, '', [], { mcp: {} })
     this.#id = id
     mcp.taskRuns.set(id, this)
     turn.divert((name, question, request) => this.#ask(name, question, request))
     tasks.move(id, 'working', this.#message)
-    const task = tasks.get(origin.principal.id, id)
-    // A task that runs is always at hand; only finished ones may be far away.
-    if (task !== undefined && !(task instanceof Promise)) {
-      turn.succeed({ resultType: 'task', ...taskShape(task, limits) })
-    }
+    turn.succeed({ resultType: 'task', ...this.#shape() })
   }
 
   /** What the handler says of its progress becomes the task's message. */
@@ -133,6 +129,14 @@ export class TaskRun {
     return tasks.live >= limits.maxTasks
   }
 
+  /** The task as it stands. */
+  #shape(): object {
+    const { mcp: { service: { tasks, limits } }, origin } = this.#turn
+    const task = tasks.get(origin.principal.id, this.#id!)
+    // A task that runs is always at hand; only finished ones may be far away.
+    return task === undefined || task instanceof Promise ? {} : taskShape(task, limits)
+  }
+
   /** Whether the outcome belongs to a task: there is one, or the tool always answers with one. */
   #needsTask(): boolean {
     if (this.#tool.task === 'required') this.begin()
@@ -142,7 +146,10 @@ export class TaskRun {
   #succeed(result: object): undefined {
     if (!this.#needsTask()) return void this.#turn.succeed(result)
     // As JSON, so that nothing of it changes any more, and what JSON cannot say is found out here.
-    this.#end('completed', { result: JSON.parse(this.#turn.encode(result)) as object })
+    const kept = { result: JSON.parse(this.#turn.encode(result)) as object }
+    // What `tasks/get` will say has to fit too.
+    this.#turn.encode({ ...this.#shape(), ...kept })
+    this.#end('completed', kept)
   }
 
   #fail(thrown: unknown): undefined {

@@ -40,7 +40,7 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object, true or false; write {} for anything')
+  if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
   const bounds = limits(options)
   const registry = register(dialects, given(options.schemas), bounds)
   const root = registry.add(schema, '')

@@ -49,9 +49,15 @@ const former = table('definitions dependencies')
 const assertion = table('format', { format: string.formatAssertion })
 const named = [...vocabularies, ['format-assertion', assertion] as const]
 
-const draft07 = table(`${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema `
-  + '$ref definitions format contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId })
-const usual = { rules: new Map([...vocabularies.values(), former].flatMap((each) => [...each])), lonelyRef: false }
+const usual = {
+  rules: new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])),
+  lonelyRef: false,
+}
+
+const draft07 = table(
+  `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions format `
+  + 'contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId },
+)
 
 const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
@@ -61,14 +67,14 @@ export const dialects: Dialects = {
     [`${root}schema`, usual],
     [seventh, { rules: draft07, lonelyRef: true }],
   ]),
-  vocabularies: new Map(named.map(([name, each]) => [`${root}vocab/${name}`, each])),
+  vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
   metaschemas: new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],
     metaschema('schema', former, {
       $vocabulary: Object.fromEntries([...vocabularies.keys()].map((name) => [`${root}vocab/${name}`, true])),
       allOf: [...vocabularies.keys()].map((name) => ({ $ref: `meta/${name}` })),
     }),
-    ...named.map(([name, each]) => metaschema(`meta/${name}`, each, {})),
+    ...named.map(([name, rules]) => metaschema(`meta/${name}`, rules, {})),
   ]),
   usual,
 }

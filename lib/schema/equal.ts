@@ -27,6 +27,7 @@ function canonical(value: unknown, depth: number): unknown {
   // The stack is finite, and no honest value is nested so deeply: what is, counts as equal.
   if (depth > 500) return '…'
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}:${canonical(item, depth + 1)}`)
+  const members = Object.entries(value).map(([name, item]) =>
+    `${JSON.stringify(name)}:${canonical(item, depth + 1)}`)
   return `{${members.sort().join()}}`
 }

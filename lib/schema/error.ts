@@ -62,7 +62,7 @@ export function nearest(
   const [first] = reasons
   const alike = reasons.filter((reason) => first?.path === reason.path && weight(first) === weight(reason))
   if (first && alike.length === branches.length) {
-    const expected = alike.flatMap((reason) => reason.keyword === 'const' ? [reason.expected] : reason.expected)
+    const expected = alike.flatMap(({ keyword, expected }) => keyword === 'const' ? [expected] : expected)
     const message = alike.map((reason) => reason.message).join(' or ').replaceAll(' or must be ', ' or ')
     return [{ ...first, keyword, message: cut(message, 200), expected }]
   }

@@ -8,9 +8,11 @@ import { isHostname, isIdnHostname } from './idn.ts'
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const ipv4 = RegExp(`^${octet}(?:\\.${octet}){3}$`)
 
-// RFC 3339 §5.6; the second branch of the date is the 29th of February.
-const date = RegExp('^(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)'
-  + '|02-(?:0[1-9]|1\\d|2[0-8]))|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)$')
+// RFC 3339 §5.6.
+const monthDay = '(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)'
+  + '|02-(?:0[1-9]|1\\d|2[0-8])'
+const leapYear = '\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00'
+const isDate = tester(`\\d{4}-(?:${monthDay})|(?:${leapYear})-02-29`)
 const time = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 const leapSecond = /^(\d\d):(\d\d):60(?:\.\d+)?(?:[Zz]|([+-]\d\d):(\d\d))$/
 
@@ -24,22 +26,22 @@ const planes = Array.from({ length: 14 }, (_, plane) => {
   return `\\u{${high}${plane === 13 ? 1 : 0}000}-\\u{${high}fffd}`
 }).join('')
 const universal = `\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}${planes}`
-const private_ = '\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
+const internal = '\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
 
 const escape = '%[\\dA-Fa-f]{2}'
 const pointer = '(?:/(?:[^/~]|~[01])*)*'
 
 // RFC 6570 §2; the apostrophe by erratum 6937.
 const name = `(?:\\w|${escape})(?:\\.?(?:\\w|${escape}))*(?::[1-9]\\d{0,3}|\\*)?`
-const template = `(?:[!#$&'()*+,./:;=?@[\\]~\\w${universal}${private_}-]|${escape}`
+const template = `(?:[!#$&'()*+,./:;=?@[\\]~\\w${universal}${internal}-]|${escape}`
   + `|\\{[+#./;?&=,!@|]?${name}(?:,${name})*\\})*`
 
 const uri = identifier('', '')
-const iri = identifier(universal, private_)
+const iri = identifier(universal, internal)
 
 /** Format name to test. A name that is not here is no assertion. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
-  ['date-time', (text) => isDate(text.slice(0, 10)) && /[Tt]/.test(text.charAt(10)) && isTime(text.slice(11))],
+  ['date-time', (text) => isDate(text.slice(0, 10)) && /^.{10}t/is.test(text) && isTime(text.slice(11))],
   ['date', isDate],
   ['time', isTime],
   ['duration', tester(`P(?:\\d+W|${days}(?:${hours})?|${hours})`)],
@@ -65,10 +67,6 @@ export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 function tester(source: string): (text: string) => boolean {
   const expression = RegExp(`^(?:${source})$`, 'u')
   return (text) => expression.test(text)
-}
-
-function isDate(text: string): boolean {
-  return date.test(text)
 }
 
 /** A leap second is the last one of a day in UTC, whatever the offset. */
@@ -125,7 +123,7 @@ function identifier(letters: string, queries: string): (text: string, absolute: 
 
 function isRegex(text: string): boolean {
   try {
-    return Boolean(new RegExp(text, 'u'))
+    return RegExp(text, 'u') !== undefined
   } catch {
     return false
   }

@@ -6,10 +6,11 @@
  */
 type Context = (before: string, after: string) => boolean
 
-/** RFC 5892 §2 and §3: valid by exception or by derivation, whatever stands around. */
-const valid = RegExp('^(?:[a-z\\d\\u{df}\\u{3c2}\\u{6fd}\\u{6fe}\\u{f0b}\\u{3007}-]|(?![\\u{640}\\u{7fa}\\u{302e}\\u{302f}'
-  + '\\u{3031}-\\u{3035}\\u{303b}\\u{1100}-\\u{11ff}\\u{a960}-\\u{a97f}\\u{d7b0}-\\u{d7ff}\\u{20d0}-\\u{20ff}\\u{1d100}-'
-  + '\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}\\p{Default_Ignorable_Code_Point}])[\\p{L}\\p{Nd}\\p{Mn}\\p{Mc}])$', 'u')
+// RFC 5892 §2 and §3: what is valid by exception, what is not, and what is valid by derivation.
+const exceptions = '[a-z\\d\\u00df\\u03c2\\u06fd\\u06fe\\u0f0b\\u3007-]'
+const excluded = '[\\u0640\\u07fa\\u302e\\u302f\\u3031-\\u3035\\u303b\\u1100-\\u11ff\\ua960-\\ua97f\\ud7b0-\\ud7ff'
+  + '\\u20d0-\\u20ff\\u{1d100}-\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}\\p{Default_Ignorable_Code_Point}]'
+const valid = RegExp(`^(?:${exceptions}|(?!${excluded})[\\p{L}\\p{Nd}\\p{Mn}\\p{Mc}])$`, 'u')
 
 const afterHebrew: Context = (before) => /\p{sc=Hebr}$/u.test(before)
 
@@ -25,42 +26,41 @@ const contextual: ReadonlyMap<string, Context> = new Map<string, Context>([
 ])
 
 // RFC 5893 §2, by the blocks that are written from right to left.
-const right = '\\u0590-\\u06ef\\u06fa-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}'
+const right = '\\u0590-\\u06ef\\u06fa-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe'
+  + '\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}'
 const strong = RegExp(`(?!\\p{Mn})[${right}]`, 'u')
 const startsRight = RegExp(`^(?![\\p{Mn}\\p{Nd}])[${right}]`, 'u')
 const onlyRight = RegExp(`^[${right}\\d\\u06f0-\\u06f9\\p{Mn}\\u200c\\u200d-]*(?<!-\\p{Mn}*)$`, 'u')
 
-/**
- * Whether it is labels of letters, digits and hyphens; a label that claims to be internationalized must be.
- */
+/** Labels of letters, digits and hyphens; one that claims to be internationalized must be. */
 export function isHostname(text: string): boolean {
   return text.length < 254 && text.split('.').every((label) =>
-    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && (!/^xn--/i.test(label) || unicode(label) !== undefined))
+    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && (!/^xn--/i.test(label) || unicode(label) !== ''))
 }
 
-/** Whether it is A-labels, U-labels and ordinary ones, with a dot of any script between them. */
+/** A-labels, U-labels and ordinary ones, with a dot of any script between them. */
 export function isIdnHostname(text: string): boolean {
   if (text.length > 253) return false
-  const labels = text.split(/[.\u3002\uff0e\uff61]/).map((label) => /^xn--/i.test(label) ? unicode(label) ?? '' : label)
-  const forms = labels.map((label) => /[^\0-\x7f]/.test(label) ? isLabel(label) && ascii(label) : ordinary(label))
-  return forms.every((form) => form && form.length < 64) && forms.join('.').length < 254
+  const labels = text.split(/[.\u3002\uff0e\uff61]/)
+    .map((label) => /^xn--/i.test(label) ? unicode(label) : label)
+  const forms = labels.map((label) => {
+    if (/[^\0-\x7f]/.test(label)) return isLabel(label) ? ascii(label) : ''
+    return /^(?!-|..--)[A-Za-z\d-]+(?<!-)$/.test(label) ? label : ''
+  })
+  return forms.every((form) => form !== '' && form.length < 64) && forms.join('.').length < 254
     && (labels.every(isDirected) || !labels.some((label) => strong.test(label)))
 }
 
-function ordinary(label: string): string | false {
-  return /^(?!-|..--)[A-Za-z\d-]+(?<!-)$/.test(label) && label
-}
-
-/** The U-label of an A-label, if it is the one way to write it. */
-function unicode(label: string): string | undefined {
+/** The U-label of an A-label, if it is the one way to write it; else nothing. */
+function unicode(label: string): string {
   const text = decode(label.slice(4).toLowerCase())
-  const canonical = text !== undefined && isLabel(text) && ascii(text) === label.toLowerCase()
-  return canonical && (isDirected(text) || !strong.test(text)) ? text : undefined
+  const canonical = isLabel(text) && ascii(text) === label.toLowerCase()
+  return canonical && (isDirected(text) || !strong.test(text)) ? text : ''
 }
 
 /** The A-label of a U-label; the runtime's URLs know how it is spelled. */
-function ascii(label: string): string | false {
-  return URL.canParse(`http://${label}`) && new URL(`http://${label}`).hostname
+function ascii(label: string): string {
+  return URL.canParse(`http://${label}`) ? new URL(`http://${label}`).hostname : ''
 }
 
 /** Whether it is a U-label (RFC 5891 §4.2), directions aside. */
@@ -81,14 +81,16 @@ function isDirected(label: string): boolean {
 /** Whether a joiner is where it may be. The runtime's URLs know, but look at the first joiner only. */
 function joins(before: string, joiner: string, after: string): boolean {
   const [left, right] = [before, after].map((part) => part.replace(/[\u200c\u200d]/g, ''))
-  return ascii(`${left}${joiner}${right}`) !== false
+  return ascii(`${left}${joiner}${right}`) !== ''
 }
 
-/** Punycode to text (RFC 3492 §6.2). */
-function decode(encoded: string): string | undefined {
+const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Punycode to text (RFC 3492 §6.2); nothing where it is none. */
+function decode(encoded: string): string {
   const hyphen = encoded.lastIndexOf('-')
   const output = [...encoded.slice(0, Math.max(hyphen, 0))]
-  const digits = [...encoded.slice(hyphen + 1)].map((digit) => 'abcdefghijklmnopqrstuvwxyz0123456789'.indexOf(digit))
+  const digits = [...encoded.slice(hyphen + 1)].map((digit) => DIGITS.indexOf(digit))
   let [code, position, bias] = [128, 0, 72]
   while (digits.length > 0) {
     const start = position
@@ -107,7 +109,7 @@ function decode(encoded: string): string | undefined {
     bias = k + Math.floor(36 * delta / (delta + 38))
     code += Math.floor(position / length)
     position %= length
-    if (digit < 0 || code > 0x10ffff) return undefined
+    if (digit < 0 || code > 0x10ffff) return ''
     output.splice(position++, 0, String.fromCodePoint(code))
   }
   return output.join('')

@@ -42,8 +42,8 @@ type Typed<S, Name> =
 type Members<S> =
   S extends { readonly properties: infer Properties }
     ? Flat<
-      & { -readonly [Name in keyof Properties as Name extends Required<S> ? Name : never]-?: Json<Properties[Name]> }
-      & { -readonly [Name in keyof Properties as Name extends Required<S> ? never : Name]?: Json<Properties[Name]> }
+      & { -readonly [Name in keyof Properties as Extract<Name, Required<S>>]-?: Json<Properties[Name]> }
+      & { -readonly [Name in keyof Properties as Exclude<Name, Required<S>>]?: Json<Properties[Name]> }
     >
     : S extends { readonly additionalProperties: infer Rest extends object } ? Record<string, Json<Rest>>
     : Record<string, unknown>

@@ -4,10 +4,11 @@
  * The runtime's own engine backtracks: loops that follow one another may take it the length of the string to
  * the power of their number, loops inside loops exponential time. Where that could hurt, an automaton runs
  * instead. It goes all ways at once, so it takes the length of the string times the size of the pattern.
- * Refused are only patterns that would need it and that no automaton can do: those with back-references, and
- * huge ones.
+ * Refused are only patterns that would need it and are beyond it: with back-references, or huge.
  */
 import type { Site } from './rule.ts'
+
+type Condition = (text: string, at: number, fuel: Fuel) => boolean
 
 /** Goes on with the characters that it reads, or where the condition holds, or in any case. */
 interface State {
@@ -16,26 +17,27 @@ interface State {
   readonly next: State[]
 }
 
-type Condition = (text: string, at: number) => boolean
+/** How many states may still be entered for this string; a string that takes more does not match. */
+interface Fuel {
+  left: number
+}
 
 /**
- * A piece of a pattern. The runtime takes up to `ways * length ** power` steps for it; the automaton has
- * `size` states.
+ * The runtime takes up to `ways * length ** power` steps for a piece of a pattern; the automaton has `size`
+ * states.
  */
 type Piece = readonly [ways: number, power: number, size: number, build: (next: State) => State]
 
 const END: State = { next: [] }
-const MOST_STEPS = 10_000_000
+const MOST_STEPS = 5_000_000
 const MOST_STATES = 5_000
 const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y
 const GROUP = /\((?:\?(?:(<?[=!])|:|<[^>]*>))?/y
-const ATOM =
-  /\[(?:\\[^]|[^\]\\])*\]|\\(?:[pPu]\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|x..|c.|k<[^>]*>|\d+|[^])|[^]/uy
+const CLASS = '\\[(?:\\\\[^]|[^\\]\\\\])*\\]'
+const ESCAPE = '\\\\(?:[pPu]\\{[^}]*\\}|u[dD][89abAB]..\\\\u[dD][c-fC-F]..|u....|x..|c.|k<[^>]*>|\\d+|[^])'
+const ATOM = RegExp(`${CLASS}|${ESCAPE}|[^]`, 'uy')
 
-/**
- * A pattern's test; it fails strings that are longer than the limit. Throws the mistake where there is no
- * test.
- */
+/** A pattern's test; it fails strings longer than the limit. Throws the mistake where there is no test. */
 export function patternAt(site: Site, source: string, ...steps: string[]): (text: string) => boolean {
   try {
     const matches = matcher(source)
@@ -51,13 +53,13 @@ function matcher(source: string): (text: string) => boolean {
   const [ways, power, size, build] = parse(expression.source)
   const loops = power > 0 && !/^\^[^|]*$/s.test(source) ? power + 1 : power
   if (size > MOST_STATES && (loops > 2 || ways > 1000)) {
-    throw new Error('the pattern could take for ever; write it without back-references and without huge repetitions')
+    throw new Error('the pattern could take for ever; write it without back-references and huge repetitions')
   }
   let start: State | undefined
   return (text) => {
     if (text.length ** loops * ways <= MOST_STEPS) return expression.test(text)
     start ??= size > MOST_STATES ? { next: [] } : build(END)
-    return text.length * size <= 20 * MOST_STEPS && accepts(start, text, 0, true)
+    return accepts(start, text, 0, true, { left: MOST_STEPS })
   }
 }
 
@@ -106,11 +108,14 @@ function parse(source: string): Piece {
   return alternatives()
 }
 
-const either = ([ways, power, size, one]: Piece, [otherWays, otherPower, otherSize, other]: Piece): Piece =>
-  [ways + otherWays, Math.max(power, otherPower), size + otherSize + 1, (next) => ({ next: [one(next), other(next)] })]
+function either([ways, power, size, one]: Piece, [ways2, power2, size2, two]: Piece): Piece {
+  const build = (next: State): State => ({ next: [one(next), two(next)] })
+  return [ways + ways2, Math.max(power, power2), size + size2 + 1, build]
+}
 
-const inTurn = ([ways, power, size, first]: Piece, [otherWays, otherPower, otherSize, second]: Piece): Piece =>
-  [ways * otherWays, power + otherPower, size + otherSize, (next) => first(second(next))]
+function inTurn([ways, power, size, one]: Piece, [ways2, power2, size2, two]: Piece): Piece {
+  return [ways * ways2, power + power2, size + size2, (next) => one(two(next))]
+}
 
 function repeated([ways, power, size, build]: Piece, min: number, max: number): Piece {
   const copies = max === Infinity ? min : max
@@ -133,49 +138,56 @@ function repeated([ways, power, size, build]: Piece, min: number, max: number): 
   ]
 }
 
-/** A back-reference is beyond any automaton. */
-const atom = (text: string): Piece => [1, 0, /^\\[k1-9]/.test(text) ? Infinity : 1, (next) => {
-  const holds = conditions.get(text)
-  return holds ? { holds, next: [next] } : { reads: RegExp(`^(?:${text})$`, 'u'), next: [next] }
-}]
+function atom(text: string): Piece {
+  // A back-reference is beyond any automaton.
+  return [1, 0, /^\\[k1-9]/.test(text) ? Infinity : 1, (next) => {
+    const holds = conditions.get(text)
+    return holds ? { holds, next: [next] } : { reads: RegExp(`^(?:${text})$`, 'u'), next: [next] }
+  }]
+}
 
-/** A look-around is an automaton that runs wherever it stands, and costs accordingly. */
-const around = ([ways, power, size, build]: Piece, look: string): Piece => [ways, power, size * 100, (next) => {
+/** A look-around is an automaton of its own that runs wherever it stands. */
+function around([ways, power, size, build]: Piece, look: string): Piece {
   const behind = look.startsWith('<')
-  let goal = 0
-  const start = build({ holds: (_, at) => !behind || at === goal, next: [END] })
-  const holds: Condition = (text, at) => {
-    goal = at
-    return accepts(start, text, behind ? 0 : at, behind) !== look.endsWith('!')
-  }
-  return { holds, next: [next] }
-}]
+  return [ways, power, size, (next) => {
+    let goal = 0
+    const start = build({ holds: (_, at) => !behind || at === goal, next: [END] })
+    const holds: Condition = (text, at, fuel) => {
+      goal = at
+      return accepts(start, text, behind ? 0 : at, behind, fuel) !== look.endsWith('!')
+    }
+    return { holds, next: [next] }
+  }]
+}
 
 const isEdge: Condition = (text, at) => /\w/.test(text.charAt(at - 1)) !== /\w/.test(text.charAt(at))
 const conditions: ReadonlyMap<string, Condition> = new Map<string, Condition>([
   ['^', (_, at) => at === 0],
   ['$', (text, at) => at === text.length],
   ['\\b', isEdge],
-  ['\\B', (text, at) => !isEdge(text, at)],
+  ['\\B', (text, at, fuel) => !isEdge(text, at, fuel)],
 ])
 
 /** Whether the automaton gets to its end from a position, or from any that follows. */
-function accepts(start: State, text: string, from: number, anywhere: boolean): boolean {
+function accepts(start: State, text: string, from: number, anywhere: boolean, fuel: Fuel): boolean {
   let active = new Set<State>()
-  for (let at = from; ;) {
-    if (anywhere || at === from) enter(start, active, text, at)
+  const enter = (state: State, at: number): void => {
+    if (active.has(state) || fuel.left-- < 0) return
+    active.add(state)
+    if (state.reads || !(state.holds?.(text, at, fuel) ?? true)) return
+    for (const next of state.next) enter(next, at)
+  }
+  for (let at = from; fuel.left > 0;) {
+    if (anywhere || at === from) enter(start, at)
     if (active.has(END)) return true
     if (at >= text.length) return false
+    const before = active
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0)
-    const reached = new Set<State>()
     at += character.length
-    for (const { reads, next } of active) if (reads?.test(character)) for (const state of next) enter(state, reached, text, at)
-    active = reached
+    active = new Set()
+    for (const { reads, next } of before) {
+      for (const state of reads?.test(character) ? next : []) enter(state, at)
+    }
   }
-}
-
-function enter(state: State, active: Set<State>, text: string, at: number): void {
-  if (active.has(state)) return
-  active.add(state)
-  if (!state.reads && (state.holds?.(text, at) ?? true)) for (const next of state.next) enter(next, active, text, at)
+  return false
 }

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {  } from '../../lib/core/call.ts'
-import { logLevelOf } from '../../lib/core/log.ts'
+import { LiveCall } from '../../lib/core/call.ts'
+import { anonymous } from '../../lib/core/principal.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { Line } from '../../lib/core/call.ts'
 import type { Question } from '../../lib/core/question.ts'
-import type { Severity } from '../../lib/index.ts'
+import type { Principal } from '../../lib/index.ts'
 
 const gone = new Fault('cancelled', 'The client has left')
 
 test('nothing of a request is read before a handler wants it', () => {
   const read: string[] = []
-  const call = callOf({}, {
+  const call = new LiveCall({
+    get requestId(): string { read.push('requestId'); return 'r-1' },
+    get principal(): Principal { read.push('principal'); return anonymous },
     get headers(): ReadonlyMap<string, string> { read.push('headers'); return new Map() },
     header: (name) => { read.push(name); return undefined },
     onGone: () => { read.push('onGone') },
-  })
+  }, { protocol: 'http' })
   assert.equal(call.protocol, 'http')
   assert.deepEqual(read, [])
   assert.deepEqual(call.trace, {})
@@ -124,12 +126,4 @@ test('an artifact is content where the protocol has none', () => {
   const call = callOf()
   call.artifact({ name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }] })
   assert.deepEqual(call.left, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }])
-})
-
-test('every severity has its level in the log of the server', () => {
-  const levels: readonly (readonly [Severity, string])[] = [
-    ['debug', 'debug'], ['info', 'info'], ['notice', 'info'], ['warning', 'warning'], ['error', 'error'], ['critical', 'error'],
-    ['alert', 'error'], ['emergency', 'error'],
-  ]
-  for (const [severity, level] of levels) assert.equal(logLevelOf(severity), level)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describe, formatLine, quietly } from '../../lib/core/log.ts'
+import { describe, formatLine, logLevelOf, quietly } from '../../lib/core/log.ts'
+import type { Severity } from '../../lib/index.ts'
 
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /
 
@@ -43,6 +44,14 @@ test('any value can be described', () => {
     [{ toJSON: () => undefined }, '[object Object]'], [Object.create(null), '{}'],
   ]
   for (const [value, described] of values) assert.equal(describe(value), described)
+})
+
+test('every severity has its level in the log of the server', () => {
+  const levels: readonly (readonly [Severity, string])[] = [
+    ['debug', 'debug'], ['info', 'info'], ['notice', 'info'], ['warning', 'warning'], ['error', 'error'],
+    ['critical', 'error'], ['alert', 'error'], ['emergency', 'error'],
+  ]
+  for (const [severity, level] of levels) assert.equal(logLevelOf(severity), level)
 })
 
 test('a logger that breaks hurts nobody', () => {

@@ -9,7 +9,7 @@ import { missing } from './start.mjs'
 const skip = missing('zod', 'valibot', '@valibot/to-json-schema', 'arktype')
 if (skip) console.log(`standard-schema: skipped: ${skip}`)
 
-const load = (path) => skip ? {} : import(path)
+const load = (path) => (skip ? {} : import(path))
 const [{ z }, valibot, toJson, ark] = await Promise.all(
   ['zod', 'valibot', '@valibot/to-json-schema', 'arktype'].map(load),
 )
@@ -20,7 +20,9 @@ const { contract } = await load('../../dist/schema/standard.js')
 function libraries() {
   const v = valibot
   const inValibot = v.object({
-    name: v.string(), count: v.optional(v.pipe(v.number(), v.minValue(1))), tags: v.array(v.string()),
+    name: v.string(),
+    count: v.optional(v.pipe(v.number(), v.minValue(1))),
+    tags: v.array(v.string()),
   })
   return [
     ['zod', z.object({ name: z.string(), count: z.number().min(1).optional(), tags: z.array(z.string()) })],
@@ -53,7 +55,9 @@ test('each library checks, and its issues become errors with JSON Pointers', { s
 })
 
 test('what a library transforms and awaits is what comes out', { skip }, async () => {
-  const late = z.object({ day: z.string().transform((text) => Number(text)) }).refine(async ({ day }) => day > 0)
+  const late = z
+    .object({ day: z.string().transform((text) => Number(text)) })
+    .refine(async ({ day }) => day > 0)
   const { json, check } = contract(late)
   assert.equal(json.properties.day.type, 'string')
   const pending = check({ day: '5' })
@@ -62,16 +66,22 @@ test('what a library transforms and awaits is what comes out', { skip }, async (
   assert.equal((await check({ day: '0' })).errors.length, 1)
 })
 
-test('valibot without its JSON Schema half, and what zod cannot spell, need a JSON Schema beside them', { skip }, () => {
-  const bare = valibot.object({ name: valibot.string() })
-  assert.throws(() => contract(bare), /valibot schema has no JSON Schema form; give one beside it/)
-  assert.throws(() => contract(z.object({ when: z.date() })), /zod schema cannot be spelled as JSON Schema/)
-  assert.deepEqual(contract(bare, { beside: { type: 'object' } }).json, { type: 'object' })
-})
+test(
+  'valibot without its JSON Schema half, and what zod cannot spell, need a JSON Schema beside them',
+  { skip },
+  () => {
+    const bare = valibot.object({ name: valibot.string() })
+    assert.throws(() => contract(bare), /valibot schema has no JSON Schema form; give one beside it/)
+    assert.throws(() => contract(z.object({ when: z.date() })), /zod schema cannot be spelled as JSON Schema/)
+    assert.deepEqual(contract(bare, { beside: { type: 'object' } }).json, { type: 'object' })
+  },
+)
 
 test('a tool takes the schema of a library', { skip }, async () => {
   const tool = defineTool({
-    name: 'greet', description: 'Greets.', inputSchema: z.object({ name: z.string().trim() }),
+    name: 'greet',
+    description: 'Greets.',
+    inputSchema: z.object({ name: z.string().trim() }),
     run: ({ name }) => `Hello, ${name}!`,
   })
   assert.ok(createServer({ tools: [tool], protocol: 'mcp' }))

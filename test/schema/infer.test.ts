@@ -5,9 +5,12 @@ import type { JsonSchema } from '../../lib/schema/compile.ts'
 import type { Schema, StandardSchema } from '../../lib/schema/standard.ts'
 
 /** True only where the two types are the same. */
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-interface Tool<S> { readonly inputSchema: S; run(args: Infer<S>): unknown }
+interface Tool<S> {
+  readonly inputSchema: S
+  run(args: Infer<S>): unknown
+}
 
 function defineTool<const S extends Schema>(tool: Tool<S>): Tool<S> {
   return tool
@@ -68,7 +71,12 @@ test('a schema that is no literal describes a record of unknowns', () => {
   const schema: JsonSchema = { type: 'object' }
   const tool = defineTool({ inputSchema: schema, run: ({ anything }) => anything })
   isTrue(true satisfies Same<Infer<typeof schema>, Record<string, unknown>>)
-  isTrue(true satisfies Same<Infer<{ type: string; properties: { a: { type: string } } }>, Record<string, unknown>>)
+  isTrue(
+    true satisfies Same<
+      Infer<{ type: string; properties: { a: { type: string } } }>,
+      Record<string, unknown>
+    >,
+  )
   isTrue(true satisfies Same<Infer<{ readonly type: 'object' }>, Record<string, unknown>>)
   assert.equal(tool.run({ anything: 1 }), 1)
 })

@@ -8,7 +8,7 @@ type Validate = (value: unknown) => StandardResult<unknown> | Promise<StandardRe
 type Spell = NonNullable<StandardSchema['~standard']['jsonSchema']>
 
 function schemaOf(validate: Validate, jsonSchema?: Spell): StandardSchema {
-  return { '~standard': { version: 1, vendor: 'demo', validate, ...jsonSchema && { jsonSchema } } }
+  return { '~standard': { version: 1, vendor: 'demo', validate, ...(jsonSchema && { jsonSchema }) } }
 }
 
 const spelled: Spell = {
@@ -22,7 +22,10 @@ test('a JSON Schema is published unchanged and checked at once', () => {
   assert.equal(published, json)
   const value = { a: 1 }
   assert.deepEqual(check(value), {
-    value, errors: [{ path: '/a', keyword: 'type', message: 'must be a string', expected: 'string', actual: 'number 1' }],
+    value,
+    errors: [
+      { path: '/a', keyword: 'type', message: 'must be a string', expected: 'string', actual: 'number 1' },
+    ],
   })
   assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [] })
   assert.deepEqual([contract(true).json, contract(false).json], [{}, { not: {} }])
@@ -39,9 +42,20 @@ test('a Standard Schema is published in the form that its library has for the si
 
 test('a Standard Schema without a JSON form needs a JSON Schema beside it', () => {
   const bare = schemaOf((value) => ({ value }))
-  const mute = schemaOf((value) => ({ value }), { ...spelled, input: () => { throw new Error('no dates') } })
-  assert.throws(() => contract(bare), { name: 'TypeError', message: /demo schema has no JSON Schema form; give one beside it/ })
-  assert.throws(() => contract(mute), { name: 'TypeError', message: /cannot be spelled as JSON Schema; give one beside it/ })
+  const mute = schemaOf((value) => ({ value }), {
+    ...spelled,
+    input: () => {
+      throw new Error('no dates')
+    },
+  })
+  assert.throws(() => contract(bare), {
+    name: 'TypeError',
+    message: /demo schema has no JSON Schema form; give one beside it/,
+  })
+  assert.throws(() => contract(mute), {
+    name: 'TypeError',
+    message: /cannot be spelled as JSON Schema; give one beside it/,
+  })
   assert.throws(() => contract(bare, { beside: { type: 'any' } }), /Invalid JSON Schema at \/type/)
   assert.deepEqual(contract(mute, { beside: { type: 'object' } }).json, { type: 'object' })
 })
@@ -53,7 +67,10 @@ test('issues become errors with JSON Pointers', () => {
     { message: 'Odd', path: [Symbol('tag')] },
     { message: 'Wrong as a whole' },
   ]
-  const { check } = contract(schemaOf(() => ({ issues })), { beside: true })
+  const { check } = contract(
+    schemaOf(() => ({ issues })),
+    { beside: true },
+  )
   const value = { list: [{ 'a/b': 'x' }] }
   const checked = check(value)
   assert.ok(!(checked instanceof Promise))
@@ -68,12 +85,14 @@ test('issues become errors with JSON Pointers', () => {
 })
 
 test('an asynchronous library gives a promise, and a function may be a schema', async () => {
-  const validate: Validate = async (value) => value === 'good' ? { value: 'better' } : { issues: [{ message: 'Bad' }] }
+  const validate: Validate = async (value) =>
+    value === 'good' ? { value: 'better' } : { issues: [{ message: 'Bad' }] }
   const schema = Object.assign(() => undefined, schemaOf(validate))
   const { check } = contract(schema, { beside: { type: 'string' } })
   assert.ok(check('good') instanceof Promise)
   assert.deepEqual(await check('good'), { value: 'better', errors: [] })
   assert.deepEqual(await check('x'), {
-    value: 'x', errors: [{ path: '', keyword: 'demo', message: 'Bad', actual: 'string "x"' }],
+    value: 'x',
+    errors: [{ path: '', keyword: 'demo', message: 'Bad', actual: 'string "x"' }],
   })
 })

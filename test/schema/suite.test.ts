@@ -12,7 +12,8 @@ interface Group {
 }
 
 const suite = resolve(process.env['JSON_SCHEMA_SUITE'] ?? '../shared/json-schema-test-suite')
-const absent = existsSync(join(suite, 'tests')) ? false
+const absent = existsSync(join(suite, 'tests'))
+  ? false
   : `the official suite is not at ${suite}; name its folder in JSON_SCHEMA_SUITE`
 
 /** Needs a dialect that is refused. */
@@ -27,27 +28,44 @@ function read<T>(path: string): T {
 }
 
 function filesOf(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json') && !beyond.has(name)) : []
+  return existsSync(folder)
+    ? readdirSync(folder).filter((name) => name.endsWith('.json') && !beyond.has(name))
+    : []
 }
 
 /** The documents that the suite wants to be found at localhost:1234. */
 function remotes(): Record<string, JsonSchema> {
   const folder = join(suite, 'remotes')
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.json'))
-  return Object.fromEntries(paths.map((path) => {
-    const name = relative(folder, join(folder, path)).replaceAll('\\', '/')
-    return [`http://localhost:1234/${name}`, read<JsonSchema>(join(folder, path))]
-  }))
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.json'),
+  )
+  return Object.fromEntries(
+    paths.map((path) => {
+      const name = relative(folder, join(folder, path)).replaceAll('\\', '/')
+      return [`http://localhost:1234/${name}`, read<JsonSchema>(join(folder, path))]
+    }),
+  )
 }
 
-function failuresOf(group: Group, dialect: string, formats: boolean, schemas: Record<string, JsonSchema>): string[] {
+function failuresOf(
+  group: Group,
+  dialect: string,
+  formats: boolean,
+  schemas: Record<string, JsonSchema>,
+): string[] {
   const schema = typeof group.schema === 'boolean' ? group.schema : { $schema: dialect, ...group.schema }
   const validate = compile(schema, { schemas, formats })
-  return group.tests.filter(({ data, valid }) => {
-    const before = JSON.stringify(data)
-    const result = validate(data)
-    return result.valid !== valid || result.valid !== (result.errors.length === 0) || JSON.stringify(data) !== before
-  }).map(({ description }) => `${group.description}: ${description}`)
+  return group.tests
+    .filter(({ data, valid }) => {
+      const before = JSON.stringify(data)
+      const result = validate(data)
+      return (
+        result.valid !== valid
+        || result.valid !== (result.errors.length === 0)
+        || JSON.stringify(data) !== before
+      )
+    })
+    .map(({ description }) => `${group.description}: ${description}`)
 }
 
 test('the official suite is there', { skip: absent }, () => {
@@ -61,7 +79,10 @@ if (absent === false) {
       for (const file of filesOf(join(suite, 'tests', folder, part))) {
         test(`${join(folder, part, file)} of the official suite passes`, () => {
           const groups = read<readonly Group[]>(join(suite, 'tests', folder, part, file))
-          assert.deepEqual(groups.flatMap((group) => failuresOf(group, dialect, part !== '', schemas)), [])
+          assert.deepEqual(
+            groups.flatMap((group) => failuresOf(group, dialect, part !== '', schemas)),
+            [],
+          )
         })
       }
     }

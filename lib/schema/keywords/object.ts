@@ -12,20 +12,20 @@ import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { all, isObject, rule } from '../rule.ts'
 
-/**
- * Also sees to what is required and additional, as far as that can be told while walking over the properties.
- */
+/** Applies `additionalProperties` too, which has nothing to do where every property is known. */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { limits, tracks } = site
-  const parts = Object.entries(schemas).map(([name, schema]) =>
-    ({ ...partOf(name), check: site.part(schema, 'properties', name) }))
-  const fill = limits.defaults ? filling(schemas) : undefined
+  const parts = Object.entries(schemas).map(([name, schema]) => ({
+    ...partOf(name),
+    check: site.part(schema, 'properties', name),
+    fallback: limits.defaults && isObject(schema) ? schema['default'] : undefined,
+  }))
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   return (object, run) => {
     if (!isObject(object)) return true
-    if (!run.trial) fill?.(object)
     let found = 0
     for (const part of parts) {
+      if (part.fallback !== undefined && !run.trial) fill(object, part, part.fallback)
       const value = read(object, part)
       if (value === undefined) continue
       found++
@@ -134,17 +134,9 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
   }))
 }
 
-/** Puts defaults in, in place. */
-function filling(schemas: JsonObject): (object: JsonObject) => void {
-  const parts = Object.entries(schemas).flatMap(([name, schema]) =>
-    isObject(schema) && schema['default'] !== undefined ? [{ ...partOf(name), value: schema['default'] }] : [])
-  return (object) => {
-    for (const part of parts) {
-      if (read(object, part) !== undefined) continue
-      // Defined, not assigned, for names like "__proto__"; a frozen object stays as it is.
-      Reflect.defineProperty(object, part.name, {
-        value: structuredClone(part.value), writable: true, enumerable: true, configurable: true,
-      })
-    }
-  }
+/** Defines a property rather than assigns it, for names like "__proto__"; a frozen object stays as it is. */
+function fill(object: JsonObject, part: Part, fallback: unknown): void {
+  if (read(object, part) !== undefined) return
+  const value = structuredClone(fallback)
+  Reflect.defineProperty(object, part.name, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -45,5 +45,6 @@ export const contentEncoding: Rule = rule(kind.string, (site, name) =>
 export const contentMediaType: Rule = rule(kind.string, (site, name) => {
   const encoded = site.beside('contentEncoding') === 'base64'
   const test: Test = (value) => encoded ? !isBase64(value) || isJson(atob(value)) : isJson(value)
-  return site.limits.formats && name === 'application/json' ? text(site, test, 'must be JSON', name) : undefined
+  const asserted = site.limits.formats && name === 'application/json'
+  return asserted ? text(site, test, 'must be JSON', name) : undefined
 })

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createServer, defineTool } from '../../lib/index.ts'
+import type { Authorization, ServerOptions, TokenInfo, TriportServer } from '../../lib/index.ts'
+
+const resource = 'https://agents.example.com/mcp'
+const metadata = 'https://agents.example.com/.well-known/oauth-protected-resource/mcp'
+
+const tokens = new Map<string, TokenInfo>([
+  ['reader', { subject: 'ann', scopes: ['read'] }],
+  ['writer', { subject: 'bob', scopes: ['read', 'write', 'admin'] }],
+  ['late', { subject: 'cid', scopes: ['read'], expiresAt: Date.now() - 1 }],
+])
+
+const auth: Authorization = {
+  resource,
+  authorizationServers: ['https://login.example.com'],
+  scopes: ['read'],
+  verify: (token) => tokens.get(token),
+}
+
+const who = defineTool({ name: 'who', description: 'Says who calls.', run: (_args, call) => call.principal.id })
+const erase = defineTool({
+  name: 'erase',
+  description: 'Erases.',
+  scopes: ['write', 'admin'],
+  async run(_args, call) {
+    call.progress(1)
+    return 'erased'
+  },
+})
+
+function serve(options: Partial<ServerOptions> = {}): TriportServer {
+  return createServer({ tools: [who, erase], auth, log: false, ...options })
+}
+
+function call(server: TriportServer, name: string, headers: Record<string, string>): Promise<Response> {
+  return server.fetch(new Request('http://x/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: { progressToken: 1 } },
+    }),
+  }))
+}
+
+async function textOf(response: Response): Promise<string> {
+  const { result } = await response.json() as { result: { content: readonly { text: string }[] } }
+  return result.content[0]!.text
+}
+
+test('a token that the operator knows says who calls', async () => {
+  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), 'token:ann')
+})
+
+test('verify may answer later', async () => {
+  const server = serve({ auth: { ...auth, verify: async (token) => tokens.get(token) } })
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), 'token:bob')
+})
+
+for (const [title, headers, challenge] of [
+  ['no token', {}, `Bearer scope="read", resource_metadata="${metadata}"`],
+  ['an unknown token', { authorization: 'Bearer nobody' },
+    `Bearer error="invalid_token", scope="read", resource_metadata="${metadata}"`],
+  ['an expired token', { authorization: 'Bearer late' },
+    `Bearer error="invalid_token", scope="read", resource_metadata="${metadata}"`],
+] as const) {
+  test(`${title} is 401 with a challenge that says where to get one`, async () => {
+    const response = await call(serve(), 'who', headers)
+    assert.equal(response.status, 401)
+    assert.equal(response.headers.get('www-authenticate'), challenge)
+    const body = await response.json() as { id?: unknown; error: { code: number } }
+    assert.equal(body.error.code, -32600)
+    assert.ok(!('id' in body))
+  })
+}
+
+test('a tool whose scopes the caller lacks is 403 before the first byte, and all of them are named', async () => {
+  const response = await call(serve(), 'erase', { authorization: 'Bearer reader' })
+  assert.equal(response.status, 403)
+  assert.equal(response.headers.get('content-type'), 'application/json')
+  assert.equal(response.headers.get('www-authenticate'),
+    `Bearer error="insufficient_scope", scope="write admin", resource_metadata="${metadata}"`)
+  assert.equal((await response.json() as { id: number }).id, 1)
+})
+
+test('a tool whose scopes the caller has runs', async () => {
+  const response = await call(serve(), 'erase', { authorization: 'Bearer writer' })
+  assert.equal(response.status, 200)
+  assert.match(await response.text(), /erased/)
+})
+
+for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
+  test(`${path} tells everybody where tokens come from`, async () => {
+    const response = await serve().fetch(new Request(`http://x${path}`, { headers: { origin: 'https://page.example' } }))
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('access-control-allow-origin'), '*')
+    const body = await response.json() as Record<string, unknown>
+    assert.equal(body['resource'], resource)
+    assert.deepEqual(body['authorization_servers'], ['https://login.example.com'])
+    assert.deepEqual(body['scopes_supported'], ['read'])
+    assert.deepEqual(body['bearer_methods_supported'], ['header'])
+  })
+
+  test(`${path} is 404 where there are only keys`, async () => {
+    const server = createServer({ tools: [who], apiKey: 'k', log: false })
+    assert.equal((await server.fetch(new Request(`http://x${path}`))).status, 404)
+  })
+}
+
+test('keys stand beside tokens, and a wrong one is tried as neither', async () => {
+  const server = serve({ apiKey: 'key-1' })
+  assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:1')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:1')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), 'token:ann')
+  assert.equal((await call(server, 'who', { 'x-api-key': 'reader' })).status, 401)
+  assert.equal((await call(server, 'who', { 'x-api-key': 'key-1', authorization: 'Bearer reader' })).status, 401)
+})
+
+test('a session of one principal does not exist for another', async () => {
+  const server = serve()
+  const post = (token: string, body: object, session?: string): Promise<Response> =>
+    server.fetch(new Request('http://x/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json', accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${token}`, ...session !== undefined && { 'mcp-session-id': session },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+    }))
+  const opened = await post('reader', { method: 'initialize', params: { protocolVersion: '2025-06-18' } })
+  const session = opened.headers.get('mcp-session-id')!
+  assert.equal((await post('reader', { method: 'ping' }, session)).status, 200)
+  assert.equal((await post('writer', { method: 'ping' }, session)).status, 404)
+})
+
+for (const [title, broken, says] of [
+  ['a resource that is no address', { resource: 'agents' }, /auth\.resource/],
+  ['no authorization server', { authorizationServers: [] }, /auth\.authorizationServers/],
+] as const) {
+  test(`${title} is a mistake that is told at once`, () => {
+    assert.throws(() => serve({ auth: { ...auth, ...broken } }), { name: 'TypeError', message: says })
+  })
+}
