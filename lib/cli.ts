@@ -26,7 +26,7 @@ module exports a function, a definition or a list: as default, or named agent, a
 or tools. Without a module a built-in assistant is served, or a model when OPENAI_API_KEY or
 OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
 
-  --protocol LIST        http, mcp, a2a, all, or several joined by commas  (http; mcp for tools alone)
+  --protocol LIST        http, mcp, a2a, all, or several with commas  (http; mcp for tools alone)
   --port N               8000; 8080 for mcp alone; 0 for any free port
   --host HOST            127.0.0.1; any other address asks for a key
   --api-key KEY          the key that callers need; better given as TRIPORT_API_KEY

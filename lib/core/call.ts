@@ -225,8 +225,15 @@ export class LiveCall implements Call {
     else (this.left ??= []).push(...artifact.parts.map(blockOf))
   }
 
+  #ask<T>(question: Question): Promise<T> {
+    const answer = this.#carry<T>(question)
+    // A handler may look at it late or never: what the client answers must not end the process.
+    answer.catch(() => {})
+    return answer
+  }
+
   // The answer's shape is checked by the line, which knows what its protocol allows.
-  async #ask<T>(question: Question): Promise<T> {
+  async #carry<T>(question: Question): Promise<T> {
     if (this.over) throw abortError(this.#reason)
     const { line } = this
     if (line.ask === undefined || line.can?.(question.what) !== true) throw unable(question.what)

@@ -126,18 +126,29 @@ export function createListener(options: ListenerOptions): Listener {
     }
 
     function send(reply: Reply): void {
-      if (isSource(reply.body) && streams.isFull) {
+      try {
+        if (!isSource(reply.body) || !streams.isFull) return deliver(reply)
         discard(reply.body)
-        const full = refusalOf(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
-        return sendReply(request, response, visit, full, streams, isDraining)
+        const detail = 'Too many streams are open; try again later'
+        deliver(refusalOf(visit, 503, detail, ['Retry-After', '5']))
+      } catch (error) {
+        failed(error)
       }
+    }
+
+    function deliver(reply: Reply): void {
       sendReply(request, response, visit, reply, streams, isDraining)
     }
 
+    /** What broke before a word was sent is told; what breaks while that is told is not. */
     function failed(error: unknown): void {
       log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
-      if (response.headersSent) response.destroy()
-      else send(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
+      try {
+        if (response.headersSent) response.destroy()
+        else deliver(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
+      } catch {
+        response.destroy()
+      }
     }
   }
 

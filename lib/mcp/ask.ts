@@ -90,9 +90,12 @@ function unfit(why: string): Fault {
   return new Fault('invalid', `The client's answer ${why}`)
 }
 
+/** Questions that have no answer yet, each as the way to take it back. */
+export type OpenQuestions = Set<(reason: Fault) => void>
+
 /** Asks by a request on the link, and waits for its answer, which comes with another message of the session. */
 export function askOnStream(
-  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer,
+  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer, open: OpenQuestions,
 ): Promise<unknown> {
   const { method, params } = encodeQuestion(question, peer)
   const id = session.nextQuestion()
@@ -100,6 +103,7 @@ export function askOnStream(
     let timer: NodeJS.Timeout | undefined
     const settle = (): void => {
       clearTimeout(timer)
+      open.delete(giveUp)
       session.asked.delete(id)
       call.signal.removeEventListener('abort', withdraw)
     }
@@ -129,6 +133,7 @@ export function askOnStream(
         limits.askTimeoutMs)
     }
     call.signal.addEventListener('abort', withdraw)
+    open.add(giveUp)
     link.send(formatRequest(id, method, params === undefined ? undefined : JSON.stringify(params)))
   })
 }

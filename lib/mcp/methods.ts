@@ -93,6 +93,7 @@ function isOffered(mcp: McpContext, method: string): boolean {
   const { catalog } = mcp.service
   if (method.startsWith('resources/')) return catalog.offers('resource')
   if (method.startsWith('prompts/')) return catalog.offers('prompt')
+  if (method.startsWith('completion/')) return catalog.offers('completion')
   if (method.startsWith('tasks/')) return mcp.offersTasks
   return true
 }

@@ -41,6 +41,8 @@ export interface Revision {
   readonly resourceNotFound: number
   /** The HTTP status of an unknown method. */
   readonly unknownMethodStatus: number
+  /** The HTTP status where a client lacks a capability that it would need. */
+  readonly missingCapabilityStatus: number
 }
 
 /** Kinds of definitions that revisions shape differently. */
@@ -75,6 +77,7 @@ const v2024_11_05: Revision = {
   stamps: false,
   resourceNotFound: -32002,
   unknownMethodStatus: 200,
+  missingCapabilityStatus: 200,
 }
 
 const v2025_03_26: Revision = {
@@ -135,6 +138,7 @@ const v2026_07_28: Revision = {
   stamps: true,
   resourceNotFound: -32602,
   unknownMethodStatus: 404,
+  missingCapabilityStatus: 400,
 }
 
 function amended(known: ReadonlySet<string>, removed: readonly string[], added: readonly string[]): ReadonlySet<string> {

@@ -61,7 +61,7 @@ export interface RoundOptions {
   readonly inputResponses: unknown
   readonly requestState: unknown
   /** Called once with the questions; the run is over then. */
-  readonly onQuestions: (result: InputRequired | Fault) => void
+  readonly onQuestions: (result: InputRequired) => void
 }
 
 /** One call in one of its rounds. */
@@ -179,8 +179,9 @@ export class Rounds {
   #endRound(call: LiveCall): void {
     const pending = this.#pending
     this.#pending = []
-    this.#options.onQuestions(this.#result(pending))
-    call.cancel(new Fault('cancelled', 'The client is being asked'))
+    const result = this.#result(pending)
+    if (!(result instanceof Fault)) this.#options.onQuestions(result)
+    call.cancel(result instanceof Fault ? result : new Fault('cancelled', 'The client is being asked'))
     rejectInTurn(pending, call)
   }
 

@@ -3,6 +3,7 @@
  * place where results and faults become answers.
  */
 import { LiveCall } from '../core/call.ts'
+import { isRecord } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import {
   formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
@@ -16,6 +17,7 @@ import type { ClientInfo, Line, Origin, Severity } from '../core/call.ts'
 import type { Ability, Question } from '../core/question.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
+import type { OpenQuestions } from './ask.ts'
 import type { McpContext } from './context.ts'
 import type { Link, Peer } from './link.ts'
 import type { Asker } from './rounds.ts'
@@ -66,6 +68,7 @@ export class Turn implements Line {
   #call: LiveCall | undefined
   #subject: readonly unknown[] | undefined
   #rounds: Rounds | undefined
+  #questions: OpenQuestions | undefined
   #isFinished = false
   #lastProgress = -Infinity
 
@@ -112,7 +115,7 @@ export class Turn implements Line {
       this.#rounds = new Rounds({
         seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
         subject: [this.origin.principal.id, ...this.#subject!],
-        onQuestions: (result) => result instanceof Fault ? this.fail(result) : this.succeed(result),
+        onQuestions: (result) => this.succeed(result),
       })
     }
     return this.#rounds
@@ -144,7 +147,8 @@ export class Turn implements Line {
     const { mcp, peer, link } = this
     const call = this.#call!
     if (this.#asksByRounds) return this.#openRounds().ask(question, call)
-    return askOnStream(question, peer.session!, link, call, mcp.service.limits, peer)
+    this.#questions ??= new Set()
+    return askOnStream(question, peer.session!, link, call, mcp.service.limits, peer, this.#questions)
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
@@ -230,7 +234,8 @@ export class Turn implements Line {
     this.#end()
     if (fault.kind === 'cancelled') return this.link.abandon()
     const error = this.errorOf(fault)
-    const status = error.code === MISSING_CAPABILITY ? 400 : statuses.get(fault.kind)
+    const isLacking = error.code === MISSING_CAPABILITY
+    const status = isLacking ? this.peer.revision.missingCapabilityStatus : statuses.get(fault.kind)
     this.link.finish(formatError(this.id, error), status, headersOf(fault, this.mcp))
   }
 
@@ -260,10 +265,13 @@ export class Turn implements Line {
       const data = { detail: told, uri: detail.uri }
       return code === INVALID_PARAMS ? rpcError(code, told, { uri: detail.uri }) : { code, message: 'Resource not found', data }
     }
-    return rpcError(codes[fault.kind], told)
+    const more = isRecord(detail) && fault.kind !== 'internal' ? detail : undefined
+    return rpcError(codes[fault.kind], told, more)
   }
 
   #end(): void {
+    // Nobody should be bothered any longer with what the handler did not wait for.
+    for (const takeBack of this.#questions ?? []) takeBack(new Fault('cancelled', 'The call has ended'))
     this.#isFinished = true
     const { session } = this.peer
     if (session !== undefined && session.running.get(this.id) === this.#call) session.running.delete(this.id)

@@ -19,8 +19,7 @@ import * as value from './keywords/value.ts'
 type Rules = Readonly<Record<string, Rule>>
 
 const rules: Rules = { ...array, ...bound, ...logic, ...object, ...reference, ...string, ...value }
-/** Later drafts assert nothing about the content of strings. */
-const noted = { contentEncoding: reference.title, contentMediaType: reference.title }
+const { anything, looseId, title } = reference
 
 function table(keywords: string, others: Rules = {}): Vocabulary {
   return new Map(keywords.split(' ').flatMap((keyword) => {
@@ -34,14 +33,17 @@ const objects = 'patternProperties properties additionalProperties propertyNames
 const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'
 
+/** Since draft-07 nothing is asserted about the content of strings. */
+const unread = { contentEncoding: title, contentMediaType: title }
+
 /** 2020-12. Defaults are filled in by `properties`, which so comes before `required`. */
 const vocabularies = new Map([
   ['applicator', table(`${objects} dependentSchemas prefixItems items ${logics}`)],
   ['validation', table(`${values} dependentRequired minContains maxContains`)],
   ['core', table('$id $schema $anchor $dynamicAnchor $vocabulary $ref $dynamicRef $defs')],
-  ['meta-data', table(`${notes} deprecated`)],
+  ['meta-data', table(`${notes} deprecated`, { default: anything })],
   ['format-annotation', table('format')],
-  ['content', table('contentEncoding contentMediaType contentSchema', noted)],
+  ['content', table('contentEncoding contentMediaType contentSchema', unread)],
   ['unevaluated', table('unevaluatedItems unevaluatedProperties')],
 ])
 /** What it keeps of the drafts before it. */
@@ -55,8 +57,9 @@ const usual = {
 }
 
 const draft07 = table(
-  `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions format `
-  + 'contentEncoding contentMediaType', { items: array.itemsOrTuple, $id: reference.looseId },
+  `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions `
+  + 'format contentEncoding contentMediaType',
+  { items: array.itemsOrTuple, $id: looseId, default: anything },
 )
 
 const seventh = 'http://json-schema.org/draft-07/schema'

@@ -2,6 +2,9 @@
  * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
  * that tell which branch of an `anyOf` a value was meant for.
  */
+import { canonical } from './equal.ts'
+
+/** One thing that is wrong with a value. */
 export interface SchemaError {
   /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
   readonly path: string
@@ -27,8 +30,7 @@ export function describe(value: unknown): string {
 
 /** A value as text, cut to the length of a phrase. */
 export function show(value: unknown): string {
-  if (typeof value === 'string') return cut(JSON.stringify(value.slice(0, 60)), 60)
-  return cut(typeof value === 'object' ? JSON.stringify(value) : String(value), 60)
+  return cut(String(canonical(typeof value === 'string' ? value.slice(0, 60) : value)), 60)
 }
 
 export const list = (values: readonly unknown[]): string => cut(values.map(show).join(', '), 200)

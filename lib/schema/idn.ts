@@ -8,8 +8,9 @@ type Context = (before: string, after: string) => boolean
 
 // RFC 5892 §2 and §3: what is valid by exception, what is not, and what is valid by derivation.
 const exceptions = '[a-z\\d\\u00df\\u03c2\\u06fd\\u06fe\\u0f0b\\u3007-]'
-const excluded = '[\\u0640\\u07fa\\u302e\\u302f\\u3031-\\u3035\\u303b\\u1100-\\u11ff\\ua960-\\ua97f\\ud7b0-\\ud7ff'
-  + '\\u20d0-\\u20ff\\u{1d100}-\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}\\p{Default_Ignorable_Code_Point}]'
+const excluded = '[\\u0640\\u07fa\\u302e\\u302f\\u3031-\\u3035\\u303b\\u1100-\\u11ff\\ua960-\\ua97f\\ud7b0-'
+  + '\\ud7ff\\u20d0-\\u20ff\\u{1d100}-\\u{1d24f}\\p{Changes_When_NFKC_Casefolded}'
+  + '\\p{Default_Ignorable_Code_Point}]'
 const valid = RegExp(`^(?:${exceptions}|(?!${excluded})[\\p{L}\\p{Nd}\\p{Mn}\\p{Mc}])$`, 'u')
 
 const afterHebrew: Context = (before) => /\p{sc=Hebr}$/u.test(before)

@@ -32,6 +32,7 @@ const isEither = (value: unknown): value is unknown => isSchema(value) || isList
 const noList = 'one schema, an object or a boolean; for a list of them write "prefixItems"'
 const onObject = 'an array of names, ["name"], on the object that has the properties'
 const noFragment = 'a URI without fragment; write the fragment as "$anchor"'
+const several = 'a non-empty array of schemas'
 const wordy = 'a word of letters, digits, "-", "_" and ".", without "#"'
 const either = (self: JsonObject): JsonObject => ({ anyOf: [self, listOf(self)] })
 const mixed = (self: JsonObject): JsonObject => mapOf({ anyOf: [self, texts] })
@@ -53,7 +54,7 @@ export const map: Kind<JsonObject> = [isObject, 'an object', { type: 'object' }]
 export const namesMap: Kind<JsonObject> = [isObject, 'an object: { "name": ["other"] }', mapOf(texts)]
 export const schema: Kind<unknown> = [isSchema, 'one schema, an object or a boolean', itself, 'schemas']
 export const itemSchema: Kind<unknown> = [isSchema, noList, itself, 'schemas']
-export const schemas: Kind<readonly unknown[]> = [isFullList, 'a non-empty array of schemas', listOf, 'schemas']
+export const schemas: Kind<readonly unknown[]> = [isFullList, several, listOf, 'schemas']
 export const schemaOrList: Kind<unknown> = [isEither, 'a schema or an array of schemas', either, 'schemas']
 export const schemaMap: Kind<JsonObject> = [isObject, 'an object: { "name": schema }', mapOf, 'map']
 export const mixedMap: Kind<JsonObject> = [isObject, 'an object: { "name": schema }', mixed, 'map']

@@ -28,6 +28,7 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
   const nodes = new Map<string, Node>()
   const dynamics = new Map<string, Map<Resource, Node>>()
   const queue: (() => void)[] = []
+  let built = 0
   const top = nodeOf(root, false)
   while (queue.length > 0) {
     for (let next = queue.pop(); next; next = queue.pop()) next()
@@ -66,6 +67,8 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
         + '"https://json-schema.org/draft/2020-12/schema" or "http://json-schema.org/draft-07/schema#", or '
         + 'give its metaschema in the option "schemas"')
     }
+    // What is referred to is compiled again where it stands; references to every level would make that a lot.
+    if (++built > 10 * limits.maxSubschemas) throw broken(at, 'is used in too many ways (maxSubschemas)')
     const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
     const present = [...dialect.rules].filter(([keyword]) =>
       Object.hasOwn(schema, keyword) && (!alone || keyword === '$ref'))

@@ -25,7 +25,7 @@ const leftovers: readonly (readonly [what: string, left: unknown, status: number
   ['its bytes', Buffer.from('{"query":"hello"}'), 200],
   ['a body that is too large', { query: 'x'.repeat(2_000) }, 413],
   ['nothing', undefined, 500],
-  ['what cannot be written down', Array(20_000).fill(0).reduce((inner) => [inner], []), 500],
+  ['what cannot be written down', { query: 1n }, 500],
 ]
 
 test('a body that a framework has read already is taken from where it left it', async (t) => {

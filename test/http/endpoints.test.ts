@@ -27,12 +27,12 @@ type Call = (path: string, body?: unknown, headers?: Record<string, string>) => 
 
 /** The house around some endpoints, and two ways to call them. */
 async function house(
-  t: TestContext, endpoints: readonly Endpoint[], given: Partial<Limits> = {},
+  t: TestContext, endpoints: readonly Endpoint[], given: Partial<Limits> = {}, logged: string[] = [],
 ): Promise<{ readonly calls: readonly Call[]; readonly port: number; readonly streams: Streams }> {
   const limits = limitsOf(given)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const streams = new Streams(limits)
-  const log = (): void => {}
+  const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, trustProxy: false,
     router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }), authenticate: () => undefined,
@@ -222,6 +222,34 @@ test('one source feeds readers of different speed; one that does not keep up is 
     assert.equal((await next())?.data, 'after')
     assert.equal(await next(), undefined)
   }
+})
+
+/** Endpoints that break, before and while they answer. */
+const broken: readonly (readonly [what: string, handle: Endpoint['handle']])[] = [
+  ['throws', () => { throw new Error('secret') }],
+  ['rejects', () => Promise.reject(new Error('secret'))],
+  ['has a header that is none', () => ({ status: 200, headers: ['X-Note', 'a\r\nb: c'] })],
+  ['has a header that is none, later', async () => ({ status: 200, headers: ['X-Note', 'a\r\nb: c'] })],
+  ['has a stream that does not open', () => events({ open: () => { throw new Error('secret') } })],
+  ['has a stream that does not open, later', async () => events({ open: () => { throw new Error('secret') } })],
+]
+
+test('an endpoint that breaks is told in its own form, and takes nothing with it', async (t) => {
+  let handle: Endpoint['handle'] = () => ({ status: 200 })
+  const logged: string[] = []
+  const { calls, streams } = await house(t, [endpoint('/broken', 'GET', (exchange) => handle(exchange))], {}, logged)
+  for (const [what, breaking] of broken) {
+    for (const [at, call] of calls.entries()) {
+      handle = breaking
+      const response = await call('/broken', undefined, { 'x-request-id': 'r-1' })
+      assert.equal(response.status, 500, `${what}, ${at === 0 ? 'through a socket' : 'without one'}`)
+      assert.equal(await response.text(), 'Internal error (request r-1)')
+      handle = () => ({ status: 200 })
+      assert.equal((await call('/broken')).status, 200)
+    }
+  }
+  assert.deepEqual(logged, Array(broken.length * 2).fill('error An endpoint failed'))
+  assert.equal(streams.count, 0)
 })
 
 test('HEAD and a full house begin no stream for anybody', async (t) => {

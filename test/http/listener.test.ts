@@ -70,6 +70,50 @@ test('what is no request of ours is refused, and the next one is served', async 
   }
 })
 
+const utf8 = (bytes: readonly number[]): Buffer => Buffer.from([...Buffer.from('{"query":"'), ...bytes, ...Buffer.from('"}')])
+
+/** Bodies as they are on the wire. */
+const bodies: readonly (readonly [what: string, body: Buffer, status: number])[] = [
+  ['UTF-8', utf8([0xc3, 0xa9, 0xf0, 0x9f, 0x98, 0x80]), 200],
+  ['a byte order mark', Buffer.from('\ufeff{"query":"a"}'), 200],
+  ['two byte order marks', Buffer.from('\ufeff\ufeff{"query":"a"}'), 400],
+  ['a byte that is no UTF-8', utf8([0xff]), 400],
+  ['half a character', utf8([0xc3]), 400],
+  ['an overlong slash', utf8([0xc0, 0xaf]), 400],
+  ['a surrogate in UTF-8', utf8([0xed, 0xa0, 0x80]), 400],
+  ['UTF-16', Buffer.from('{"query":"a"}', 'utf16le'), 400],
+  ['a raw line feed in a string', utf8([0x0a]), 400],
+  ['a raw NUL in a string', utf8([0]), 400],
+  ['an escaped NUL', Buffer.from('{"query":"\\u0000"}'), 200],
+  ['a line separator', Buffer.from('{"query":"\u2028"}'), 200],
+  ['a very long number', Buffer.from(`{"query":"a","metadata":{"n":${'9'.repeat(300_000)}}}`), 200],
+  ['a name that means something to JavaScript', Buffer.from('{"query":"a","__proto__":{"stream":true}}'), 200],
+]
+
+test('a body is UTF-8 and JSON to the byte', async (t) => {
+  const { port } = await listen(t, { agents: [echo] })
+  for (const [what, body, status] of bodies) {
+    const head = Buffer.from(`${POST}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`)
+    const [answer] = await say(t, port, Buffer.concat([head, body]))
+    assert.equal(answer?.status, status, what)
+    assert.equal(answer.headers.get('content-type'), status === 200 ? 'application/json' : 'application/problem+json')
+  }
+})
+
+test('bodies that find no room beside each other are refused in the middle too', async (t) => {
+  const { port } = await listen(t, { agents: [echo], maxBodyBytes: 100, maxBodiesBytes: 100 })
+  const chunk = `3c\r\n${'{"query":"'.padEnd(60, 'x')}\r\n`
+  const [first, second] = [await dial(t, port), await dial(t, port)]
+  first.send(`${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk}`)
+  await sleep(30)
+  second.send(`${POST}Transfer-Encoding: chunked\r\n\r\n${chunk}`)
+  const [refused] = parseAnswers(await second.closed())
+  assert.equal(refused?.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '1')
+  first.send('2\r\n"}\r\n0\r\n\r\n')
+  assert.equal(parseAnswers(await first.closed())[0]?.status, 200)
+})
+
 const served: readonly (readonly [what: string, bytes: string, status: number])[] = [
   ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n', 200],
   ['an absolute target', 'GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 200],
@@ -197,6 +241,7 @@ test('a client that asks first is told to go on, or why not', async (t) => {
     [`${json}X-API-Key: k\r\nContent-Length: 5000\r\n`, 413],
     [`X-API-Key: k\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
     [`${json}Content-Length: 5\r\n`, 401],
+    [`${json}Content-Length: 5000000\r\n`, 401],
   ]
   for (const [headers, status] of rows) {
     const refused = await dial(t, port)

@@ -1,6 +1,6 @@
 /**
- * Schemas of zod, valibot and arktype as the schemas of triport: what is published of them, what is checked, and where
- * their errors point to. Skips itself, and says so, where those libraries are not installed here.
+ * Schemas of zod, valibot and arktype as the schemas of triport: what is published of them, what is
+ * checked, and where their errors point to. Skips itself, and says so, where they are not installed.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -462,3 +462,30 @@ test('nothing else may ask: a completer cannot', async () => {
   }, { capabilities: able }))
   assert.deepEqual(result.completion.values, ['cannot'])
 })
+
+test('a question that the handler did not wait for is taken back when the call ends', async () => {
+  const server = asking(async (call) => {
+    void call.roots()
+    await sleep(5)
+    return 'done'
+  })
+  const session = await begin(server, '2025-11-25', able)
+  const stream = await session.stream('ask')
+  const [question, notice, answer] = await stream.rest()
+  assert.equal(notice.method, 'notifications/cancelled')
+  assert.equal(notice.params.requestId, question.id)
+  assert.equal(said(answer.result), 'done')
+  assert.equal((await session.answer(question.id, { roots: [] })).status, 202)
+})
+
+test('a handler may look at its question late: nothing is lost, and the process lives', async () => {
+  const server = asking(async (call) => {
+    const question = call.roots()
+    await sleep(20)
+    return JSON.stringify(await question)
+  })
+  assert.equal(said((await inSession(server, () => ({ error: { code: -1, message: 'no' } }))).answer.result),
+    'The client refused to answer: no')
+  assert.equal(said((await byRounds(server, () => ({ roots }))).answer.result), JSON.stringify(roots))
+  assert.equal((await inSession(server, () => undefined, {})).answer.result.isError, true)
+})

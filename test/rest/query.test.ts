@@ -5,9 +5,9 @@ import type { Query } from '../../lib/rest/query.ts'
 
 const nothing = { history: undefined, sessionId: undefined, metadata: undefined, stream: undefined }
 
-const user = { role: 'user', content: 'one' }
-const bot = { role: 'assistant', content: 'two' }
-const last = { role: 'user', content: 'three' }
+const user = { role: 'user', content: 'one' } as const
+const bot = { role: 'assistant', content: 'two' } as const
+const last = { role: 'user', content: 'three' } as const
 
 const good: readonly (readonly [body: unknown, query: Partial<Query>, header?: string])[] = [
   [{ query: 'hello' }, { query: 'hello' }],

@@ -114,6 +114,26 @@ test('whatever an agent does wrong, the caller hears of it and the next one is s
   }
 })
 
+test('in a group it is the same, and what was said before is told with it', async (t) => {
+  let wrong: (typeof faults)[number][1] = () => 'fine'
+  const fine = { name: 'Fine', run: (prompt: string) => `Fine heard ${prompt}` }
+  const faulty = { name: 'Faulty', run: (prompt: string, call: Call) => wrong(prompt, call) }
+  for (const mode of ['sequence', 'parallel'] as const) {
+    const server = serve(t, {
+      groups: [{ name: 'Group', agents: [fine, faulty], mode }], maxResultBytes: 10_000, agentTimeoutMs: 40,
+    })
+    for (const [what, run, status] of faults) {
+      wrong = run
+      const response = await server.fetch(request('/', { query: 'a' }))
+      // A reply as a whole is too large, or late; what one agent did wrong is a failure of the group.
+      const isWhole = what === 'gives too much data' || what === 'gives data with a BigInt'
+      assert.equal(response.status, status === 504 ? 504 : isWhole ? 200 : 500, `${mode}: ${what}`)
+      const { results } = await jsonOf(response)
+      if (status !== 504) assert.equal((results as { response: string }[])[0]?.response, 'Fine heard a', what)
+    }
+  }
+})
+
 test('a reply is streamed piece by piece, each with an id, and comes whole at the end', async (t) => {
   const server = serve(t, agent(async function* (prompt) {
     yield 'You '

@@ -1,8 +1,8 @@
 /**
  * Keywords for the properties of objects (2020-12 applicator §10.2.2.4, §10.3.2, validation §6.5).
  *
- * Only an object's own properties count, whatever they are called. One that is `undefined` counts as absent,
- * which it is in JSON.
+ * What every object inherits is none of its properties, whatever they are called. A property that is
+ * `undefined` counts as absent, which it is in JSON.
  */
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
@@ -97,7 +97,7 @@ function members(site: Site, check: Check, picks: Picks, reads = false): Check {
 function additional(site: Site): Check {
   const known = new Set(keysOf(site.beside('properties')))
   const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
-  const hint = `; known are ${list([...known])}`
+  const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
   return members(site, check, (name) => !known.has(name) && !tests.some((matches) => matches(name)))
 }

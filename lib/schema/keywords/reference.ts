@@ -22,9 +22,10 @@ export const title: Rule = rule(kind.string)
 export const readOnly: Rule = rule(kind.flag)
 export const examples: Rule = rule(kind.list)
 export const contentSchema: Rule = rule(kind.schema)
-const anything: Rule = rule(kind.anything)
+/** `default`. */
+export const anything: Rule = rule(kind.anything)
 
 export {
-  $anchor as $dynamicAnchor, $defs as definitions, anything as default, readOnly as deprecated,
-  readOnly as writeOnly, title as $comment, title as $schema, title as description,
+  $anchor as $dynamicAnchor, $defs as definitions, readOnly as deprecated, readOnly as writeOnly,
+  title as $comment, title as $schema, title as description,
 }

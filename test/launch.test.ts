@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { launch } from '../lib/index.ts'
+import { echo, jsonOf } from './fixtures/client.ts'
+import type { TestContext } from 'node:test'
+import type { Launched, LaunchOptions, Subject } from '../lib/index.ts'
+
+const quiet = { port: 0, quiet: true, signals: false, log: false, graceMs: 0 } as const
+
+async function start(t: TestContext, subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
+  const launched = await launch(subject, { ...quiet, ...options })
+  t.after(() => launched.close())
+  return launched
+}
+
+async function ask(url: string): Promise<Record<string, unknown>> {
+  return jsonOf(await fetch(url, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"hi"}',
+  }))
+}
+
+const writer = { name: 'Writer', run: (prompt: string) => `Writer heard ${prompt}` }
+
+const subjects: readonly (readonly [what: string, subject: Subject, response: string, name: string])[] = [
+  ['a function', (prompt: string) => `You said ${prompt}`, 'You said hi', 'Assistant'],
+  ['an agent', echo, 'You said hi', 'Echo'],
+  ['a list of one', [echo], 'You said hi', 'Echo'],
+  ['a list of agents', [echo, writer], 'Writer heard You said hi', 'triport'],
+  ['a group', { name: 'Desk', agents: [writer, echo] }, 'You said Writer heard hi', 'Desk'],
+  ['agents by kind', { agents: [echo, writer] }, 'You said hi', 'Echo'],
+]
+
+test('whatever can be served is launched with one call', async (t) => {
+  for (const [what, subject, response, name] of subjects) {
+    const { url, server, port } = await start(t, subject)
+    assert.equal(url, `http://127.0.0.1:${port}`)
+    assert.equal(server.name, name, what)
+    assert.equal((await ask(url))['response'], response, what)
+  }
+})
+
+test('a list of agents is a group named like the server', async (t) => {
+  const { url, server } = await start(t, [echo, writer], { name: 'The House' })
+  assert.equal(server.name, 'The House')
+  const { agent, results, final_response: last, response } = await ask(url)
+  assert.equal(agent, 'The House')
+  assert.deepEqual(results, [
+    { agent: 'Echo', response: 'You said hi' }, { agent: 'Writer', response: 'Writer heard You said hi' },
+  ])
+  assert.equal(last, response)
+  assert.equal((await ask(`${url}/agents/the-house`))['agent'], 'The House')
+})
+
+const mistakes: readonly (readonly [subject: unknown, sentence: RegExp])[] = [
+  [undefined, /Cannot serve undefined: write a function \(prompt\) => answer, or use defineAgent/],
+  [7, /Cannot serve 7/],
+  ['hello', /Cannot serve "hello"/],
+  [[], /There is nothing to serve/],
+  [[echo, 7], /Cannot serve 7/],
+  [{ name: 'Nothing' }, /Cannot serve an object/],
+]
+
+test('what cannot be served is told in a sentence', async () => {
+  for (const [subject, sentence] of mistakes) await assert.rejects(launch(subject as Subject, quiet), sentence)
+})
+
+test('closing gives the signals back', async () => {
+  const count = (): number => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')
+  const before = count()
+  const launched = await launch(echo, { ...quiet, signals: true })
+  assert.equal(count(), before + 2)
+  await launched.close()
+  assert.equal(count(), before)
+})
