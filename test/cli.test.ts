@@ -19,7 +19,9 @@ const program = fileURLToPath(new URL(`../lib/cli.${kind}`, import.meta.url))
 const PATIENCE_MS = 20_000
 
 /** The environment without what would change what the command does. */
-const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, TRIPORT_API_KEY: _own, TRIPORT_SECRET: _secret, ...environment } = process.env
+const {
+  OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, TRIPORT_API_KEY: _own, TRIPORT_SECRET: _secret, ...environment
+} = process.env
 
 /** One run of the command. */
 interface Run {
@@ -35,7 +37,9 @@ interface Run {
 }
 
 function run(t: TestContext, args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...environment, ...env }, stdio: 'pipe' })
+  const child = spawn(
+    process.execPath, [program, ...args], { env: { ...environment, ...env }, stdio: 'pipe' },
+  )
   let said = ''
   let printed = ''
   child.stderr.on('data', (chunk) => { said += String(chunk) })
@@ -68,7 +72,9 @@ function run(t: TestContext, args: readonly string[], env: Record<string, string
 }
 
 /** A run that listens: its address is the first that it tells. */
-async function serve(t: TestContext, args: readonly string[], env?: Record<string, string>): Promise<Run & { readonly url: string }> {
+async function serve(
+  t: TestContext, args: readonly string[], env?: Record<string, string>,
+): Promise<Run & { readonly url: string }> {
   const started = run(t, ['serve', ...args, '--port', '0'], env)
   const [, url = ''] = await started.until(/ at (http:\S+)  \(docs: /)
   return { ...started, url }
@@ -85,27 +91,36 @@ function modules(t: TestContext, files: Readonly<Record<string, string>>): strin
   return folder
 }
 
-async function ask(url: string, query = 'hi', headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+async function ask(
+  url: string, query = 'hi', headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
   const body = JSON.stringify({ query })
-  return jsonOf(await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }))
+  return jsonOf(
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }),
+  )
 }
 
 const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${name} heard ' + prompt }`
 const tool = `{ name: 'add', inputSchema: { type: 'object' }, run: () => 3 }`
 
 /** What a module may export, what then answers a query, and what else is to be seen. */
-const forms: readonly (readonly [file: string, text: string, response: string, tools?: readonly string[]])[] = [
+const forms: readonly (readonly [
+  file: string, text: string, response: string, tools?: readonly string[],
+])[] = [
   ['function.mjs', `export default (prompt) => 'You said ' + prompt`, 'You said hi'],
   ['definition.mjs', `export default ${agent('Ann')}`, 'Ann heard hi'],
   ['list.mjs', `export default [${agent('Ann')}, ${agent('Bob')}]`, 'Bob heard Ann heard hi'],
   ['agent.mjs', `export const agent = ${agent('Ann')}`, 'Ann heard hi'],
   ['agents.mjs', `export const agents = [${agent('Ann')}, ${agent('Bob')}]`, 'Bob heard Ann heard hi'],
-  ['group.mjs', `export const group = { name: 'Desk', agents: [${agent('Ann')}, ${agent('Bob')}], mode: 'parallel' }`,
-    'Ann heard hi\n\nBob heard hi'],
+  ['group.mjs', `export const group = {
+    name: 'Desk', agents: [${agent('Ann')}, ${agent('Bob')}], mode: 'parallel',
+  }`, 'Ann heard hi\n\nBob heard hi'],
   ['groups.mjs', `export const groups = [{ name: 'Desk', agents: [${agent('Ann')}] }]`, 'Ann heard hi'],
-  ['with-tools.mjs', `export default ${agent('Ann')}\nexport const tools = [${tool}]`, 'Ann heard hi', ['execute_ann_task', 'add']],
+  ['with-tools.mjs', `export default ${agent('Ann')}\nexport const tools = [${tool}]`, 'Ann heard hi',
+    ['execute_ann_task', 'add']],
   ['function.cjs', `module.exports = (prompt) => 'You said ' + prompt`, 'You said hi'],
-  ['named.cjs', `exports.agent = ${agent('Ann')}\nexports.tools = [${tool}]`, 'Ann heard hi', ['execute_ann_task', 'add']],
+  ['named.cjs', `exports.agent = ${agent('Ann')}\nexports.tools = [${tool}]`, 'Ann heard hi',
+    ['execute_ann_task', 'add']],
 ]
 
 test('a module is served whatever form its export has', async (t) => {
@@ -177,17 +192,21 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['serve', 'fine.mjs', 'other.mjs'], 2, /^triport: One module can be served, not also other\.mjs\n$/],
   [['serve', '--colour'], 2, /^triport: Unknown option '--colour'/],
-  [['serve', 'fine.mjs', '--port', 'many'], 2, /^triport: --port many is no port; write a number from 0 to 65535\n$/],
+  [['serve', 'fine.mjs', '--port', 'many'], 2,
+    /^triport: --port many is no port; write a number from 0 to 65535\n$/],
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],
   [['serve', 'fine.mjs', '--port', '80.5'], 2, /--port 80\.5 is no port/],
   [['serve', 'fine.mjs', '--port', ''], 2, /--port {2}is no port/],
-  [['serve', 'fine.mjs', '--protocol', 'soap'], 2, /^triport: protocol is "soap"; write 'http', 'mcp', 'a2a'/],
+  [['serve', 'fine.mjs', '--protocol', 'soap'], 2,
+    /^triport: protocol is "soap"; write 'http', 'mcp', 'a2a'/],
   [['serve', 'fine.mjs', '--port', '0', '--api-key', ''], 2, /^triport: The API key 1 is empty/],
   [['serve', 'fine.mjs', '--path', 'ask'], 2, /^triport: path is "ask"; write a path/],
   [['serve', 'fine.mjs', '--public-url', 'x'], 2, /^triport: publicUrl is "x"; write an address/],
-  [['serve', 'fine.mjs', '--host', 'no.such.host.invalid', '--insecure'], 1, /^triport: 'no\.such\.host\.invalid' is no address of this machine/],
+  [['serve', 'fine.mjs', '--host', 'no.such.host.invalid', '--insecure'], 1,
+    /^triport: 'no\.such\.host\.invalid' is no address of this machine/],
   [['serve', 'missing.mjs'], 1, /^triport: Cannot load .*missing\.mjs: there is no such file\n$/],
-  [['serve', 'empty.mjs'], 1, /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
+  [['serve', 'empty.mjs'], 1,
+    /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
   [['serve', 'number.mjs'], 2, /^triport: Cannot serve 7: write a function/],
   [['serve', 'nameless.mjs'], 2, /^triport: An agent needs 'name'/],
   [['serve', 'syntax.mjs'], 1, /^triport: Cannot load .*syntax\.mjs: /],
@@ -197,12 +216,16 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
 
 test('what cannot be done is told in one sentence, without a stack', async (t) => {
   const folder = modules(t, {
-    'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1', 'number.mjs': 'export default 7',
-    'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (', 'throws.mjs': `throw new Error('on purpose')`,
+    'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
+    'number.mjs': 'export default 7',
+    'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (',
+    'throws.mjs': `throw new Error('on purpose')`,
     'needs.mjs': `import 'no-such-package'`,
   })
   await Promise.all(mistakes.map(async ([args, code, sentence]) => {
-    const failing = run(t, args.map((one) => one.endsWith('.mjs') && one !== 'other.mjs' ? join(folder, one) : one))
+    const failing = run(
+      t, args.map((one) => one.endsWith('.mjs') && one !== 'other.mjs' ? join(folder, one) : one),
+    )
     assert.equal(await failing.ended, code, args.join(' '))
     assert.match(failing.said(), sentence)
     assert.doesNotMatch(failing.said(), /^\s+at /m)
@@ -225,17 +248,23 @@ const FINE = `export default (prompt) => 'You said ' + prompt`
 test('what the flags say is what is served', async (t) => {
   const folder = modules(t, { 'fine.mjs': FINE })
   const fine = join(folder, 'fine.mjs')
-  const keyed = await serve(t, [fine, '--api-key', 'k', '--path', '/ask', '--public-url', 'https://agents.example'])
+  const keyed = await serve(
+    t, [fine, '--api-key', 'k', '--path', '/ask', '--public-url', 'https://agents.example'],
+  )
   assert.equal((await ask(`${keyed.url}/ask`))['status'], 401)
   assert.equal((await ask(`${keyed.url}/ask`, 'hi', { 'x-api-key': 'k' }))['response'], 'You said hi')
   const described = await fetch(`${keyed.url}/openapi.json`, { headers: { 'x-api-key': 'k' } })
   assert.deepEqual((await jsonOf(described))['servers'], [{ url: 'https://agents.example' }])
   const fromEnvironment = await serve(t, [fine], { TRIPORT_API_KEY: 'e' })
   assert.equal((await ask(fromEnvironment.url))['status'], 401)
-  assert.equal((await ask(fromEnvironment.url, 'hi', { authorization: 'Bearer e' }))['response'], 'You said hi')
+  assert.equal(
+    (await ask(fromEnvironment.url, 'hi', { authorization: 'Bearer e' }))['response'], 'You said hi',
+  )
   const open = await serve(t, [fine, '--host', '0.0.0.0', '--insecure'], { TRIPORT_API_KEY: '' })
   assert.equal((await ask(open.url))['response'], 'You said hi')
-  const listed = await serve(t, [fine, '--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example, other.example'])
+  const listed = await serve(
+    t, [fine, '--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example, other.example'],
+  )
   assert.equal((await fetch(`${listed.url}/health`)).status, 403)
 })
 
@@ -257,7 +286,8 @@ test('the lines that a start prints work as they are', async (t) => {
     const { said, url } = await serve(t, [join(folder, 'fine.mjs'), '--protocol', 'all', ...args], env)
     const lines = linesOf(said())
     assert.equal(lines.length, 3, what)
-    const answers = lines.map((line) => spawnSync('sh', ['-c', `${line} -s`], { env: { ...process.env, ...env }, encoding: 'utf8' }).stdout)
+    const options = { env: { ...process.env, ...env }, encoding: 'utf8' } as const
+    const answers = lines.map((line) => spawnSync('sh', ['-c', `${line} -s`], options).stdout)
     assert.match(answers[0]!, /"response":"You said hello"/, what)
     assert.match(answers[1]!, /"name":"execute_assistant_task"/, what)
     assert.match(answers[2]!, /"text":"You said hello"/, what)
@@ -267,7 +297,7 @@ test('the lines that a start prints work as they are', async (t) => {
 
 test('a signal closes in order, a second one at once', async (t) => {
   const folder = modules(t, {
-    'slow.mjs': `export default async (prompt) => { await new Promise((resolve) => setTimeout(resolve, 300)); return prompt }`,
+    'slow.mjs': 'export default (prompt) => new Promise((resolve) => setTimeout(resolve, 300, prompt))',
     'never.mjs': 'export default () => new Promise(() => {})',
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -305,18 +335,23 @@ test('what an agent leaves lying about does not end the process', async (t) => {
 })
 
 test('on standard input and output it speaks MCP, whatever else is printed', async (t) => {
-  const folder = modules(t, { 'chatty.mjs': `export default (prompt) => { console.log('noise'); return 'You said ' + prompt }` })
+  const folder = modules(t, {
+    'chatty.mjs': `export default (prompt) => { console.log('noise'); return 'You said ' + prompt }`,
+  })
   const host = run(t, ['serve', join(folder, 'chatty.mjs'), '--stdio'])
+  const clientInfo = { name: 'test', version: '1' }
   const messages = [
-    { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } } },
-    { jsonrpc: '2.0', method: 'notifications/initialized' },
-    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'execute_assistant_task', arguments: { prompt: 'hi' } } },
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'execute_assistant_task', arguments: { prompt: 'hi' } } },
   ]
-  host.child.stdin!.write(messages.map((message) => JSON.stringify(message) + '\n').join(''))
+  for (const message of messages) {
+    host.child.stdin!.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n')
+  }
   await host.until(/noise/)
   host.child.stdin!.end()
   assert.equal(await host.ended, 0)
-  const answers = host.printed().trim().split('\n').map((line) => JSON.parse(line) as { id: number; result: unknown })
+  const answers = host.printed().trim().split('\n').map((line) => JSON.parse(line) as { id: number })
   assert.deepEqual(answers.map(({ id }) => id), [1, 2])
   assert.match(JSON.stringify(answers[1]), /You said hi/)
 })

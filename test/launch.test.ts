@@ -61,7 +61,9 @@ const mistakes: readonly (readonly [subject: unknown, sentence: RegExp])[] = [
 ]
 
 test('what cannot be served is told in a sentence', async () => {
-  for (const [subject, sentence] of mistakes) await assert.rejects(launch(subject as Subject, quiet), sentence)
+  for (const [subject, sentence] of mistakes) {
+    await assert.rejects(launch(subject as Subject, quiet), sentence)
+  }
 })
 
 test('closing gives the signals back', async () => {

@@ -43,12 +43,14 @@ function importsOf(text: string): readonly Import[] {
   const found: Import[] = []
   for (const { groups } of code.matchAll(STATIC)) {
     const { what = '', target = '' } = groups ?? {}
-    const names = /\{([^}]*)\}/.exec(what)?.[1]?.split(',').map((name) => name.trim()).filter((name) => name !== '')
-    const isType = /^\s*type\b/.test(what)
-      || (names !== undefined && names.length > 0 && names.every((name) => name.startsWith('type ')))
-    found.push({ target, isType })
+    const names = /\{([^}]*)\}/.exec(what)?.[1]?.split(',').map((name) => name.trim()) ?? []
+    const isEachType = names.some((name) => name !== '')
+      && names.every((name) => name === '' || name.startsWith('type '))
+    found.push({ target, isType: /^\s*type\b/.test(what) || isEachType })
   }
-  for (const { groups } of code.matchAll(BARE)) found.push({ target: groups?.['target'] ?? '', isType: false })
+  for (const { groups } of code.matchAll(BARE)) {
+    found.push({ target: groups?.['target'] ?? '', isType: false })
+  }
   for (const { groups } of code.matchAll(DYNAMIC)) {
     const argument = groups?.['argument'] ?? ''
     found.push({ target: /^'([^']*)'$/.exec(argument)?.[1] ?? `(${argument})`, isType: false })
@@ -63,22 +65,26 @@ function roomOf(path: string): string | undefined {
 /** What is wrong with one import of a file in lib/; undefined where it is fine. */
 function objection(path: string, { target, isType }: Import): string | undefined {
   const room = roomOf(path)
-  if (target.startsWith('(')) return room === undefined ? undefined : `${path} imports what only its run time knows`
+  if (target.startsWith('(')) {
+    return room === undefined ? undefined : `${path} imports what only its run time knows`
+  }
   if (SOCKETS.test(target)) {
-    return room === 'http' || path === MAY_CALL_OUT ? undefined : `${path} imports ${target}, which is for http/`
+    const isAllowed = room === 'http' || path === MAY_CALL_OUT
+    return isAllowed ? undefined : `${path} imports ${target}, which is for http/`
   }
   if (target.startsWith('node:')) return undefined
   if (!target.startsWith('.')) return `${path} imports ${target}, which is a package, or lacks its node:`
   if (!target.endsWith('.ts')) return `${path} imports ${target} without .ts`
   const to = posix.join(posix.dirname(path), target)
-  if (room === undefined || roomOf(to) === room) return to.startsWith('lib/') ? undefined : `${path} leaves lib/`
+  if (!to.startsWith('lib/')) return `${path} leaves lib/`
+  if (room === undefined || roomOf(to) === room) return undefined
   const reach = rooms.get(room)
   if (reach === undefined) return `${path} is in ${room}/, which is no room of the house`
   const other = roomOf(to) ?? ''
   if (reach.values.includes(other) || (isType && reach.types.includes(other))) return undefined
   if (to === OUTBOX && reach === door) return undefined
-  const what = reach.types.includes(other) ? `a value of ${other}/` : other === '' ? `${to}, which is above it` : `${other}/`
-  return `${path} (${room}/) imports ${what}`
+  if (other === '') return `${path} (${room}/) imports ${to}, which is above it`
+  return `${path} (${room}/) imports ${reach.types.includes(other) ? 'a value of ' : ''}${other}/`
 }
 
 /** Everything that breaks the plan of the house, a sentence each. */
@@ -112,10 +118,13 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['lib/wire/a.ts', `import type { Content } from '../core/content.ts'`, /\(wire\/\) imports core\//],
   ['lib/core/a.ts', `import { memoryStore } from '../store/memory.ts'`, /\(core\/\) imports store\//],
   ['lib/core/a.ts', `import type { Head } from '../http/exchange.ts'`, /\(core\/\) imports http\//],
-  ['lib/core/a.ts', `import { createServer } from '../server.ts'`, /imports lib\/server.ts, which is above it/],
+  ['lib/core/a.ts', `import { createServer } from '../server.ts'`,
+    /imports lib\/server.ts, which is above it/],
   ['lib/store/a.ts', `import { Fault } from '../core/fault.ts'`, /\(store\/\) imports a value of core\//],
-  ['lib/http/a.ts', `import { anonymous } from '../core/principal.ts'`, /\(http\/\) imports a value of core\//],
-  ['lib/http/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../core/defaults.ts'`, /a value of core\//],
+  ['lib/http/a.ts', `import { anonymous } from '../core/principal.ts'`,
+    /\(http\/\) imports a value of core\//],
+  ['lib/http/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../core/defaults.ts'`,
+    /a value of core\//],
   ['lib/http/a.ts', `import type { Row } from '../mcp/revisions.ts'`, /\(http\/\) imports mcp\//],
   ['lib/mcp/a.ts', `import type { Dialect } from '../a2a/dialects.ts'`, /\(mcp\/\) imports a2a\//],
   ['lib/a2a/a.ts', `import { json } from '../rest/reply.ts'`, /\(a2a\/\) imports rest\//],
@@ -126,7 +135,8 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['lib/rest/a.ts', `  const { Row } = await import('../mcp/revisions.ts')`, /\(rest\/\) imports mcp\//],
   ['lib/rest/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
   ['lib/assistant/a.ts', `import '../mcp/revisions.ts'`, /\(assistant\/\) imports mcp\//],
-  ['lib/core/a.ts', `import { assistant } from '../assistant/assistant.ts'`, /\(core\/\) imports assistant\//],
+  ['lib/core/a.ts', `import { assistant } from '../assistant/assistant.ts'`,
+    /\(core\/\) imports assistant\//],
   ['lib/cellar/a.ts', `import { Fault } from '../core/fault.ts'`, /cellar\/, which is no room/],
   ['lib/core/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
   ['lib/core/a.ts', `import { Fault } from './fault'`, /without \.ts/],
@@ -150,11 +160,14 @@ test('the check of the plan finds every way to break it', () => {
 })
 
 const fine: readonly (readonly [path: string, text: string])[] = [
-  ['lib/core/a.ts', `import { compile } from '../schema/compile.ts'\nimport type { Parsed } from '../wire/json.ts'`],
+  ['lib/core/a.ts',
+    `import { compile } from '../schema/compile.ts'\nimport type { Parsed } from '../wire/json.ts'`],
   ['lib/store/a.ts', `import type { Store } from '../core/store.ts'`],
-  ['lib/http/a.ts', `import { createServer } from 'node:http'\nimport type { Limits } from '../core/defaults.ts'`],
+  ['lib/http/a.ts',
+    `import { createServer } from 'node:http'\nimport type { Limits } from '../core/defaults.ts'`],
   ['lib/http/a.ts', `import { type Limits, type Log } from '../core/defaults.ts'`],
-  ['lib/mcp/a.ts', `import { Outbox } from '../http/outbox.ts'\nimport type { Reply } from '../http/exchange.ts'`],
+  ['lib/mcp/a.ts',
+    `import { Outbox } from '../http/outbox.ts'\nimport type { Reply } from '../http/exchange.ts'`],
   ['lib/a2a/push.ts', `import { request } from 'node:https'`],
   ['lib/assistant/a.ts', `import { Fault } from '../core/fault.ts'\nimport { add } from './b.ts'`],
   ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],

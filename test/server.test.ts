@@ -13,8 +13,10 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [{ agents: [] }, /There is nothing to serve/],
   [{ agents: echo }, /'agents' is an object; write a list, as in \{ agents: \[one\] \}/],
   [{ agents: [echo, echo] }, /two agents with the id 'echo'.*give one of them another name/],
-  [{ agents: [{ name: 'A B', run: () => '' }, { name: 'a_b', run: () => '' }] }, /two agents with the id 'a-b'/],
-  [{ agents: [echo], groups: [{ name: 'Echo', agents: [{ name: 'X', run: () => '' }] }] }, /two agents with the id 'echo'/],
+  [{ agents: [{ name: 'A B', run: () => '' }, { name: 'a_b', run: () => '' }] },
+    /two agents with the id 'a-b'/],
+  [{ agents: [echo], groups: [{ name: 'Echo', agents: [{ name: 'X', run: () => '' }] }] },
+    /two agents with the id 'echo'/],
   [{ groups: [{ name: 'Echo', agents: [echo] }] }, /two agents with the id 'echo'/],
   [{ agents: [echo], tools: [add, { ...add, name: 'add' }] }, /'add'/],
   [{ agents: [echo], protocol: 'soap' }, /protocol is "soap"; write 'http', 'mcp', 'a2a', 'all'/],
@@ -32,10 +34,14 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
 ]
 
 test('a mistake in the options is a sentence that says what to write instead', () => {
-  for (const [options, sentence] of mistakes) assert.throws(() => createServer(options as ServerOptions), sentence)
+  for (const [options, sentence] of mistakes) {
+    assert.throws(() => createServer(options as ServerOptions), sentence)
+  }
 })
 
-const choices: readonly (readonly [options: Partial<ServerOptions>, protocols: readonly ProtocolName[], port: number])[] = [
+const choices: readonly (readonly [
+  options: Partial<ServerOptions>, protocols: readonly ProtocolName[], port: number,
+])[] = [
   [{}, ['http'], 8000],
   [{ protocol: 'mcp' }, ['mcp'], 8080],
   [{ protocol: 'a2a' }, ['a2a'], 8000],
@@ -121,7 +127,11 @@ test('a page of a listed origin may call and read, over a real connection', asyn
   const origin = 'https://app.example'
   const preflight = await fetch(url, {
     method: 'OPTIONS',
-    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type, x-api-key' },
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type, x-api-key',
+    },
   })
   assert.equal(preflight.status, 204)
   assert.equal(preflight.headers.get('access-control-allow-origin'), origin)
@@ -137,7 +147,8 @@ test('a page of a listed origin may call and read, over a real connection', asyn
 })
 
 test('one request never stands in the way of another', async (t) => {
-  const waits = (prompt: string): Promise<string> => new Promise((resolve) => setTimeout(resolve, Number(prompt) % 7, prompt))
+  const waits = (prompt: string): Promise<string> =>
+    new Promise((resolve) => setTimeout(resolve, Number(prompt) % 7, prompt))
   const { url } = await listen(t, { agents: [waits] })
   const answers = await Promise.all(Array.from({ length: 100 }, async (_, at) => {
     const body = JSON.stringify({ query: String(at) })
@@ -157,7 +168,10 @@ test('closing is done once, and does no harm before anything was opened', async 
 
 test('a home that must be closed is closed with the server', async () => {
   let isClosed = false
-  const store = { read: () => undefined, write: () => {}, remove: () => {}, list: () => [], close: () => { isClosed = true } }
+  const store = {
+    read: () => undefined, write: () => {}, remove: () => {}, list: () => [],
+    close: () => { isClosed = true },
+  }
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
 })

@@ -24,6 +24,9 @@ import type { Link, Peer } from './link.ts'
 /** A result, its JSON text, a promise of one of them, or nothing where the method answers by itself. */
 type Result = object | string | undefined | Promise<object | string | undefined>
 
+/** What comes of a tool: the result's JSON text, or the result that tells of its failure. */
+type Outcome = object | string
+
 type Method = (turn: Turn) => Result
 
 const empty = '{}'
@@ -118,10 +121,11 @@ function toolsCall(turn: Turn): Result {
   return turn.task.run(() => runTool(turn, tool, args, call))
 }
 
-function runTool(turn: Turn, tool: Tool, args: unknown, call: LiveCall): object | Promise<object> {
+function runTool(turn: Turn, tool: Tool, args: unknown, call: LiveCall): Outcome | Promise<Outcome> {
   const { mcp, peer } = turn
   const wraps = isWrapped(tool)
-  const shaped = (result: ToolResult): object => toolResult(result, peer.revision, wraps)
+  // Written at once: what JSON cannot say is the tool's failure like any other.
+  const shaped = (result: ToolResult): string => turn.encode(toolResult(result, peer.revision, wraps))
   const failed = (error: unknown): object => toolFailure(turn, tool, error)
   try {
     const result = callTool(mcp.service, tool, args, call, peer.session?.workload)

@@ -72,9 +72,11 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
 
   function run(message: Request, peer: Peer): void {
     const { id } = message
-    const free = (): void => { alone.delete(id) }
+    let turn: Turn | undefined
+    // A request that was cancelled may end after another has taken its id.
+    const free = (): void => { if (alone.get(id) === turn) alone.delete(id) }
     alone.set(id, undefined)
-    const turn = dispatch(mcp, message, peer, lineOrigin(), {
+    turn = dispatch(mcp, message, peer, lineOrigin(), {
       sends: true,
       send: write,
       finish(text) {

@@ -96,7 +96,10 @@ export function take(session: Session | undefined, message: Message): void {
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
   const { requestId } = (message.params ?? {}) as { requestId?: unknown }
   if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-  session.running.get(requestId)?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
+  const call = session.running.get(requestId)
+  // Its id is free at once, though the call may take a while to end.
+  session.running.delete(requestId)
+  call?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
 }
 
 /** Runs requests and holds their reply open. */

@@ -61,7 +61,7 @@ export class TaskRun {
    * Runs the tool and answers the request, now or later: with the result, or with a task. Throws
    * `Fault('busy')` where the tool needs a task and there is no room for one.
    */
-  run(work: () => object | Promise<object>): undefined {
+  run(work: () => object | string | Promise<object | string>): undefined {
     if (this.#tool.task === 'required' && this.#isFull) {
       throw new Fault('busy', 'Too many tasks are running; try again later')
     }
@@ -143,7 +143,7 @@ export class TaskRun {
     return this.#id !== undefined
   }
 
-  #succeed(result: object): undefined {
+  #succeed(result: object | string): undefined {
     if (!this.#needsTask()) return void this.#turn.succeed(result)
     // As JSON, so that nothing of it changes any more, and what JSON cannot say is found out here.
     const kept = { result: JSON.parse(this.#turn.encode(result)) as object }

@@ -7,7 +7,7 @@
  */
 import type { JsonSchema } from './limits.ts'
 import type { Dialects } from './resource.ts'
-import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
+import type { JsonObject, Rule, Vocabulary } from './rule.ts'
 import * as array from './keywords/array.ts'
 import * as bound from './keywords/bound.ts'
 import * as logic from './keywords/logic.ts'
@@ -15,6 +15,7 @@ import * as object from './keywords/object.ts'
 import * as reference from './keywords/reference.ts'
 import * as string from './keywords/string.ts'
 import * as value from './keywords/value.ts'
+import { dialect } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
 
@@ -51,10 +52,7 @@ const former = table('definitions dependencies')
 const assertion = table('format', { format: string.formatAssertion })
 const named = [...vocabularies, ['format-assertion', assertion] as const]
 
-const usual = {
-  rules: new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])),
-  lonelyRef: false,
-}
+const usual = dialect(new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])), false)
 
 const draft07 = table(
   `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions `
@@ -66,10 +64,7 @@ const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
 
 export const dialects: Dialects = {
-  byName: new Map<string, Dialect>([
-    [`${root}schema`, usual],
-    [seventh, { rules: draft07, lonelyRef: true }],
-  ]),
+  byName: new Map([[`${root}schema`, usual], [seventh, dialect(draft07, true)]]),
   vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
   metaschemas: new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],

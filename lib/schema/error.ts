@@ -41,7 +41,7 @@ export const count = (number: number, noun: string): string =>
 
 /** A step of a JSON Pointer. */
 export const step = (key: string | number): string =>
-  `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
 export function summarize(errors: readonly SchemaError[]): string {

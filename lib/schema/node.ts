@@ -69,21 +69,25 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
     }
     // What is referred to is compiled again where it stands; references to every level would make that a lot.
     if (++built > 10 * limits.maxSubschemas) throw broken(at, 'is used in too many ways (maxSubschemas)')
-    const alone = dialect.lonelyRef && Object.hasOwn(schema, '$ref')
-    const present = [...dialect.rules].filter(([keyword]) =>
-      Object.hasOwn(schema, keyword) && (!alone || keyword === '$ref'))
-    const tracks = tells || present.some(([, { turn }]) => turn === 'last')
-    let [first, rest, last] = [pass, pass, pass]
-    for (const [keyword, { kind: [is, phrase], compile, turn }] of present) {
+    const { rules, order, lonelyRef } = dialect
+    const keywords = lonelyRef && Object.hasOwn(schema, '$ref') ? ['$ref'] : Object.keys(schema)
+    const known = keywords.flatMap((keyword) => {
+      const rule = rules.get(keyword)
+      return rule ? { keyword, rule, place: order.get(keyword) ?? 0 } : []
+    }).sort((a, b) => a.place - b.place)
+    const tracks = tells || known.some(({ rule }) => rule.turn === 'last')
+    let [rest, last] = [pass, pass]
+    let gate = (others: Check | undefined): Check => others ?? pass
+    for (const { keyword, rule: { kind: [is, phrase], compile, turn } } of known) {
       const value = schema[keyword]
       const site = siteOf(keyword, schema, place, tracks, depth)
       if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
-      const check = compile?.(site, value) ?? pass
-      if (turn === 'first') first = check
-      else if (turn === 'last') last = both(last, check)
-      else rest = both(rest, check)
+      if (turn === 'gate') gate = (others) => compile?.(site, value, others) ?? pass
+      else if (turn === 'last') last = both(last, compile?.(site, value) ?? pass)
+      else rest = both(rest, compile?.(site, value) ?? pass)
     }
-    const whole = then(then(first, rest), last)
+    const others = then(rest, last)
+    const whole = gate(others === pass ? undefined : others)
     return tracks ? tracked(whole, tells) : whole
   }
 

@@ -8,7 +8,7 @@
 import type { JsonSchema, Limits } from './limits.ts'
 import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
 import { step } from './error.ts'
-import { isObject } from './rule.ts'
+import { dialect as newDialect, isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
 
 /** A schema with a URI of its own. */
@@ -145,7 +145,7 @@ export function register(
       if (vocabulary || required !== true) return [...vocabulary ?? []]
       throw new TypeError(`The metaschema ${name} requires the vocabulary ${uri}, which is not known here`)
     })
-    return { rules: new Map(rules), lonelyRef: false }
+    return newDialect(new Map(rules), false)
   }
 }
 

@@ -26,18 +26,23 @@ export type Kind<T> = readonly [
 /** A keyword. Without `compile` it asserts nothing, but its value must be of the kind. */
 export interface Rule<T = unknown> {
   readonly kind: Kind<T>
-  /** The check, where the keyword asserts something. It lets pass what the keyword says nothing about. */
-  compile?(site: Site, value: T): Check | undefined | void
-  /** `first`: where it fails nothing else is asked. `last`: it reads what the others have evaluated. */
-  readonly turn?: 'first' | 'last' | undefined
+  /**
+   * The check, where the keyword asserts something. It lets pass what the keyword says nothing about. A gate
+   * goes on to the check of all other keywords, if there are any.
+   */
+  compile?(site: Site, value: T, others?: Check): Check | undefined | void
+  /** `gate`: nothing else is asked where it fails. `last`: it reads what the others have evaluated. */
+  readonly turn?: 'gate' | 'last' | undefined
 }
 
-/** Keyword to rule, in the order in which a schema's keywords are asked, and so in the order of errors. */
+/** Keyword to rule. */
 export type Vocabulary = ReadonlyMap<string, Rule>
 
 /** How schemas of one `$schema` are read. */
 export interface Dialect {
   readonly rules: Vocabulary
+  /** The place of each keyword in the order in which they are asked, which is the order of errors too. */
+  readonly order: ReadonlyMap<string, number>
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -64,6 +69,9 @@ export interface Site {
   /** The mistake to throw: what is wrong with the keyword, and what to write instead. */
   broken(why: string, ...steps: Step[]): TypeError
 }
+
+export const dialect = (rules: Vocabulary, lonelyRef: boolean): Dialect =>
+  ({ rules, order: new Map([...rules.keys()].map((keyword, place) => [keyword, place])), lonelyRef })
 
 export const rule = <T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> =>
   ({ kind, turn, ...compile && { compile } })

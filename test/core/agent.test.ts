@@ -8,7 +8,9 @@ const noCall = {} as Call
 
 test('an agent is checked once, then frozen, and is itself when it is defined again', () => {
   const agent = defineAgent({ name: 'Support Bot', run })
-  assert.deepEqual([agent.kind, agent.id, agent.name, agent.description], ['agent', 'support-bot', 'Support Bot', ''])
+  assert.deepEqual(
+    [agent.kind, agent.id, agent.name, agent.description], ['agent', 'support-bot', 'Support Bot', ''],
+  )
   assert.ok(Object.isFrozen(agent))
   assert.equal(defineAgent(agent), agent)
 })
@@ -40,19 +42,24 @@ const brokenAgents: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Helper', run: 'hi' }, /needs 'run': a function, not "hi"/],
   [{ name: '助手', run }, /give an id, as in/],
   [{ name: 'List', run }, /The id 'list' is taken/],
-  [{ name: 'Helper', run, id: 'Help Er' }, /has the id "Help Er": an id is lower-case letters.*; write 'help-er'/],
+  [{ name: 'Helper', run, id: 'Help Er' },
+    /has the id "Help Er": an id is lower-case letters.*; write 'help-er'/],
   [{ name: 'Helper', run, id: 7 }, /has the id 7: an id is lower-case letters and digits joined by '-'$/],
   [{ name: 'Helper', run, description: 7 }, /has description 7; write a string/],
   [{ name: 'Helper', run, version: {} }, /has version an object; write a string/],
   [{ name: 'Helper', run, timeoutMs: 0 }, /has timeoutMs 0; write milliseconds above zero, or Infinity/],
   [{ name: 'Helper', run, replies: 'letter' }, /has replies "letter"; write 'task' or 'message'/],
-  [{ name: 'Helper', run, skills: [{ id: 'a' }] }, /has skills without id, name or description; write skills: \[\{ id/],
+  [{ name: 'Helper', run, skills: [{ id: 'a' }] },
+    /has skills without id, name or description; write skills: \[\{ id/],
   [{ name: 'Helper', run, skills: 'sums' }, /has skills without id/],
 ]
 
 test('a mistake in an agent says what to write instead', () => {
   for (const [definition, sentence] of brokenAgents) {
-    assert.throws(() => defineAgent(definition as AgentDefinition), (error) => error instanceof TypeError && sentence.test(error.message))
+    assert.throws(
+      () => defineAgent(definition as AgentDefinition),
+      (error) => error instanceof TypeError && sentence.test(error.message),
+    )
   }
 })
 
@@ -65,7 +72,9 @@ const second = { name: 'Second', run }
 
 test('a group defines its agents, says who they are, and is frozen', () => {
   const group = defineGroup({ name: 'The Desk', agents: [first, second, run] })
-  assert.deepEqual([group.kind, group.id, group.mode, group.onAgentError], ['group', 'the-desk', 'sequence', 'stop'])
+  assert.deepEqual(
+    [group.kind, group.id, group.mode, group.onAgentError], ['group', 'the-desk', 'sequence', 'stop'],
+  )
   assert.deepEqual(group.agents.map(({ id }) => id), ['first', 'second', 'assistant'])
   assert.equal(group.description, 'Runs First, Second, Assistant.')
   assert.ok(Object.isFrozen(group) && Object.isFrozen(group.agents))
@@ -79,16 +88,21 @@ const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Desk', agents: [] }, /a list of at least one agent/],
   [{ name: 'Desk', agents: first }, /a list of at least one agent/],
   [{ name: 'Desk', agents: [{ name: 'First' }] }, /The agent 'First' needs 'run'/],
-  [{ name: 'Desk', agents: [first], mode: 'queue' }, /has mode "queue"; write 'sequence', 'parallel' or a function that routes/],
-  [{ name: 'Desk', agents: [first], onAgentError: 'ignore' }, /has onAgentError "ignore"; write 'stop' or 'continue'/],
+  [{ name: 'Desk', agents: [first], mode: 'queue' },
+    /has mode "queue"; write 'sequence', 'parallel' or a function that routes/],
+  [{ name: 'Desk', agents: [first], onAgentError: 'ignore' },
+    /has onAgentError "ignore"; write 'stop' or 'continue'/],
   [{ name: 'Desk', agents: [first], timeoutMs: -1 }, /has timeoutMs -1/],
   [{ name: 'Desk', agents: [first], description: [] }, /has description an array/],
   [{ name: 'Desk', agents: [first, { name: 'FIRST!', run }] },
-    /has two agents with the id 'first' \('First' and 'FIRST!'\); give one of them another name, or an id of its own/],
+    /two agents with the id 'first' \('First' and 'FIRST!'\); give one of them another name, or an id/],
 ]
 
 test('a mistake in a group says what to write instead', () => {
   for (const [definition, sentence] of brokenGroups) {
-    assert.throws(() => defineGroup(definition as GroupDefinition), (error) => error instanceof TypeError && sentence.test(error.message))
+    assert.throws(
+      () => defineGroup(definition as GroupDefinition),
+      (error) => error instanceof TypeError && sentence.test(error.message),
+    )
   }
 })

@@ -29,7 +29,10 @@ test('nothing of a request is read before a handler wants it', () => {
 
 test('what a protocol does not have is nothing, and never missing', () => {
   const call = callOf()
-  assert.deepEqual([call.history, call.message, call.metadata, call.client, call.sessionId], [[], [], {}, undefined, undefined])
+  assert.deepEqual(
+    [call.history, call.message, call.metadata, call.client, call.sessionId],
+    [[], [], {}, undefined, undefined],
+  )
   call.progress(1)
   call.log('info', 'a')
   call.detach()
@@ -89,13 +92,18 @@ test('after the end whatever a handler says goes nowhere', async () => {
     call.elicit({ message: 'a', schema: {} }), call.sample({ messages: [], maxTokens: 1 }), call.roots(),
     call.once('a', () => said.push('run')),
   ]
-  for (const question of dead) await assert.rejects(question, { name: 'AbortError', message: 'The client has left' })
+  for (const question of dead) {
+    await assert.rejects(question, { name: 'AbortError', message: 'The client has left' })
+  }
   assert.deepEqual(said, [])
 })
 
 test('a question is carried by the line, and the clock stands still for it', async () => {
   const asked: Question[] = []
-  const line: Partial<Line> = { can: (what) => what !== 'roots', ask: async (question) => { asked.push(question); await sleep(60); return 'yes' } }
+  const line: Partial<Line> = {
+    can: (what) => what !== 'roots',
+    ask: async (question) => { asked.push(question); await sleep(60); return 'yes' },
+  }
   const call = callOf(line)
   call.clock.limit(20, () => call.cancel(new Fault('timeout', 'late')))
   assert.equal(await call.elicit({ message: 'Who?', schema: { type: 'object' } }), 'yes')
@@ -108,14 +116,18 @@ test('a question is carried by the line, and the clock stands still for it', asy
     { what: 'elicit-url', message: 'Where?', url: 'https://x.example', key: 'k' },
     { what: 'sample', messages: [], maxTokens: 7, temperature: 0 },
   ])
-  await assert.rejects(call.roots(), { kind: 'unsupported', detail: { ability: 'roots' }, message: /call\.can\('roots'\)/ })
+  await assert.rejects(
+    call.roots(), { kind: 'unsupported', detail: { ability: 'roots' }, message: /call\.can\('roots'\)/ },
+  )
 })
 
 test('a side effect runs once, even where it is asked for twice at one time', async () => {
   let count = 0
   const call = callOf()
   const effect = async (): Promise<number> => { await sleep(1); return ++count }
-  assert.deepEqual(await Promise.all([call.once('a', effect), call.once('a', effect), call.once('b', effect)]), [1, 1, 2])
+  assert.deepEqual(
+    await Promise.all([call.once('a', effect), call.once('a', effect), call.once('b', effect)]), [1, 1, 2],
+  )
   assert.equal(await call.once('a', () => assert.fail('again')), 1)
   await assert.rejects(call.once('c', () => { throw new Error('broken') }), /broken/)
   const kept = callOf({ once: async (key) => `kept ${key}` })
@@ -124,6 +136,10 @@ test('a side effect runs once, even where it is asked for twice at one time', as
 
 test('an artifact is content where the protocol has none', () => {
   const call = callOf()
-  call.artifact({ name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }] })
-  assert.deepEqual(call.left, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }])
+  call.artifact({
+    name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }],
+  })
+  assert.deepEqual(
+    call.left, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }],
+  )
 })

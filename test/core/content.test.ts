@@ -32,15 +32,24 @@ const broken: readonly (readonly [block: unknown, missing: RegExp])[] = [
 test('half a block is the mistake of its author, and says what is missing', () => {
   for (const [block, missing] of broken) {
     assert.ok(isContent(block))
-    assert.throws(() => contentOf(block as ContentInput), (error: Error) => missing.test((error.cause as Error).message))
+    assert.throws(
+      () => contentOf(block as ContentInput), (error: Error) => missing.test((error.cause as Error).message),
+    )
   }
 })
 
 test('only the five types are blocks', () => {
-  for (const value of [null, 'text', [], {}, { type: 'cat' }, { type: 7 }, { type: 'constructor' }]) assert.equal(isContent(value), false)
+  for (const value of [null, 'text', [], {}, { type: 'cat' }, { type: 7 }, { type: 'constructor' }]) {
+    assert.equal(isContent(value), false)
+  }
   assert.deepEqual([null, [], 'a', {}, new Date()].map(isRecord), [false, false, false, true, true])
 })
 
 test('the text of blocks is what clients read that read nothing else', () => {
-  assert.equal(textOf([{ type: 'text', text: 'a' }, { type: 'image', data: '', mimeType: 'x/y' }, { type: 'text', text: 'b' }]), 'ab')
+  assert.equal(
+    textOf([
+      { type: 'text', text: 'a' }, { type: 'image', data: '', mimeType: 'x/y' }, { type: 'text', text: 'b' },
+    ]),
+    'ab',
+  )
 })

@@ -8,38 +8,49 @@ const MiB = 1024 * 1024
 
 test('every limit has a default that cannot be changed', () => {
   assert.ok(Object.isFrozen(defaults))
-  for (const [name, value] of Object.entries(defaults)) assert.ok(Number.isSafeInteger(value) && value > 0, name)
+  for (const [name, value] of Object.entries(defaults)) {
+    assert.ok(Number.isSafeInteger(value) && value > 0, name)
+  }
   assert.deepEqual(limitsOf({}), defaults)
 })
 
 /** What the operator was promised. */
 const promised: Partial<Limits> = {
-  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxBatch: 100, maxNameBytes: 256, maxHeaderBytes: 16 * 1024,
-  maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000, checkIntervalMs: 2_000, keepAliveMs: 65_000,
-  maxConnections: 12_000, maxStreams: 10_000, toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000,
-  maxCalls: 1_024, maxCallsPerSession: 64, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024, maxSessions: 10_000,
-  sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 256 * MiB, replayEvents: 256, replayBytes: MiB,
-  replayMs: 300_000, maxReplayBytes: 64 * MiB, heartbeatMs: 15_000, maxTasks: 10_000, taskKeepMs: 3_600_000,
-  maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000, conversationMessages: 100,
-  conversationBytes: MiB, maxConversationsBytes: 256 * MiB, graceMs: 10_000,
+  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxBatch: 100, maxNameBytes: 256,
+  maxHeaderBytes: 16 * 1024, maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000,
+  checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
+  toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000, maxCalls: 1_024,
+  maxCallsPerSession: 64, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024, maxSessions: 10_000,
+  sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 256 * MiB, replayEvents: 256,
+  replayBytes: MiB, replayMs: 300_000, maxReplayBytes: 64 * MiB, heartbeatMs: 15_000, maxTasks: 10_000,
+  taskKeepMs: 3_600_000, maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000,
+  conversationMessages: 100, conversationBytes: MiB, maxConversationsBytes: 256 * MiB, graceMs: 10_000,
 }
 
 test('the defaults are the promised ones', () => {
-  for (const [name, value] of Object.entries(promised)) assert.equal(defaults[name as keyof Limits], value, name)
+  for (const [name, value] of Object.entries(promised)) {
+    assert.equal(defaults[name as keyof Limits], value, name)
+  }
 })
 
 test('what is no limit is refused when a server is made', () => {
   for (const name of Object.keys(defaults) as (keyof Limits)[]) {
     for (const value of [NaN, -1, 1.5, -Infinity, '5', null, {}, 2 ** 60]) {
       const options = { [name]: value } as Partial<Limits>
-      assert.throws(() => limitsOf(options), (error) => error instanceof RangeError && error.message.startsWith(`${name} is `), name)
+      assert.throws(
+        () => limitsOf(options),
+        (error) => error instanceof RangeError && error.message.startsWith(`${name} is `), name,
+      )
     }
     assert.equal(limitsOf({ [name]: Infinity })[name], Infinity)
     assert.equal(limitsOf({ [name]: undefined } as Partial<Limits>)[name], defaults[name])
     if (name !== 'graceMs') assert.throws(() => limitsOf({ [name]: 0 }), RangeError, name)
   }
   assert.equal(limitsOf({ graceMs: 0 }).graceMs, 0)
-  assert.throws(() => createServer({ agents: [() => ''], maxBodyBytes: NaN }), /^RangeError: maxBodyBytes is NaN; write a whole number above zero/)
+  assert.throws(
+    () => createServer({ agents: [() => ''], maxBodyBytes: NaN }),
+    /^RangeError: maxBodyBytes is NaN; write a whole number above zero/,
+  )
 })
 
 const pairs: readonly (readonly [small: keyof Limits, large: keyof Limits])[] = [

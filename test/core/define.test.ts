@@ -34,8 +34,9 @@ test('a name of which no id can be made says what to write instead', () => {
 
 test('a value is shown shortly, and never whole', () => {
   const values: readonly (readonly [value: unknown, shown: string])[] = [
-    ['a "b"', '"a \\"b\\""'], ['x'.repeat(100), `"${'x'.repeat(60)}…"`], [7, '7'], [null, 'null'], [undefined, 'undefined'],
-    [[1], 'an array'], [{ secret: 1 }, 'an object'], [() => 1, 'a function'], [Symbol('a'), 'Symbol(a)'], [7n, '7'],
+    ['a "b"', '"a \\"b\\""'], ['x'.repeat(100), `"${'x'.repeat(60)}…"`], [7, '7'], [null, 'null'],
+    [undefined, 'undefined'], [[1], 'an array'], [{ secret: 1 }, 'an object'], [() => 1, 'a function'],
+    [Symbol('a'), 'Symbol(a)'], [7n, '7'],
   ]
   for (const [value, shown] of values) assert.equal(show(value), shown)
 })
@@ -43,11 +44,16 @@ test('a value is shown shortly, and never whole', () => {
 test('a time limit is a number above zero', () => {
   for (const ms of [undefined, 1, 0.5, Infinity]) requireTimeout('The tool', ms)
   for (const ms of [0, -1, NaN, '5', null]) {
-    assert.throws(() => requireTimeout('The tool', ms), /^TypeError: The tool has timeoutMs .*; write milliseconds above zero/)
+    assert.throws(
+      () => requireTimeout('The tool', ms),
+      /^TypeError: The tool has timeoutMs .*; write milliseconds above zero/,
+    )
   }
 })
 
 test('a text that may be left out is a text', () => {
   for (const value of [undefined, '', 'a']) requireText('The tool', 'title', value)
-  for (const value of [null, 7, {}]) assert.throws(() => requireText('The tool', 'title', value), /has title .*; write a string/)
+  for (const value of [null, 7, {}]) {
+    assert.throws(() => requireText('The tool', 'title', value), /has title .*; write a string/)
+  }
 })

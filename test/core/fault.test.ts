@@ -5,10 +5,16 @@ import { Fault } from '../../lib/index.ts'
 import type { FaultKind } from '../../lib/index.ts'
 
 test('the kinds of fault are a closed set', () => {
-  assert.throws(() => new Fault('teapot' as FaultKind, 'Short and stout'), /^TypeError: 'teapot' is no kind of Fault; write one of invalid, /)
+  assert.throws(
+    () => new Fault('teapot' as FaultKind, 'Short and stout'),
+    /^TypeError: 'teapot' is no kind of Fault; write one of invalid, /,
+  )
   const fault = new Fault('conflict', 'Taken', { by: 'bob' }, { cause: 7 })
   assert.ok(fault instanceof Error)
-  assert.deepEqual([fault.name, fault.kind, fault.message, fault.detail, fault.cause], ['Fault', 'conflict', 'Taken', { by: 'bob' }, 7])
+  assert.deepEqual(
+    [fault.name, fault.kind, fault.message, fault.detail, fault.cause],
+    ['Fault', 'conflict', 'Taken', { by: 'bob' }, 7],
+  )
 })
 
 test('what was thrown is a fault of its own, or a defect with what was thrown as its cause', () => {
@@ -34,5 +40,7 @@ const sentences: readonly (readonly [thrown: unknown, exposed: boolean, said: st
 ]
 
 test('a caller reads what was meant for it, and of a defect only the id of its request', () => {
-  for (const [thrown, exposed, said] of sentences) assert.equal(sentence(asFault(thrown), 'r-1', exposed), said)
+  for (const [thrown, exposed, said] of sentences) {
+    assert.equal(sentence(asFault(thrown), 'r-1', exposed), said)
+  }
 })

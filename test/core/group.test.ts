@@ -8,7 +8,9 @@ import { callOf, serviceOf } from '../fixtures/house.ts'
 import type { Outcome } from '../../lib/core/operations.ts'
 import type { AgentOutput, GroupDefinition } from '../../lib/index.ts'
 
-function agent(name: string, run: (prompt: string) => AgentOutput): { name: string; run: (prompt: string) => AgentOutput } {
+function agent(
+  name: string, run: (prompt: string) => AgentOutput,
+): { name: string; run: (prompt: string) => AgentOutput } {
   return { name, run }
 }
 
@@ -23,26 +25,39 @@ const asking = agent('Asking', () => ({ text: 'Which?', state: 'input-required' 
 async function ask(definition: Omit<GroupDefinition, 'name'>, said?: string[]): Promise<Outcome> {
   const { service } = serviceOf()
   const group = defineGroup({ name: 'Group', ...definition })
-  return answer(service, group, 'q', callOf(), said && ((piece) => { said.push(piece.type === 'text' ? piece.text : '') }))
+  return answer(
+    service, group, 'q', callOf(),
+    said && ((piece) => { said.push(piece.type === 'text' ? piece.text : '') }),
+  )
 }
 
-const working: readonly (readonly [what: string, group: Omit<GroupDefinition, 'name'>, text: string, who: string, state?: string])[] = [
+const working: readonly (readonly [
+  what: string, group: Omit<GroupDefinition, 'name'>, text: string, who: string, state?: string,
+])[] = [
   ['in sequence', { agents: [a, b, c] }, 'c(b(a(q)))', 'A a(q), B b(a(q)), C c(b(a(q)))'],
   ['one alone', { agents: [b] }, 'b(q)', 'B b(q)'],
   ['in parallel', { agents: [a, b, c], mode: 'parallel' }, 'a(q)\n\nb(q)\n\nc(q)', 'A a(q), B b(q), C c(q)'],
   ['as a router says, by id', { agents: [a, b, c], mode: () => 'b' }, 'b(q)', 'B b(q)'],
   ['as a router says, by name', { agents: [a, b, c], mode: async () => 'C' }, 'c(q)', 'C c(q)'],
-  ['several, as a router says', { agents: [a, b, c], mode: () => ['c', 'a'] }, 'a(c(q))', 'C c(q), A a(c(q))'],
+  ['several, as a router says', { agents: [a, b, c], mode: () => ['c', 'a'] }, 'a(c(q))',
+    'C c(q), A a(c(q))'],
   ['until one asks', { agents: [a, asking, c] }, 'Which?', 'A a(q), Asking Which?', 'input-required'],
-  ['in parallel, where one asks', { agents: [a, asking], mode: 'parallel' }, 'a(q)\n\nWhich?', 'A a(q), Asking Which?', 'input-required'],
-  ['past one that fails', { agents: [a, failing, c], onAgentError: 'continue' }, 'c(a(q))', 'A a(q), Failing !No ink, C c(a(q))'],
-  ['past one that fails first', { agents: [broken, c], onAgentError: 'continue' }, 'c(q)', 'Broken !Internal error (request r-1), C c(q)'],
-  ['past one that fails last', { agents: [a, refusing], onAgentError: 'continue' }, 'a(q)', 'A a(q), Refusing !Not that'],
-  ['in parallel past one that fails', { agents: [failing, b], mode: 'parallel', onAgentError: 'continue' }, 'b(q)', 'Failing !No ink, B b(q)'],
+  ['in parallel, where one asks', { agents: [a, asking], mode: 'parallel' }, 'a(q)\n\nWhich?',
+    'A a(q), Asking Which?', 'input-required'],
+  ['past one that fails', { agents: [a, failing, c], onAgentError: 'continue' }, 'c(a(q))',
+    'A a(q), Failing !No ink, C c(a(q))'],
+  ['past one that fails first', { agents: [broken, c], onAgentError: 'continue' }, 'c(q)',
+    'Broken !Internal error (request r-1), C c(q)'],
+  ['past one that fails last', { agents: [a, refusing], onAgentError: 'continue' }, 'a(q)',
+    'A a(q), Refusing !Not that'],
+  ['in parallel past one that fails', { agents: [failing, b], mode: 'parallel', onAgentError: 'continue' },
+    'b(q)', 'Failing !No ink, B b(q)'],
 ]
 
 function sharesOf(results: Outcome['results']): string {
-  return (results ?? []).map((one) => `${one.agent} ${one.error === undefined ? one.response : `!${one.error}`}`).join(', ')
+  return (results ?? []).map(({ agent: name, response, error }) => {
+    return `${name} ${error === undefined ? response : `!${error}`}`
+  }).join(', ')
 }
 
 test('a group answers in its mode, and says what each agent said', async () => {
@@ -54,13 +69,19 @@ test('a group answers in its mode, and says what each agent said', async () => {
   }
 })
 
-const stopping: readonly (readonly [what: string, group: Omit<GroupDefinition, 'name'>, message: string, who: string])[] = [
+const stopping: readonly (readonly [
+  what: string, group: Omit<GroupDefinition, 'name'>, message: string, who: string,
+])[] = [
   ['in sequence', { agents: [a, failing, c] }, 'Failing failed: No ink', 'A a(q), Failing !No ink'],
   ['at one that rejects', { agents: [refusing, c] }, 'Refusing failed: Not that', 'Refusing !Not that'],
-  ['at one that breaks', { agents: [broken, c] }, 'Broken failed: Internal error (request r-1)', 'Broken !Internal error (request r-1)'],
-  ['in parallel', { agents: [a, failing, b], mode: 'parallel' }, 'Failing failed: No ink', 'A a(q), Failing !No ink, B b(q)'],
-  ['where all fail', { agents: [failing, refusing], onAgentError: 'continue' }, 'Refusing failed: Not that', 'Failing !No ink, Refusing !Not that'],
-  ['where all fail in parallel', { agents: [failing, refusing], mode: 'parallel', onAgentError: 'continue' }, 'Failing failed: No ink',
+  ['at one that breaks', { agents: [broken, c] }, 'Broken failed: Internal error (request r-1)',
+    'Broken !Internal error (request r-1)'],
+  ['in parallel', { agents: [a, failing, b], mode: 'parallel' }, 'Failing failed: No ink',
+    'A a(q), Failing !No ink, B b(q)'],
+  ['where all fail', { agents: [failing, refusing], onAgentError: 'continue' }, 'Refusing failed: Not that',
+    'Failing !No ink, Refusing !Not that'],
+  ['where all fail in parallel', { agents: [failing, refusing], mode: 'parallel', onAgentError: 'continue' },
+    'Failing failed: No ink',
     'Failing !No ink, Refusing !Not that'],
 ]
 
@@ -90,7 +111,9 @@ test('a router that chooses nobody is a defect, and the log says which', async (
     await assert.rejects(async () => answer(service, group, 'q', callOf()), { kind: 'internal' })
     assert.match(String(logged[0]?.[2]['cause']), sentence)
   }
-  await assert.rejects(ask({ agents: [a], mode: () => { throw new Fault('forbidden', 'Not you') } }), { kind: 'forbidden' })
+  await assert.rejects(
+    ask({ agents: [a], mode: () => { throw new Fault('forbidden', 'Not you') } }), { kind: 'forbidden' },
+  )
 })
 
 test('what a group streams is what its last agent says', async () => {
@@ -124,11 +147,15 @@ test('a group has the time that its agents may take together, unless it says oth
   const rows: readonly (readonly [group: Partial<GroupDefinition>, ms: number])[] = [
     [{}, 130], [{ mode: 'parallel' }, 100], [{ mode: () => 'a' }, 130], [{ timeoutMs: 7 }, 7],
   ]
-  for (const [more, ms] of rows) assert.equal(timeoutOf(service, defineGroup({ name: 'Group', agents, ...more })), ms)
+  for (const [more, ms] of rows) {
+    assert.equal(timeoutOf(service, defineGroup({ name: 'Group', agents, ...more })), ms)
+  }
 })
 
 test('a group may take longer than any one of its agents', async () => {
-  const slow = (name: string): ReturnType<typeof agent> => agent(name, async (prompt) => { await sleep(60); return `${name}(${prompt})` })
+  const slow = (name: string): ReturnType<typeof agent> => agent(
+    name, async (prompt) => { await sleep(60); return `${name}(${prompt})` },
+  )
   const { service } = serviceOf({ agentTimeoutMs: 100 })
   const group = defineGroup({ name: 'Group', agents: [slow('X'), slow('Y'), slow('Z')] })
   assert.equal((await answer(service, group, 'q', callOf())).text, 'Z(Y(X(q)))')

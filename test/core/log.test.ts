@@ -9,8 +9,10 @@ const lines: readonly (readonly [message: string, fields: Record<string, unknown
   ['Plain', {}, 'warning Plain'],
   ['With fields', { request: 'r-1', count: 7, none: undefined }, 'warning With fields request=r-1 count=7'],
   ['Two\nlines\r\n', {}, 'warning Two\\nlines\\r\\n'],
-  ['A tab\t', { path: '/a\n2026-01-01T00:00:00Z error forged' }, 'warning A tab\\t path=/a\\n2026-01-01T00:00:00Z error forged'],
-  ['Bells \u0007\u001b[31m\u0000\u007f\u0085\u009b', {}, 'warning Bells \\u0007\\u001b[31m\\u0000\\u007f\\u0085\\u009b'],
+  ['A tab\t', { path: '/a\n2026-01-01T00:00:00Z error forged' },
+    'warning A tab\\t path=/a\\n2026-01-01T00:00:00Z error forged'],
+  ['Bells \u0007\u001b[31m\u0000\u007f\u0085\u009b', {},
+    'warning Bells \\u0007\\u001b[31m\\u0000\\u007f\\u0085\\u009b'],
   ['Separators \u2028\u2029', {}, 'warning Separators \\u2028\\u2029'],
   ['Ünï "quoted" \\', {}, 'warning Ünï "quoted" \\'],
 ]
@@ -30,18 +32,22 @@ test('a cause stands below its line, indented, and cannot forge another', () => 
   for (const row of rows.slice(1)) assert.match(row, /^ {2}/)
   assert.match(rows[1]!, /^ {2}Error: broken$/)
   const thrown: readonly (readonly [cause: unknown, below: string])[] = [
-    [undefined, '  thrown: undefined'], [null, '  thrown: null'], ['text', '  thrown: text'], [{ a: 1 }, '  thrown: {"a":1}'],
-    [7n, '  thrown: 7'], [Object.assign(new Error('a'), { stack: undefined }), '  a'], [Object.assign(new Error('a'), { stack: 7 }), '  7'],
+    [undefined, '  thrown: undefined'], [null, '  thrown: null'], ['text', '  thrown: text'],
+    [{ a: 1 }, '  thrown: {"a":1}'], [7n, '  thrown: 7'],
+    [Object.assign(new Error('a'), { stack: undefined }), '  a'],
+    [Object.assign(new Error('a'), { stack: 7 }), '  7'],
   ]
-  for (const [cause, below] of thrown) assert.equal(formatLine('error', 'It broke', { cause }).split('\n')[1], below)
+  for (const [cause, below] of thrown) {
+    assert.equal(formatLine('error', 'It broke', { cause }).split('\n')[1], below)
+  }
 })
 
 test('any value can be described', () => {
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle
   const values: readonly (readonly [value: unknown, described: string])[] = [
-    ['a', 'a'], [7n, '7'], [Symbol('a'), 'Symbol(a)'], [undefined, 'undefined'], [null, 'null'], [[1], '[1]'], [cycle, '[object Object]'],
-    [{ toJSON: () => undefined }, '[object Object]'], [Object.create(null), '{}'],
+    ['a', 'a'], [7n, '7'], [Symbol('a'), 'Symbol(a)'], [undefined, 'undefined'], [null, 'null'], [[1], '[1]'],
+    [cycle, '[object Object]'], [{ toJSON: () => undefined }, '[object Object]'], [Object.create(null), '{}'],
   ]
   for (const [value, described] of values) assert.equal(describe(value), described)
 })

@@ -37,7 +37,10 @@ test('a run that takes too long is told so, and goes on counting until it really
     signal = call.signal
     return new Promise<string>((resolve) => { release = resolve })
   })
-  await assert.rejects(async () => answer(service, agent, 'hi', callOf()), { kind: 'timeout', message: 'No result within 20 ms' })
+  await assert.rejects(
+    async () => answer(service, agent, 'hi', callOf()),
+    { kind: 'timeout', message: 'No result within 20 ms' },
+  )
   assert.equal(signal?.aborted, true)
   assert.equal(service.workload.running, 1)
   release('late')
@@ -56,7 +59,10 @@ test('what breaks after its end is a note in the log, and no more', async () => 
   await assert.rejects(async () => outcome, { kind: 'cancelled', message: 'Gone' })
   fail(new Error('too late'))
   await sleep(1)
-  assert.deepEqual(logged.map(([level, message]) => `${level} ${message}`), ['debug A handler failed after its run was over'])
+  assert.deepEqual(
+    logged.map(([level, message]) => `${level} ${message}`),
+    ['debug A handler failed after its run was over'],
+  )
 })
 
 test('an agent may have a time of its own', async () => {
@@ -69,7 +75,9 @@ test('a call that is over before it begins never runs', () => {
   const { service } = serviceOf()
   const call = callOf()
   call.cancel(new Fault('cancelled', 'Gone'))
-  assert.throws(() => answer(service, defineAgent(() => assert.fail('it ran')), 'hi', call), { kind: 'cancelled' })
+  assert.throws(
+    () => answer(service, defineAgent(() => assert.fail('it ran')), 'hi', call), { kind: 'cancelled' },
+  )
 })
 
 test('a run that ends its own call leaves no clock running', async () => {
@@ -86,7 +94,9 @@ test('a run that ends its own call leaves no clock running', async () => {
 
 const add = defineTool({
   name: 'add',
-  inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  inputSchema: {
+    type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],
+  },
   run: ({ a, b }) => a + b,
 })
 
@@ -95,7 +105,9 @@ async function use(tool: Tool, args: unknown, call = callOf()): Promise<ToolResu
 }
 
 test('a tool gets arguments that fit, and a caller whose do not is told which', async () => {
-  assert.deepEqual(await use(add, { a: 1, b: 2 }), { content: [{ type: 'text', text: '3' }], structuredContent: 3 })
+  assert.deepEqual(
+    await use(add, { a: 1, b: 2 }), { content: [{ type: 'text', text: '3' }], structuredContent: 3 },
+  )
   for (const args of [undefined, null, [], {}, { a: 1 }, { a: '1', b: 2 }, 'a']) {
     const { isError, content } = await use(add, args)
     assert.equal(isError, true)
@@ -108,13 +120,17 @@ const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, re
 test('a result that breaks the promise of its tool is a defect, unless it is an error', async () => {
   const promised = (output: unknown): Tool => defineTool({ name: 'count', outputSchema, run: () => output })
   assert.deepEqual((await use(promised({ n: 1 }), {})).structuredContent, { n: 1 })
-  for (const output of ['one', { n: 'one' }, undefined]) await assert.rejects(use(promised(output), {}), { kind: 'internal' })
+  for (const output of ['one', { n: 'one' }, undefined]) {
+    await assert.rejects(use(promised(output), {}), { kind: 'internal' })
+  }
   assert.equal((await use(promised({ content: ['no'], isError: true }), {})).isError, true)
 })
 
 test('a tool is called by those who may', async () => {
   const tool = defineTool({ name: 'secret', scopes: ['read', 'write'], run: () => 'ok' })
-  const ann = (scopes: readonly string[]): Parameters<typeof use>[2] => callOf({}, { principal: { id: 'ann', scopes } })
+  const ann = (scopes: readonly string[]): Parameters<typeof use>[2] => callOf(
+    {}, { principal: { id: 'ann', scopes } },
+  )
   assert.equal((await use(tool, {}, ann(['write', 'read', 'more']))).isError, undefined)
   for (const scopes of [[], ['read']]) await assert.rejects(use(tool, {}, ann(scopes)), { kind: 'forbidden' })
 })
@@ -122,8 +138,14 @@ test('a tool is called by those who may', async () => {
 test('a tool that takes too long is told so, with its own time or that of the house', async () => {
   const { service } = serviceOf({ toolTimeoutMs: 20 })
   const slow = { name: 'slow', run: () => never }
-  await assert.rejects(async () => callTool(service, defineTool(slow), {}, callOf()), { kind: 'timeout', message: 'No result within 20 ms' })
-  await assert.rejects(async () => callTool(service, defineTool({ ...slow, timeoutMs: 10 }), {}, callOf()), { message: 'No result within 10 ms' })
+  await assert.rejects(
+    async () => callTool(service, defineTool(slow), {}, callOf()),
+    { kind: 'timeout', message: 'No result within 20 ms' },
+  )
+  await assert.rejects(
+    async () => callTool(service, defineTool({ ...slow, timeoutMs: 10 }), {}, callOf()),
+    { message: 'No result within 10 ms' },
+  )
 })
 
 test('the time in which a client is asked does not count', async () => {
@@ -139,7 +161,10 @@ test('a session has a ceiling of its own', async () => {
   const tool = defineTool({ name: 'slow', run: () => never })
   const calls = [callOf(), callOf()] as const
   const first = callTool(service, tool, {}, calls[0], session)
-  assert.throws(() => callTool(service, tool, {}, callOf(), session), { kind: 'busy', message: '1 calls are running in this session already; try again later' })
+  assert.throws(
+    () => callTool(service, tool, {}, callOf(), session),
+    { kind: 'busy', message: '1 calls are running in this session already; try again later' },
+  )
   // Outside of it there is room.
   const other = callTool(service, tool, {}, calls[1])
   for (const call of calls) call.cancel(new Fault('cancelled', 'Gone'))

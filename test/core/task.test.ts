@@ -6,7 +6,9 @@ import { memoryStore } from '../../lib/index.ts'
 import type { Artifact, Task, TaskEvent, TaskState } from '../../lib/core/task.ts'
 import type { Content, Kept, Limits, Store } from '../../lib/index.ts'
 
-function tasksWith(limits: Partial<Limits> = {}, store: Store = memoryStore({ maxEntries: 100, maxBytes: 1e6 })): Tasks {
+function tasksWith(
+  limits: Partial<Limits> = {}, store: Store = memoryStore({ maxEntries: 100, maxBytes: 1e6 }),
+): Tasks {
   return new Tasks(limitsOf(limits), store)
 }
 
@@ -73,7 +75,9 @@ test('watchers are told the same in the same order, from the task as it stood, u
   const told: Record<string, string[]> = { first: [], second: [], gone: [] }
   const watch = (name: string): (() => void) => {
     const watched = tasks.watch('ann', id, (event: TaskEvent, task) => {
-      told[name]!.push(event.what === 'status' ? event.status.state : `${event.artifact.id} ${task.artifacts.length}`)
+      told[name]!.push(
+        event.what === 'status' ? event.status.state : `${event.artifact.id} ${task.artifacts.length}`,
+      )
     })
     assert.ok(watched)
     told[name]!.push(`from ${watched.task.status.state}`)
@@ -100,7 +104,9 @@ test('an artifact is added, added to, or replaced', () => {
   const { id } = tasks.create('ann', 'context')
   const flags: unknown[] = []
   tasks.watch('ann', id, (event) => { if (event.what === 'artifact') flags.push([event.append, event.last]) })
-  const part = (id_: string, said: string, name?: string): Artifact => ({ id: id_, ...name !== undefined && { name }, parts: [text(said)] })
+  const part = (id_: string, said: string, name?: string): Artifact => ({
+    id: id_, ...name !== undefined && { name }, parts: [text(said)],
+  })
   tasks.addArtifact(id, part('a', '1', 'Notes'), true, false)
   tasks.addArtifact(id, part('a', '2'), true, false)
   tasks.addArtifact(id, part('b', '3'))
@@ -118,9 +124,14 @@ test('a snapshot does not change', () => {
   tasks.addArtifact(before.id, { id: 'a', parts: [] })
   tasks.addMessage(before.id, { id: 'm', role: 'user', parts: [] })
   tasks.keep(before.id, { kept: 2 })
-  assert.deepEqual([before.status.state, before.artifacts, before.history, before.extra], ['submitted', [], [], { kept: 1 }])
+  assert.deepEqual(
+    [before.status.state, before.artifacts, before.history, before.extra], ['submitted', [], [], { kept: 1 }],
+  )
   const after = tasks.get('ann', before.id) as Task
-  assert.deepEqual([after.status.state, after.artifacts.length, after.history.length, after.extra], ['working', 1, 1, { kept: 2 }])
+  assert.deepEqual(
+    [after.status.state, after.artifacts.length, after.history.length, after.extra],
+    ['working', 1, 1, { kept: 2 }],
+  )
 })
 
 test('a finished task takes nothing more', () => {
@@ -140,7 +151,10 @@ test('as many tasks run as may, and finished ones make room', () => {
   const tasks = tasksWith({ maxTasks: 2 })
   const first = tasks.create('ann', 'context')
   tasks.create('ann', 'context')
-  assert.throws(() => tasks.create('bob', 'context'), { kind: 'busy', message: '2 tasks are running already; try again later' })
+  assert.throws(
+    () => tasks.create('bob', 'context'),
+    { kind: 'busy', message: '2 tasks are running already; try again later' },
+  )
   tasks.move(first.id, 'canceled')
   tasks.create('bob', 'context')
 })

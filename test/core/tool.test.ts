@@ -33,17 +33,22 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [{ name: 'add', run, title: 7 }, /has title 7; write a string/],
   [{ name: 'add', run, description: null }, /has description null; write a string/],
   [{ name: 'add', run, timeoutMs: NaN }, /has timeoutMs NaN/],
-  [{ name: 'add', run, scopes: 'admin' }, /has scopes "admin"; write a list of strings, as in \['orders:read'\]/],
+  [{ name: 'add', run, scopes: 'admin' },
+    /has scopes "admin"; write a list of strings, as in \['orders:read'\]/],
   [{ name: 'add', run, scopes: [7] }, /has scopes an array; write a list of strings/],
   [{ name: 'add', run, task: 'yes' }, /has task "yes"; write 'forbidden', 'optional' or 'required'/],
-  [{ name: 'add', run, inputSchema: { type: 'string' } }, /has an inputSchema whose root is not an object; write \{ type: 'object'/],
+  [{ name: 'add', run, inputSchema: { type: 'string' } },
+    /has an inputSchema whose root is not an object; write \{ type: 'object'/],
   [{ name: 'add', run, inputSchema: { type: 'objekt' } }, /The tool 'add': inputSchema: /],
   [{ name: 'add', run, outputSchema: { type: 7 } }, /The tool 'add': outputSchema: /],
 ]
 
 test('a mistake in a tool says what to write instead', () => {
   for (const [definition, sentence] of broken) {
-    assert.throws(() => defineTool(definition as ToolDefinition), (error) => error instanceof TypeError && sentence.test(error.message))
+    assert.throws(
+      () => defineTool(definition as ToolDefinition),
+      (error) => error instanceof TypeError && sentence.test(error.message),
+    )
   }
 })
 
@@ -62,12 +67,15 @@ const results: readonly (readonly [what: string, output: unknown, result: object
   ['an object', { a: 1 }, { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } }],
   ['an empty list', [], { content: [{ type: 'text', text: '[]' }], structuredContent: [] }],
   ['a list of texts', ['a'], { content: [{ type: 'text', text: '["a"]' }], structuredContent: ['a'] }],
-  ['an object with a type of its own', { type: 'cat' }, { content: [{ type: 'text', text: '{"type":"cat"}' }], structuredContent: { type: 'cat' } }],
+  ['an object with a type of its own', { type: 'cat' },
+    { content: [{ type: 'text', text: '{"type":"cat"}' }], structuredContent: { type: 'cat' } }],
   ['a whole result', { content: ['a', png], isError: true }, { content: [said, png], isError: true }],
   ['a whole result with data', { content: ['a'], structuredContent: { b: 1 }, _meta: { c: 2 } },
     { content: [said], structuredContent: { b: 1 }, _meta: { c: 2 } }],
-  ['data alone', { structuredContent: { b: 1 } }, { content: [{ type: 'text', text: '{"b":1}' }], structuredContent: { b: 1 } }],
-  ['an object that has content of its own', { content: 'a' }, { content: [{ type: 'text', text: '{"content":"a"}' }], structuredContent: { content: 'a' } }],
+  ['data alone', { structuredContent: { b: 1 } },
+    { content: [{ type: 'text', text: '{"b":1}' }], structuredContent: { b: 1 } }],
+  ['an object that has content of its own', { content: 'a' },
+    { content: [{ type: 'text', text: '{"content":"a"}' }], structuredContent: { content: 'a' } }],
 ]
 
 test('what a tool returns has one normal form', () => {
@@ -78,7 +86,10 @@ const cycle: Record<string, unknown> = {}
 cycle['self'] = cycle
 
 test('what JSON cannot say is the mistake of the tool', () => {
-  const outputs = [() => 1, Symbol('a'), 1n, { n: 1n }, cycle, { toJSON() { throw new Error('a') } }, { get a() { throw new Error('a') } }]
+  const outputs = [
+    () => 1, Symbol('a'), 1n, { n: 1n }, cycle, { toJSON() { throw new Error('a') } },
+    { get a() { throw new Error('a') } },
+  ]
   for (const output of outputs) assert.throws(() => toolResultOf(output), Error)
   assert.throws(() => toolResultOf({ type: 'image', data: 'AAAA' }), { name: 'Fault', kind: 'internal' })
 })

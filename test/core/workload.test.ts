@@ -13,7 +13,9 @@ test('as many calls run as may', () => {
     workload.check()
     workload.enter(call)
   }
-  assert.throws(() => workload.check(), { kind: 'busy', message: '2 calls are running here already; try again later' })
+  assert.throws(
+    () => workload.check(), { kind: 'busy', message: '2 calls are running here already; try again later' },
+  )
   workload.leave(calls[0]!)
   workload.leave(calls[0]!)
   workload.check()

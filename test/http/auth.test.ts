@@ -16,7 +16,9 @@ function idOf(found: unknown): string | undefined {
   return (found as Principal | undefined)?.id
 }
 
-const rows: readonly (readonly [what: string, headers: Record<string, string>, id: string | undefined, query?: string])[] = [
+const rows: readonly (readonly [
+  what: string, headers: Record<string, string>, id: string | undefined, query?: string,
+])[] = [
   ['the key', { 'x-api-key': 'secret' }, 'key:1'],
   ['a bearer', { authorization: 'Bearer secret' }, 'key:1'],
   ['a bearer in any case', { authorization: 'bEARER   secret' }, 'key:1'],
@@ -29,9 +31,12 @@ const rows: readonly (readonly [what: string, headers: Record<string, string>, i
   ['a longer key', { 'x-api-key': 'secret1' }, undefined],
   ['a very long key', { 'x-api-key': 's'.repeat(7_000) }, undefined],
   ['a key that is not ASCII', { 'x-api-key': 's\u00e9cret' }, undefined],
-  ['a wrong bearer beside the right key', { 'x-api-key': 'secret', 'authorization': 'Bearer other' }, undefined],
-  ['a wrong key beside the right bearer', { 'x-api-key': 'other', 'authorization': 'Bearer secret' }, undefined],
-  ['another scheme beside the right key', { 'x-api-key': 'secret', 'authorization': 'Basic c2VjcmV0' }, undefined],
+  ['a wrong bearer beside the right key', { 'x-api-key': 'secret', 'authorization': 'Bearer other' },
+    undefined],
+  ['a wrong key beside the right bearer', { 'x-api-key': 'other', 'authorization': 'Bearer secret' },
+    undefined],
+  ['another scheme beside the right key', { 'x-api-key': 'secret', 'authorization': 'Basic c2VjcmV0' },
+    undefined],
   ['two key headers', { 'x-api-key': 'secret, secret' }, undefined],
   ['two bearers', { authorization: 'Bearer secret, Bearer secret' }, undefined],
   ['a bearer without a token', { authorization: 'Bearer ' }, undefined],
@@ -55,7 +60,8 @@ test('several keys hold at once, each with its name, scopes and time', () => {
     { id: 'gone', key: 'fifth', expires: '2020-01-01' },
     { id: 'gone', key: 'sixth', expires: Date.now() - 1 },
   ]
-  const found = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].map((key) => who(keys, { 'x-api-key': key }))
+  const given = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth']
+  const found = given.map((key) => who(keys, { 'x-api-key': key }))
   assert.deepEqual(found.map(idOf), ['key:1', 'key:ops', 'key:ops', 'key:late', undefined, undefined])
   assert.deepEqual((found[1] as Principal).scopes, ['write'])
 })
@@ -69,7 +75,9 @@ test('a function may know the keys, at once or by a promise', async () => {
   assert.deepEqual(who(verify, { 'x-api-key': 'good' }), { id: 'ann', scopes: ['read'] })
   assert.equal(who(verify, { authorization: 'Bearer bad' }), undefined)
   assert.deepEqual(told, ['good', 'GET', '/', 'bad', 'GET', '/'])
-  assert.equal(idOf(await who(async (credential) => verify(credential, noRequest), { 'x-api-key': 'good' })), 'ann')
+  assert.equal(
+    idOf(await who(async (credential) => verify(credential, noRequest), { 'x-api-key': 'good' })), 'ann',
+  )
   assert.equal(await who(async () => null, { 'x-api-key': 'good' }), undefined)
   // Without one credential there is nothing to ask about.
   assert.equal(who(() => assert.fail('asked'), {}), undefined)
@@ -96,5 +104,7 @@ const mistakes: readonly (readonly [apiKey: unknown, sentence: RegExp])[] = [
 ]
 
 test('a key that cannot be one is a mistake in the options', () => {
-  for (const [apiKey, sentence] of mistakes) assert.throws(() => createAuthenticate(apiKey as ApiKey), sentence)
+  for (const [apiKey, sentence] of mistakes) {
+    assert.throws(() => createAuthenticate(apiKey as ApiKey), sentence)
+  }
 })

@@ -35,7 +35,8 @@ async function house(
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, trustProxy: false,
-    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }), authenticate: () => undefined,
+    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }),
+    authenticate: () => undefined,
     isDraining: () => false,
   })
   const listener = createListener({ gate, streams, budget, limits, log })
@@ -44,14 +45,19 @@ async function house(
   const inside = createFetch({ gate, streams, budget, limits, log })
   const outside: Call = (path, body, headers) => {
     const { method, body: stream, headers: all } = request(path, body, headers)
-    return fetch(`http://127.0.0.1:${port}${path}`, { method, headers: all, ...stream && { body: JSON.stringify(body) } })
+    return fetch(
+      `http://127.0.0.1:${port}${path}`,
+      { method, headers: all, ...stream && { body: JSON.stringify(body) } },
+    )
   }
   return { calls: [outside, (...args) => inside(request(...args))], port, streams }
 }
 
 function endpoint(path: string, method: string, handle: Endpoint['handle']): Endpoint {
   const refuse: Endpoint['refuse'] = ({ status, detail }) => ({ status, type: 'text/plain', body: detail })
-  return { path, methods: [method], handle, refuse, ...method === 'POST' && { accepts: ['application/json'] } }
+  return {
+    path, methods: [method], handle, refuse, ...method === 'POST' && { accepts: ['application/json'] },
+  }
 }
 
 const events = (body: Source): Reply => ({ status: 200, type: EVENT_STREAM, body })
@@ -176,7 +182,9 @@ class Lasting {
 
 test('a stream outlives its socket and is taken up again where it was left', async (t) => {
   const lasting = new Lasting()
-  const follow = endpoint('/follow', 'GET', (exchange) => events(lasting.from(Number(exchange.header('last-event-id') ?? 0))))
+  const follow = endpoint(
+    '/follow', 'GET', (exchange) => events(lasting.from(Number(exchange.header('last-event-id') ?? 0))),
+  )
   const { calls } = await house(t, [follow])
   for (const [at, call] of calls.entries()) {
     const base = at * 4
@@ -231,13 +239,16 @@ const broken: readonly (readonly [what: string, handle: Endpoint['handle']])[] =
   ['has a header that is none', () => ({ status: 200, headers: ['X-Note', 'a\r\nb: c'] })],
   ['has a header that is none, later', async () => ({ status: 200, headers: ['X-Note', 'a\r\nb: c'] })],
   ['has a stream that does not open', () => events({ open: () => { throw new Error('secret') } })],
-  ['has a stream that does not open, later', async () => events({ open: () => { throw new Error('secret') } })],
+  ['has a stream that does not open, later',
+    async () => events({ open: () => { throw new Error('secret') } })],
 ]
 
 test('an endpoint that breaks is told in its own form, and takes nothing with it', async (t) => {
   let handle: Endpoint['handle'] = () => ({ status: 200 })
   const logged: string[] = []
-  const { calls, streams } = await house(t, [endpoint('/broken', 'GET', (exchange) => handle(exchange))], {}, logged)
+  const { calls, streams } = await house(
+    t, [endpoint('/broken', 'GET', (exchange) => handle(exchange))], {}, logged,
+  )
   for (const [what, breaking] of broken) {
     for (const [at, call] of calls.entries()) {
       handle = breaking
@@ -256,7 +267,9 @@ test('HEAD and a full house begin no stream for anybody', async (t) => {
   const sinks: boolean[] = []
   let over = 0
   const source: Source = { open: (sink) => { sinks.push(sink.closed); return () => { over++ } } }
-  const { calls, port, streams } = await house(t, [endpoint('/follow', 'GET', () => events(source))], { maxStreams: 1 })
+  const { calls, port, streams } = await house(
+    t, [endpoint('/follow', 'GET', () => events(source))], { maxStreams: 1 },
+  )
   const wire = await dial(t, port)
   wire.send('HEAD /follow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
   assert.match(await wire.closed(), /^HTTP\/1\.1 200 [^]*text\/event-stream[^]*\r\n\r\n$/)

@@ -9,14 +9,19 @@ const OF_THE_SOCKET = new Set(['date', 'connection', 'keep-alive', 'transfer-enc
 async function bytesOf(response: Response, isStream: boolean): Promise<unknown> {
   const headers = [...response.headers].filter(([name]) => !OF_THE_SOCKET.has(name))
   // A stream that ends at once has a length on a socket, where one can be told in time.
-  return [response.status, headers.filter(([name]) => !isStream || name !== 'content-length'), await response.text()]
+  return [
+    response.status, headers.filter(([name]) => !isStream || name !== 'content-length'),
+    await response.text(),
+  ]
 }
 
 const id = { 'x-request-id': 'same', 'x-session-id': 'same-session' }
 const origin = { ...id, origin: 'https://app.example' }
 const key = { ...id, 'x-api-key': 'k' }
 
-const rows: readonly (readonly [path: string, body: unknown, headers: Record<string, string>, method?: string])[] = [
+const rows: readonly (readonly [
+  path: string, body: unknown, headers: Record<string, string>, method?: string,
+])[] = [
   ['/', undefined, id],
   ['/', undefined, { ...id, accept: 'text/html' }],
   ['/', undefined, id, 'HEAD'],
@@ -48,7 +53,8 @@ const rows: readonly (readonly [path: string, body: unknown, headers: Record<str
 
 test('without a socket the answer is byte for byte the one that goes over it', async (t) => {
   const { server, url } = await listen(t, {
-    agents: [echo], apiKey: 'k', cors: 'https://app.example', maxBodyBytes: 4_000, publicUrl: 'http://agents.example',
+    agents: [echo], apiKey: 'k', cors: 'https://app.example', maxBodyBytes: 4_000,
+    publicUrl: 'http://agents.example',
     allowedHosts: ['*'],
   })
   for (const [path, body, headers, method] of rows) {
@@ -65,7 +71,13 @@ test('without a socket the answer is byte for byte the one that goes over it', a
 })
 
 /** A run that goes on until nobody wants it. */
-function patient(): { readonly started: () => boolean; readonly aborted: () => boolean; run(prompt: string, call: Call): Promise<string> } {
+function patient(
+  
+): {
+  readonly started: () => boolean
+  readonly aborted: () => boolean
+  run(prompt: string, call: Call): Promise<string>
+} {
   let signal: AbortSignal | undefined
   return {
     started: () => signal !== undefined,
@@ -119,13 +131,18 @@ function streamed(pieces: readonly (string | Uint8Array | Error)[]): Request {
       yield typeof piece === 'string' ? Buffer.from(piece) : piece
     }
   }
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: ReadableStream.from(chunks()), duplex: 'half' }
+  const init = {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: ReadableStream.from(chunks()),
+    duplex: 'half',
+  }
   return new Request('http://triport.test/', init as RequestInit)
 }
 
 test('a body that comes in pieces is read within the same bounds', async (t) => {
   const logged: string[] = []
-  const server = serve(t, { agents: [echo], maxBodyBytes: 100, log: (level, message) => logged.push(`${level} ${message}`) })
+  const server = serve(
+    t, { agents: [echo], maxBodyBytes: 100, log: (level, message) => logged.push(`${level} ${message}`) },
+  )
   const bodies: readonly (readonly [pieces: readonly (string | Uint8Array | Error)[], status: number])[] = [
     [['{"query":', '"hello"}'], 200],
     [['{"query":"', Uint8Array.of(0xc3), Uint8Array.of(0xa9), '"}'], 200],
@@ -134,7 +151,9 @@ test('a body that comes in pieces is read within the same bounds', async (t) => 
     [['{"query":', new Error('the line broke')], 400],
     [[], 400],
   ]
-  for (const [pieces, status] of bodies) assert.equal((await server.fetch(streamed(pieces))).status, status, String(pieces))
+  for (const [pieces, status] of bodies) {
+    assert.equal((await server.fetch(streamed(pieces))).status, status, String(pieces))
+  }
   assert.deepEqual(logged, [])
 })
 
@@ -147,7 +166,10 @@ test('bodies without a socket count too, and give their room back', async (t) =>
     await held
     yield Buffer.from('"}')
   }
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: ReadableStream.from(slow()), duplex: 'half' }
+  const init = {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: ReadableStream.from(slow()),
+    duplex: 'half',
+  }
   const first = server.fetch(new Request('http://triport.test/', init as RequestInit))
   await new Promise((resolve) => setTimeout(resolve, 20))
   const refused = await server.fetch(request('/', { query: 'too much' }))

@@ -7,12 +7,12 @@ import { BodyBudget } from '../../lib/http/body.ts'
 import { createGate } from '../../lib/http/gate.ts'
 import { createGuard } from '../../lib/http/guard.ts'
 import { createRouter } from '../../lib/http/router.ts'
-import type { Endpoint, Refusal } from '../../lib/http/exchange.ts'
+import type { Endpoint, Refusal, Reply } from '../../lib/http/exchange.ts'
 import type { GateOptions } from '../../lib/http/gate.ts'
 import type { Arrival, Visit } from '../../lib/http/visit.ts'
 
 function endpoint(path: string, methods: readonly string[], more: Partial<Endpoint> = {}): Endpoint {
-  const refuse = ({ status, detail, headers }: Refusal): { status: number; body: string; headers?: readonly string[] } =>
+  const refuse = ({ status, detail, headers }: Refusal): Reply =>
     ({ status, body: `${path} refuses: ${detail}`, ...headers !== undefined && { headers } })
   return { path, methods, refuse, handle: () => ({ status: 200 }), ...more }
 }
@@ -26,12 +26,15 @@ const endpoints = [
 
 function visitOf(options: Partial<GateOptions>, arrival: Partial<Arrival>): Visit {
   const gate = createGate({
-    name: 'Test "House"', limits: defaults, budget: new BodyBudget(defaults.maxBodiesBytes), log: () => {}, anonymous,
-    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }), authenticate: () => undefined,
+    name: 'Test "House"', limits: defaults, budget: new BodyBudget(defaults.maxBodiesBytes), log: () => {},
+    anonymous,
+    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }),
+    authenticate: () => undefined,
     mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false, ...options,
   })
   const visit = gate({
-    method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback', secure: false,
+    method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
+    secure: false,
     remoteAddress: '127.0.0.1', onGone: () => {}, ...arrival,
   })
   assert.ok(!(visit instanceof Promise))
@@ -40,16 +43,21 @@ function visitOf(options: Partial<GateOptions>, arrival: Partial<Arrival>): Visi
 
 const post = (...headers: readonly string[]): Partial<Arrival> =>
   ({ method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '2', ...headers] })
+const FOREIGN_HOST = ['host', 'evil.example']
+const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
+const keyed: Partial<GateOptions> = { authenticate: () => createAuthenticate('k') }
 const JSON_BODY = ['content-type', 'application/json'] as const
 
 const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, status: number | undefined])[] = [
   ['HTTP/1.0', { httpVersion: '1.0' }, undefined],
   ['HTTP/0.9', { httpVersion: '0.9' }, 505],
   ['HTTP/2 in name only', { httpVersion: '2.0' }, 505],
-  ['HTTP/2 in somebody else\'s server', { httpVersion: '2.0', rawHeaders: [':path', '/', 'host', 'localhost'] }, undefined],
+  ['HTTP/2 in somebody else\'s server',
+    { httpVersion: '2.0', rawHeaders: [':path', '/', 'host', 'localhost'] }, undefined],
   ['no Host', { rawHeaders: [] }, 400],
   ['no Host in HTTP/1.0, where a name is asked for', { httpVersion: '1.0', rawHeaders: [] }, 403],
-  ['200 header lines', { rawHeaders: ['host', 'localhost', ...Array(199).fill(['x', 'y']).flat()] }, undefined],
+  ['200 header lines', { rawHeaders: ['host', 'localhost', ...Array(199).fill(['x', 'y']).flat()] },
+    undefined],
   ['201 header lines', { rawHeaders: ['host', 'localhost', ...Array(200).fill(['x', 'y']).flat()] }, 431],
   ['two Host lines', { rawHeaders: ['host', 'localhost', 'Host', 'evil.example'] }, 400],
   ['two equal Host lines', { rawHeaders: ['host', 'localhost', 'Host', 'localhost'] }, 400],
@@ -60,11 +68,12 @@ const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
   ['an absolute target elsewhere', { target: 'http://evil.example/list' }, 400],
   ['an absolute target with a name in it', { target: 'http://localhost@evil.example/list' }, 400],
   ['an absolute target without a host', { target: 'http:///list' }, 400],
-  ['an absolute target that Host contradicts', { target: 'http://localhost/', rawHeaders: ['host', 'evil.example'] }, 400],
+  ['an absolute target that Host contradicts',
+    { target: 'http://localhost/', rawHeaders: ['host', 'evil.example'] }, 400],
   ['a broken escape', { target: '/%zz' }, 400],
   ['an escaped slash', { target: '/%2Flist' }, 400],
-  ['a foreign Host', { rawHeaders: ['host', 'evil.example'] }, 403],
-  ['a foreign Origin', { rawHeaders: ['host', 'localhost', 'origin', 'http://evil.example'] }, 403],
+  ['a foreign Host', { rawHeaders: FOREIGN_HOST }, 403],
+  ['a foreign Origin', { rawHeaders: FOREIGN_ORIGIN }, 403],
   ['a foreign Origin on what is public',
     { target: '/card', rawHeaders: ['host', 'localhost', 'origin', 'http://evil.example'] }, undefined],
   ['no such path', { target: '/nothing' }, 404],
@@ -77,7 +86,9 @@ const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
 ]
 
 test('a frame, a name or a place that is not good ends the matter before any body is read', () => {
-  for (const [what, arrival, status] of frames) assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  for (const [what, arrival, status] of frames) {
+    assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  }
 })
 
 const bodies: readonly (readonly [what: string, arrival: Partial<Arrival>, status: number | undefined])[] = [
@@ -85,7 +96,8 @@ const bodies: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
   ['JSON in UTF-8', post('content-type', 'Application/JSON; charset="UTF-8"'), undefined],
   ['another type that is taken', post('content-type', 'application/a2a+json'), undefined],
   ['no body', { method: 'POST' }, undefined],
-  ['a body of no length', { method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '0'] }, undefined],
+  ['a body of no length', { method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '0'] },
+    undefined],
   ['identity', post(...JSON_BODY, 'content-encoding', 'Identity'), undefined],
   ['no type', post(), 415],
   ['text', post('content-type', 'text/plain'), 415],
@@ -96,14 +108,21 @@ const bodies: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
   ['another charset', post('content-type', 'application/json; charset=latin1'), 415],
   ['gzip', post(...JSON_BODY, 'content-encoding', 'gzip'), 415],
   ['gzip twice', post(...JSON_BODY, 'content-encoding', 'identity, gzip'), 415],
-  ['a chunked body of no type', { method: 'POST', rawHeaders: ['host', 'localhost', 'transfer-encoding', 'chunked'] }, 415],
-  ['too long', { method: 'POST', rawHeaders: ['host', 'localhost', ...JSON_BODY, 'content-length', '4194305'] }, 413],
-  ['as long as allowed', { method: 'POST', rawHeaders: ['host', 'localhost', ...JSON_BODY, 'content-length', '4194304'] }, undefined],
-  ['a GET with any body', { target: '/list', rawHeaders: ['host', 'localhost', 'content-length', '9999999'] }, undefined],
+  ['a chunked body of no type',
+    { method: 'POST', rawHeaders: ['host', 'localhost', 'transfer-encoding', 'chunked'] }, 415],
+  ['too long',
+    { method: 'POST', rawHeaders: ['host', 'localhost', ...JSON_BODY, 'content-length', '4194305'] }, 413],
+  ['as long as allowed',
+    { method: 'POST', rawHeaders: ['host', 'localhost', ...JSON_BODY, 'content-length', '4194304'] },
+    undefined],
+  ['a GET with any body', { target: '/list', rawHeaders: ['host', 'localhost', 'content-length', '9999999'] },
+    undefined],
 ]
 
 test('a body is judged by its headers', () => {
-  for (const [what, arrival, status] of bodies) assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  for (const [what, arrival, status] of bodies) {
+    assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  }
 })
 
 test('a body that finds no room beside the others is not begun', () => {
@@ -115,33 +134,41 @@ test('a body that finds no room beside the others is not begun', () => {
 })
 
 test('a refusal has the form of the endpoint that it concerns', () => {
-  assert.match(String(visitOf({}, post()).refusal?.body), /^\/ refuses: The body must be application\/json or/)
-  assert.match(String(visitOf({}, { method: 'PUT', target: '/list' }).refusal?.body), /^\/list refuses: This path answers GET/)
+  assert.match(
+    String(visitOf({}, post()).refusal?.body), /^\/ refuses: The body must be application\/json or/,
+  )
+  assert.match(
+    String(visitOf({}, { method: 'PUT', target: '/list' }).refusal?.body),
+    /^\/list refuses: This path answers GET/,
+  )
   const nowhere = visitOf({}, { target: '/nothing' }).refusal
   assert.equal(nowhere?.type, 'application/problem+json')
 })
 
 test('a path says which methods it has', () => {
   assert.deepEqual(visitOf({}, { method: 'PUT' }).refusal?.headers, ['Allow', 'GET, HEAD, POST'])
-  assert.deepEqual(visitOf({}, { method: 'OPTIONS' }).refusal, { status: 204, headers: ['Allow', 'GET, HEAD, POST, OPTIONS'] })
+  assert.deepEqual(
+    visitOf({}, { method: 'OPTIONS' }).refusal,
+    { status: 204, headers: ['Allow', 'GET, HEAD, POST, OPTIONS'] },
+  )
   assert.deepEqual(visitOf({}, { method: 'OPTIONS', target: '*' }).refusal,
     { status: 204, headers: ['Allow', 'GET, POST, OPTIONS'] })
   assert.equal(visitOf({}, { method: 'OPTIONS', target: '/nothing' }).refusal?.status, 404)
 })
 
 /** What is wrong with a request, more of it in each row, and the one thing that it is told. */
-const order: readonly (readonly [what: string, arrival: Partial<Arrival>, options: Partial<GateOptions>, status: number])[] = [
+const order: readonly (readonly [
+  what: string, arrival: Partial<Arrival>, options: Partial<GateOptions>, status: number,
+])[] = [
   ['drains', post(...JSON_BODY), { isDraining: () => true }, 503],
   ['drains, bad body', post('content-type', 'text/plain'), { isDraining: () => true }, 503],
   ['no method, drains', { method: 'PUT' }, { isDraining: () => true }, 405],
-  ['no path, no key', { target: '/nothing' }, { authenticate: () => createAuthenticate('k') }, 401],
-  ['no method, no key', { method: 'DELETE', target: '/list' }, { authenticate: () => createAuthenticate('k') }, 401],
-  ['bad body, no key', post('content-type', 'text/plain'), { authenticate: () => createAuthenticate('k') }, 401],
-  ['foreign Origin, no key', { target: '/list', rawHeaders: ['host', 'localhost', 'origin', 'http://evil.example'] },
-    { authenticate: () => createAuthenticate('k') }, 403],
-  ['foreign Host, unknown path, no key', { target: '/nothing', rawHeaders: ['host', 'evil.example'] },
-    { authenticate: () => createAuthenticate('k') }, 403],
-  ['OPTIONS of a foreign page', { method: 'OPTIONS', rawHeaders: ['host', 'localhost', 'origin', 'http://evil.example'] }, {}, 403],
+  ['no path, no key', { target: '/nothing' }, keyed, 401],
+  ['no method, no key', { method: 'DELETE', target: '/list' }, keyed, 401],
+  ['bad body, no key', post('content-type', 'text/plain'), keyed, 401],
+  ['foreign Origin, no key', { target: '/list', rawHeaders: FOREIGN_ORIGIN }, keyed, 403],
+  ['foreign Host, unknown path, no key', { target: '/nothing', rawHeaders: FOREIGN_HOST }, keyed, 403],
+  ['OPTIONS of a foreign page', { method: 'OPTIONS', rawHeaders: FOREIGN_ORIGIN }, {}, 403],
 ]
 
 test('guard, key, place, load, body: whatever comes first is what a request is told', () => {
@@ -151,35 +178,40 @@ test('guard, key, place, load, body: whatever comes first is what a request is t
 })
 
 test('who has no key is told how to bring one', () => {
-  const { refusal } = visitOf({ authenticate: () => createAuthenticate('k') }, { target: '/list' })
+  const { refusal } = visitOf(keyed, { target: '/list' })
   assert.equal(refusal?.status, 401)
   assert.deepEqual(refusal?.headers, ['WWW-Authenticate', 'Bearer realm="Test House"'])
 })
 
 test('what is open needs no key, and a closing server still answers what always answers', () => {
-  const keyed = { authenticate: () => createAuthenticate('k') }
   assert.equal(visitOf(keyed, {}).refusal, undefined)
   assert.equal(visitOf(keyed, { target: '/card' }).refusal, undefined)
   assert.equal(visitOf({ isDraining: () => true }, {}).refusal, undefined)
 })
 
 test('where nobody needs a key everybody is anonymous, whatever they bring', () => {
-  const visit = visitOf({}, { rawHeaders: ['host', 'localhost', 'authorization', 'Bearer x', 'x-api-key', 'y'] })
+  const visit = visitOf(
+    {}, { rawHeaders: ['host', 'localhost', 'authorization', 'Bearer x', 'x-api-key', 'y'] },
+  )
   assert.equal(visit.refusal, undefined)
   assert.equal(visit.principal, anonymous)
 })
 
 test('a check of keys that breaks lets nobody in and shows nothing', async () => {
   const logged: unknown[] = []
-  const checks = [() => { throw new Error('database down') }, () => Promise.reject(new Error('database down'))]
+  const checks = [
+    () => { throw new Error('database down') }, () => Promise.reject(new Error('database down')),
+  ]
   for (const check of checks) {
     const gate = createGate({
-      name: 'Test', limits: defaults, budget: new BodyBudget(1), log: (level, message) => logged.push(level, message), anonymous,
+      name: 'Test', limits: defaults, budget: new BodyBudget(1),
+      log: (level, message) => logged.push(level, message), anonymous,
       router: createRouter(endpoints), guard: createGuard({ isKeyed: () => true }), authenticate: () => check,
       mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false,
     })
     const { refusal } = await gate({
-      method: 'GET', target: '/list', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback', secure: false,
+      method: 'GET', target: '/list', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
+      secure: false,
       remoteAddress: undefined, onGone: () => {},
     })
     assert.equal(refusal?.status, 500)

@@ -8,10 +8,14 @@ import type { Head } from '../../lib/http/exchange.ts'
 const open: GuardOptions = { isKeyed: () => false }
 
 function head(host?: string, origin?: string): Head {
-  return readHead([...host === undefined ? [] : ['host', host], ...origin === undefined ? [] : ['origin', origin]])
+  return readHead([
+    ...host === undefined ? [] : ['host', host], ...origin === undefined ? [] : ['origin', origin],
+  ])
 }
 
-const hosts: readonly (readonly [options: Partial<GuardOptions>, bind: Bind, host: string | undefined, isFine: boolean])[] = [
+const hosts: readonly (readonly [
+  options: Partial<GuardOptions>, bind: Bind, host: string | undefined, isFine: boolean,
+])[] = [
   // A loopback address is reached by the names of a loopback address.
   [{}, 'loopback', 'localhost', true],
   [{}, 'loopback', 'LocalHost:8000', true],
@@ -64,7 +68,9 @@ test('a Host that is on no list is refused', () => {
   }
 })
 
-const origins: readonly (readonly [options: Partial<GuardOptions>, host: string, origin: string, isFine: boolean])[] = [
+const origins: readonly (readonly [
+  options: Partial<GuardOptions>, host: string, origin: string, isFine: boolean,
+])[] = [
   [{}, 'localhost', 'http://localhost:3000', true],
   [{}, 'localhost', 'https://127.0.0.1', true],
   [{}, 'localhost', 'http://[::1]:5173', true],
@@ -105,7 +111,9 @@ test('a page may call from loopback, from a listed origin, or from the server it
 test('what is public is read from every page, but not under every name', () => {
   const guard = createGuard(open)
   assert.equal(guard.check(head('localhost', 'https://evil.example'), 'loopback', true).refused, undefined)
-  assert.deepEqual(guard.check(head('localhost'), 'loopback', true).headers, ['Access-Control-Allow-Origin', '*'])
+  assert.deepEqual(
+    guard.check(head('localhost'), 'loopback', true).headers, ['Access-Control-Allow-Origin', '*'],
+  )
   assert.notEqual(guard.check(head('evil.example'), 'loopback', true).refused, undefined)
 })
 
@@ -115,7 +123,9 @@ test('a verdict on one name is never given for another', () => {
     assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
     assert.notEqual(guard.check(head('evil.example'), 'loopback', false).refused, undefined)
     assert.equal(guard.check(head('evil.example'), 'network', false).refused, undefined)
-    assert.notEqual(guard.check(head('localhost', 'http://evil.example'), 'loopback', false).refused, undefined)
+    assert.notEqual(
+      guard.check(head('localhost', 'http://evil.example'), 'loopback', false).refused, undefined,
+    )
   }
   // A stranger can invent names without end.
   for (let at = 0; at < 1_000; at++) {
@@ -123,7 +133,9 @@ test('a verdict on one name is never given for another', () => {
   }
 })
 
-const cors: readonly (readonly [cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean])[] = [
+const cors: readonly (readonly [
+  cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean,
+])[] = [
   [undefined, 'http://localhost:3000', undefined, false],
   ['https://app.example', 'https://app.example', 'https://app.example', true],
   ['https://app.example', 'http://localhost:3000', undefined, true],
@@ -134,9 +146,14 @@ const cors: readonly (readonly [cors: GuardOptions['cors'], origin: string | und
 
 test('only pages that the operator lists may read, and never with credentials', () => {
   for (const [option, origin, allowed, vary] of cors) {
-    const { headers } = createGuard({ ...open, cors: option }).check(head('localhost', origin), 'loopback', false)
+    const { headers } = createGuard({ ...open, cors: option }).check(
+      head('localhost', origin), 'loopback', false,
+    )
     const of = (name: string): string | undefined => headers[headers.indexOf(name) + 1]
-    assert.equal(headers.includes('Access-Control-Allow-Origin') ? of('Access-Control-Allow-Origin') : undefined, allowed)
+    assert.equal(
+      headers.includes('Access-Control-Allow-Origin') ? of('Access-Control-Allow-Origin') : undefined,
+      allowed,
+    )
     assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, `${option} ${origin}`)
     assert.equal(headers.includes('Access-Control-Allow-Credentials'), false)
     if (allowed !== undefined) {
@@ -149,11 +166,12 @@ test('only pages that the operator lists may read, and never with credentials', 
 test('a preflight allows the headers that are asked for', () => {
   const guard = createGuard({ ...open, cors: 'https://app.example' })
   const asked = 'content-type, mcp-param-region, x-api-key'
-  const headers = guard.preflight(head('localhost', 'https://app.example'), false, ['POST', 'OPTIONS'], asked) ?? []
+  const app = head('localhost', 'https://app.example')
+  const headers = guard.preflight(app, false, ['POST', 'OPTIONS'], asked) ?? []
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Headers') + 1], asked)
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Methods') + 1], 'POST, OPTIONS')
   for (const hostile of ['a\r\nset-cookie: b', 'ä', `x${'-'.repeat(5_000)}`]) {
-    const answer = guard.preflight(head('localhost', 'https://app.example'), false, ['POST'], hostile) ?? []
+    const answer = guard.preflight(app, false, ['POST'], hostile) ?? []
     assert.equal(answer.includes('Access-Control-Allow-Headers'), false)
   }
   assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), false, ['POST'], asked), undefined)
@@ -167,14 +185,17 @@ test('what is no host and no origin is a mistake in the options', () => {
     [{ allowedOrigins: ['https://app.example/path'] }, /is no origin/],
     [{ cors: 'null' }, /'null' is no origin/],
   ]
-  for (const [options, sentence] of mistakes) assert.throws(() => createGuard({ ...open, ...options }), sentence)
+  for (const [options, sentence] of mistakes) {
+    assert.throws(() => createGuard({ ...open, ...options }), sentence)
+  }
 })
 
 test('loopback addresses are known in every spelling', () => {
   for (const address of ['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]', '::ffff:127.0.0.1']) {
     assert.equal(isLoopback(address), true, address)
   }
-  for (const address of [undefined, '', '0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '1127.0.0.1', 'localhost.evil.example']) {
+  const others = [undefined, '', '0.0.0.0', '::', '10.0.0.1', '128.0.0.1', '1127.0.0.1', 'localhost.example']
+  for (const address of others) {
     assert.equal(isLoopback(address), false, address)
   }
 })

@@ -12,6 +12,9 @@ const QUERY = '{"query":"hello"}'
 const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
 const GOOD = `${POST}Content-Length: ${QUERY.length}\r\nConnection: close\r\n\r\n${QUERY}`
 
+/** The rest of a request that is the last on its connection and has nothing in it. */
+const LAST = 'HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+
 /** Statuses that are right, `closed` among them where saying nothing is right too. */
 type Owed = number | readonly (number | 'closed')[]
 
@@ -41,17 +44,22 @@ const refusals: readonly (readonly [what: string, bytes: string | Uint8Array, ow
   ['garbage', '\r\n\r\n!"§$%&/()=?\r\n\r\n', [400, 'closed']],
   ['a header over 16 KiB', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
   ['a path over 16 KiB', `GET /${'x'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
-  ['over 200 lines', `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(199)}\r\n`, 431],
-  ['over 2000 lines', `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X:y\r\n'.repeat(2_100)}\r\n`, 431],
+  ['over 200 lines',
+    `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(199)}\r\n`, 431],
+  ['over 2000 lines',
+    `GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X:y\r\n'.repeat(2_100)}\r\n`, 431],
   ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['two Hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n', 400],
   ['a foreign Host', 'GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n', 403],
   ['HTTP/0.9', 'GET /\r\n\r\n', [400, 505, 'closed']],
-  ['HTTP/2.0 in the clear', 'GET / HTTP/2.0\r\nHost: localhost\r\nConnection: close\r\n\r\n', [400, 505, 'closed']],
-  ['an absolute target elsewhere', 'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+  ['HTTP/2.0 in the clear', 'GET / HTTP/2.0\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    [400, 505, 'closed']],
+  ['an absolute target elsewhere',
+    `GET http://evil.example/ ${LAST}`, 400],
   ['CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', ['closed']],
   ['TRACE', 'TRACE / HTTP/1.1\r\nHost: localhost\r\nX-Secret: s\r\nConnection: close\r\n\r\n', 405],
-  ['an unknown Expect', 'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: magic\r\nConnection: close\r\n\r\n', 417],
+  ['an unknown Expect', 'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: magic\r\nConnection: close\r\n\r\n',
+    417],
 ]
 
 test('what is no request of ours is refused, and the next one is served', async (t) => {
@@ -70,7 +78,9 @@ test('what is no request of ours is refused, and the next one is served', async 
   }
 })
 
-const utf8 = (bytes: readonly number[]): Buffer => Buffer.from([...Buffer.from('{"query":"'), ...bytes, ...Buffer.from('"}')])
+const utf8 = (bytes: readonly number[]): Buffer => Buffer.from([
+  ...Buffer.from('{"query":"'), ...bytes, ...Buffer.from('"}'),
+])
 
 /** Bodies as they are on the wire. */
 const bodies: readonly (readonly [what: string, body: Buffer, status: number])[] = [
@@ -85,9 +95,10 @@ const bodies: readonly (readonly [what: string, body: Buffer, status: number])[]
   ['a raw line feed in a string', utf8([0x0a]), 400],
   ['a raw NUL in a string', utf8([0]), 400],
   ['an escaped NUL', Buffer.from('{"query":"\\u0000"}'), 200],
-  ['a line separator', Buffer.from('{"query":"\u2028"}'), 200],
+  ['a line separator', Buffer.from('{"query":"a\u2028"}'), 200],
   ['a very long number', Buffer.from(`{"query":"a","metadata":{"n":${'9'.repeat(300_000)}}}`), 200],
-  ['a name that means something to JavaScript', Buffer.from('{"query":"a","__proto__":{"stream":true}}'), 200],
+  ['a name that means something to JavaScript', Buffer.from('{"query":"a","__proto__":{"stream":true}}'),
+    200],
 ]
 
 test('a body is UTF-8 and JSON to the byte', async (t) => {
@@ -96,7 +107,9 @@ test('a body is UTF-8 and JSON to the byte', async (t) => {
     const head = Buffer.from(`${POST}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`)
     const [answer] = await say(t, port, Buffer.concat([head, body]))
     assert.equal(answer?.status, status, what)
-    assert.equal(answer.headers.get('content-type'), status === 200 ? 'application/json' : 'application/problem+json')
+    assert.equal(
+      answer.headers.get('content-type'), status === 200 ? 'application/json' : 'application/problem+json',
+    )
   }
 })
 
@@ -116,15 +129,19 @@ test('bodies that find no room beside each other are refused in the middle too',
 
 const served: readonly (readonly [what: string, bytes: string, status: number])[] = [
   ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n', 200],
-  ['an absolute target', 'GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 200],
-  ['OPTIONS of everything', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 204],
-  ['OPTIONS of a path', 'OPTIONS / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 204],
-  ['an upgrade', 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\n\r\n', 200],
+  ['an absolute target', `GET http://localhost/health ${LAST}`, 200],
+  ['OPTIONS of everything', `OPTIONS * ${LAST}`, 204],
+  ['OPTIONS of a path', `OPTIONS / ${LAST}`, 204],
+  ['an upgrade',
+    'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\n\r\n',
+    200],
   ['headers that mean something to JavaScript',
-    'GET /health HTTP/1.1\r\nHost: localhost\r\n__proto__: a\r\nconstructor: b\r\ntoString: c\r\nConnection: close\r\n\r\n', 200],
-  ['200 lines', `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(198)}\r\n`, 200],
-  ['chunks', `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2;x=y\r\n{"\r\nf\r\nquery":"hello"}\r\n0\r\n\r\n`, 200],
-  ['an escaped path', 'GET /%68ealth HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 200],
+    'GET /health HTTP/1.0\r\nHost: localhost\r\n__proto__: a\r\nconstructor: b\r\ntoString: c\r\n\r\n', 200],
+  ['200 lines',
+    `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(198)}\r\n`, 200],
+  ['chunks', `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+    + '2;x=y\r\n{"\r\nf\r\nquery":"hello"}\r\n0\r\n\r\n', 200],
+  ['an escaped path', `GET /%68ealth ${LAST}`, 200],
 ]
 
 test('what is unusual and right is served', async (t) => {
@@ -136,11 +153,60 @@ test('what is unusual and right is served', async (t) => {
   }
 })
 
+/** Numbers that look random and are the same every time. */
+function dice(seed: number): (sides: number) => number {
+  let state = seed
+  return (sides) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor(state / 0x1_0000_0000 * sides)
+  }
+}
+
+/** A good request with a few bytes of it changed, doubled, cut out, or taken from elsewhere. */
+function mutated(text: string, roll: (sides: number) => number): string {
+  let bytes = text
+  for (let change = 0; change <= roll(4); change++) {
+    const at = roll(bytes.length)
+    const piece = bytes.slice(roll(bytes.length)).slice(0, roll(30))
+    const fresh = [String.fromCharCode(roll(256)), '\r\n', '\0', ' ', ':', '%', '"', '{', '0', piece, ''][roll(11)]
+    bytes = bytes.slice(0, at) + fresh + bytes.slice(at + roll(3))
+  }
+  return bytes
+}
+
+test('whatever bytes come, they are answered or turned away, and the next request is served', async (t) => {
+  const logged: string[] = []
+  const { port } = await listen(t, {
+    agents: [echo], protocol: 'http', log: (level, message) => { if (level === 'error') logged.push(message) },
+  })
+  const good = [
+    GOOD, GOOD.replace('"query":"hello"', '"messages":[{"role":"user","content":"a"}],"stream":true'),
+    `GET /agents/echo?a=b%20c ${LAST}`, `OPTIONS * ${LAST}`,
+    `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n11\r\n${QUERY}\r\n0\r\n\r\n`,
+  ]
+  const roll = dice(20_261_121)
+  const requests = Array.from({ length: 1_500 }, (_, at) => mutated(good[at % good.length]!, roll))
+  const speak = async (): Promise<void> => {
+    for (let bytes = requests.pop(); bytes !== undefined; bytes = requests.pop()) {
+      const wire = await dial(t, port)
+      wire.send(bytes)
+      wire.socket.end()
+      for (const { status, body } of parseAnswers(await wire.closed())) {
+        assert.notEqual(status, 500, JSON.stringify(bytes))
+        assert.doesNotMatch(body, /\.[jt]s:\d|node:internal/)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, speak))
+  assert.equal((await say(t, port, GOOD))[0]?.status, 200)
+  assert.deepEqual(logged, [])
+})
+
 test('HEAD says what GET would, and no body', async (t) => {
   const { port, url } = await listen(t, { agents: [echo] })
   const length = (await fetch(`${url}/health`)).headers.get('content-length')
   const wire = await dial(t, port)
-  wire.send('HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  wire.send(`HEAD /health ${LAST}`)
   const text = await wire.closed()
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n/)
   assert.match(text, new RegExp(`Content-Length: ${length}\r\n`))
@@ -177,7 +243,9 @@ test('a connection outlives what was wrong with a short request on it', async (t
 })
 
 test('who is slow to ask is told so, and let go', async (t) => {
-  const { port } = await listen(t, { agents: [echo], headersTimeoutMs: 60, bodyTimeoutMs: 120, checkIntervalMs: 20 })
+  const { port } = await listen(
+    t, { agents: [echo], headersTimeoutMs: 60, bodyTimeoutMs: 120, checkIntervalMs: 20 },
+  )
   const slow: readonly (readonly [what: string, bytes: string])[] = [
     ['half a head', 'POST / HTTP/1.1\r\nHost: localhost\r\n'],
     ['half a body', `${POST}Content-Length: 100\r\n\r\n{"query":`],
@@ -194,7 +262,9 @@ test('who is slow to ask is told so, and let go', async (t) => {
 
 test('a slow second request does not spoil the answer to the first', async (t) => {
   const run = async (): Promise<string> => { await sleep(250); return 'late' }
-  const { port } = await listen(t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 })
+  const { port } = await listen(
+    t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
+  )
   const wire = await dial(t, port)
   wire.send(`${POST}Content-Length: ${QUERY.length}\r\n\r\n${QUERY}GET /health HTTP/1.1\r\n`)
   assert.doesNotMatch(await wire.closed(), /408/)
@@ -280,7 +350,9 @@ test('a client that leaves ends its run', async (t) => {
 
 test('connections beyond the limit are turned away, and the operator is told once', async (t) => {
   const logged: string[] = []
-  const { port } = await listen(t, { agents: [echo], maxConnections: 2, log: (_level, message) => logged.push(message) })
+  const { port } = await listen(
+    t, { agents: [echo], maxConnections: 2, log: (_level, message) => logged.push(message) },
+  )
   const kept = await Promise.all([dial(t, port), dial(t, port)])
   for (const wire of kept) {
     wire.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -323,7 +395,9 @@ test('a busy port is one sentence with a way out, and another port can be tried'
   await assert.rejects(server.listen(port), {
     message: `Port ${port} is in use; stop what uses it, or choose another port`, code: 'EADDRINUSE',
   })
-  await assert.rejects(server.listen(0, 'no.such.host.invalid'), /'no\.such\.host\.invalid' is no address of this machine/)
+  await assert.rejects(
+    server.listen(0, 'no.such.host.invalid'), /'no\.such\.host\.invalid' is no address of this machine/,
+  )
   const { url } = await server.listen(0)
   assert.equal((await fetch(`${url}/health`)).status, 200)
   await assert.rejects(server.listen(0), /listens already/)
@@ -337,9 +411,13 @@ test('in a server of somebody else every address has its own names', async (t) =
   t.after(() => { foreign.closeAllConnections(); foreign.close() })
   await once(foreign.listen(0), 'listening')
   const { port } = foreign.address() as AddressInfo
-  const rows: readonly (readonly [host: string, status: number])[] = [['localhost', 200], ['evil.example', 403]]
+  const rows: readonly (readonly [host: string, status: number])[] = [
+    ['localhost', 200], ['evil.example', 403],
+  ]
   for (const [host, status] of rows) {
-    const [answer] = await say(t, port, `GET /team/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    const [answer] = await say(
+      t, port, `GET /team/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    )
     assert.equal(answer?.status, status, host)
   }
   const response = await fetch(`http://127.0.0.1:${port}/team/agents/echo`, {
@@ -379,7 +457,9 @@ test('a server that closes lets running calls end, takes no new ones, and closes
   const ready = await server.fetch(new Request('http://x/ready'))
   assert.deepEqual([ready.status, ready.headers.get('retry-after')], [503, '1'])
   assert.equal((await server.fetch(new Request('http://x/health'))).status, 200)
-  const late = new Request('http://x/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: QUERY })
+  const late = new Request(
+    'http://x/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: QUERY },
+  )
   assert.equal((await server.fetch(late)).status, 503)
   assert.equal(isClosed, false)
   for (const release of releases) release('in time')

@@ -8,9 +8,10 @@ function endpoint(path: string, ...methods: string[]): Endpoint {
 }
 
 const router = createRouter([
-  endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'), endpoint('/agents/list', 'GET'),
-  endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'), endpoint('/agents/{agent}/a2a', 'POST'),
-  endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{id}:cancel', 'POST'), endpoint('/tasks/{id}:subscribe', 'GET', 'POST'),
+  endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'),
+  endpoint('/agents/list', 'GET'), endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'),
+  endpoint('/agents/{agent}/a2a', 'POST'), endpoint('/tasks/{id}', 'GET'),
+  endpoint('/tasks/{id}:cancel', 'POST'), endpoint('/tasks/{id}:subscribe', 'GET', 'POST'),
 ])
 
 const found: readonly (readonly [method: string, path: string, endpoint: string, params?: object])[] = [
@@ -71,8 +72,13 @@ const meetings: readonly (readonly [Endpoint, Endpoint])[] = [
 ]
 
 test('two endpoints on one path and method are a mistake, whatever their names are called', () => {
-  for (const pair of meetings) assert.throws(() => createRouter(pair), /^TypeError: Two routes meet at .*; change/)
-  createRouter([endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'), endpoint('/tasks/{id}:cancel', 'POST')])
+  for (const pair of meetings) {
+    assert.throws(() => createRouter(pair), /^TypeError: Two routes meet at .*; change/)
+  }
+  createRouter([
+    endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'),
+    endpoint('/tasks/{id}:cancel', 'POST'),
+  ])
 })
 
 const targets: readonly (readonly [target: string, path: string, query: string])[] = [
@@ -92,6 +98,9 @@ test('a target is decoded once, and never resolved', () => {
 })
 
 test('a target that could be read in two ways is refused', () => {
-  const bad = ['/a%2Fb', '/a%2fb', '/a%5Cb', '/a%5cb', '/a\\b', '/a%00', '/a%', '/a%4', '/a%zz', '/a%C3', '/a\tb', '/a%0Ab', '/a%7f']
+  const bad = [
+    '/a%2Fb', '/a%2fb', '/a%5Cb', '/a%5cb', '/a\\b', '/a%00', '/a%', '/a%4', '/a%zz', '/a%C3', '/a\tb',
+    '/a%0Ab', '/a%7f',
+  ]
   for (const target of bad) assert.equal(parseTarget(target), undefined, target)
 })

@@ -31,7 +31,9 @@ class Tape implements Pipe {
 
 interface Opened { readonly sink: StreamSink; readonly tape: Tape; readonly over: () => number }
 
-function open(streams: Streams, begin: (sink: Sink) => void = () => {}, isEvents = true, tape = new Tape()): Opened {
+function open(
+  streams: Streams, begin: (sink: Sink) => void = () => {}, isEvents = true, tape = new Tape(),
+): Opened {
   let count = 0
   const source: Source = {
     open(sink) {
@@ -104,7 +106,9 @@ test('a source that breaks while it is opened leaves nothing behind', () => {
 })
 
 test('a slow reader makes its writer wait, until what waited has gone or the reader has', async () => {
-  for (const release of [(it: Opened) => { it.tape.waiting = 0; it.sink.drained() }, (it: Opened) => it.sink.gone()]) {
+  const drain = ({ tape, sink }: Opened): void => { tape.waiting = 0; sink.drained() }
+  const leave = ({ sink }: Opened): void => sink.gone()
+  for (const release of [drain, leave]) {
     const opened = open(new Streams({ ...limits, maxStreamBytes: KIB * KIB }))
     opened.tape.isStuck = true
     assert.equal(opened.sink.write('x'.repeat(100 * KIB)), false)
@@ -163,7 +167,9 @@ test('silence is filled with comments, on event streams that keep up', async () 
   const streams = new Streams({ ...limits, heartbeatMs: 20 })
   const silent = open(streams)
   const plain = open(streams, () => {}, false)
-  const stuck = open(streams, (sink) => { sink.write('x') }, true, Object.assign(new Tape(), { isStuck: true }))
+  const stuck = open(
+    streams, (sink) => { sink.write('x') }, true, Object.assign(new Tape(), { isStuck: true }),
+  )
   await sleep(150)
   const beats = silent.tape.told.filter((told) => told === 'push :').length
   assert.ok(beats >= 2 && beats <= 8, String(beats))

@@ -4,17 +4,24 @@ import { anonymous } from '../../lib/core/principal.ts'
 import { Visit } from '../../lib/http/visit.ts'
 import type { VisitOptions } from '../../lib/http/visit.ts'
 
-function visitOf(headers: Readonly<Record<string, string>>, options: Partial<VisitOptions> = {}, secure = false): Visit {
+function visitOf(
+  headers: Readonly<Record<string, string>>, options: Partial<VisitOptions> = {}, secure = false,
+): Visit {
   return new Visit({
-    method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none', secure,
+    method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
+    secure,
     remoteAddress: undefined, onGone: () => {},
   }, { anonymous, mountPath: '', publicUrl: undefined, trustProxy: false, ...options })
 }
 
 const publicUrl = new URL('https://agents.example/team/')
-const proxied = { 'host': 'inner:8000', 'x-forwarded-host': 'outer.example, inner', 'x-forwarded-proto': 'https, http' }
+const proxied = {
+  'host': 'inner:8000', 'x-forwarded-host': 'outer.example, inner', 'x-forwarded-proto': 'https, http',
+}
 
-const bases: readonly (readonly [headers: Record<string, string>, options: Partial<VisitOptions>, baseUrl: string])[] = [
+const bases: readonly (readonly [
+  headers: Record<string, string>, options: Partial<VisitOptions>, baseUrl: string,
+])[] = [
   [{ host: 'localhost:8000' }, {}, 'http://localhost:8000'],
   [{ host: '[::1]:8000' }, { mountPath: '/a' }, 'http://[::1]:8000/a'],
   [{}, {}, 'http://localhost'],
@@ -41,7 +48,9 @@ test('a base URL is trusted only where it rests on a list or an option', () => {
 })
 
 test('a request keeps a good id and is given one in the place of a bad one', () => {
-  for (const id of ['a', 'A-1_b.c', 'x'.repeat(128)]) assert.equal(visitOf({ 'x-request-id': id }).requestId, id)
+  for (const id of ['a', 'A-1_b.c', 'x'.repeat(128)]) {
+    assert.equal(visitOf({ 'x-request-id': id }).requestId, id)
+  }
   const made = new Set<string>()
   for (const id of ['', 'a b', 'a\r\nb', 'é', 'x'.repeat(129), 'a,b']) {
     const visit = visitOf({ 'x-request-id': id })

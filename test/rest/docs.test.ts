@@ -28,7 +28,8 @@ test('the page is served whole, with a policy that lets its own parts run and no
 })
 
 test('the page needs nothing from elsewhere, and nothing that its policy forbids', () => {
-  const fetched = [...page.matchAll(/<(?:script|link|img|iframe|form)\b[^>]*?\b(?:src|href|action)="([^"]*)"/g)].map(([, url]) => url!)
+  const loads = /<(?:script|link|img|iframe|form)\b[^>]*?\b(?:src|href|action)="([^"]*)"/g
+  const fetched = [...page.matchAll(loads)].map(([, url]) => url!)
   assert.deepEqual(fetched.filter((url) => !url.startsWith('data:')), [])
   assert.doesNotMatch(page, /@import|url\(\s*['"]?http/)
   assert.doesNotMatch(page, /<[^>]+\son[a-z]+=/i, 'a handler in an attribute would not run')

@@ -20,7 +20,8 @@ const good: readonly (readonly [body: unknown, query: Partial<Query>, header?: s
   [{ messages: [user, bot] }, { query: 'one', history: [bot] }],
   [{ messages: [{ role: 'system', content: 'be brief' }, user] },
     { query: 'one', history: [{ role: 'system', content: 'be brief' }] }],
-  [{ messages: [{ role: 'user', content: [{ type: 'text', text: 'o' }, { type: 'text', text: 'ne' }] }] }, { query: 'one', history: [] }],
+  [{ messages: [{ role: 'user', content: [{ type: 'text', text: 'o' }, { type: 'text', text: 'ne' }] }] },
+    { query: 'one', history: [] }],
   [{ query: 'hello', session_id: 'session-1' }, { query: 'hello', sessionId: 'session-1' }],
   [{ query: 'hello' }, { query: 'hello', sessionId: 'session-1' }, 'session-1'],
   [{ query: 'hello', session_id: 'session-1' }, { query: 'hello', sessionId: 'session-1' }, 'session-1'],
@@ -32,10 +33,14 @@ const good: readonly (readonly [body: unknown, query: Partial<Query>, header?: s
 ]
 
 test('a query is read in every form that clients send', () => {
-  for (const [body, query, header] of good) assert.deepEqual(decodeQuery(body, header), { ...nothing, ...query })
+  for (const [body, query, header] of good) {
+    assert.deepEqual(decodeQuery(body, header), { ...nothing, ...query })
+  }
 })
 
-const bad: readonly (readonly [body: unknown, errors: readonly (readonly [path: string, message: RegExp])[], header?: string])[] = [
+const bad: readonly (readonly [
+  body: unknown, errors: readonly (readonly [path: string, message: RegExp])[], header?: string,
+])[] = [
   [null, [['', /must be a JSON object, as in/]]],
   ['hello', [['', /must be a JSON object/]]],
   [['hello'], [['', /must be a JSON object/]]],
@@ -49,21 +54,25 @@ const bad: readonly (readonly [body: unknown, errors: readonly (readonly [path: 
   [{ message: ['a'] }, [['/message', /must be a string/]]],
   [{ query: 'a', message: 'a' }, [['/query', /send one of query, message/], ['/message', /send one of/]]],
   [{ query: 'a', prompt: null }, [['/query', /send one of/], ['/prompt', /send one of/]]],
-  [{ input: 'a', messages: [user] }, [['/input', /send one of input, messages/], ['/messages', /send one of/]]],
+  [{ input: 'a', messages: [user] },
+    [['/input', /send one of input, messages/], ['/messages', /send one of/]]],
   [{ messages: 'hello' }, [['/messages', /must be a list/]]],
   [{ messages: [] }, [['/messages', /must be a list of at least one/]]],
   [{ messages: [bot] }, [['/messages', /needs a user message/]]],
   [{ messages: [{ role: 'user', content: ' ' }] }, [['/messages', /needs a user message that is not empty/]]],
   [{ messages: [{ role: 'tool', content: 'a' }, null, { role: 'user' }] }, [
-    ['/messages/0/role', /must be user, assistant or system/], ['/messages/1/role', /must be/], ['/messages/2/content', /must be a string/],
+    ['/messages/0/role', /must be user, assistant or system/], ['/messages/1/role', /must be/],
+    ['/messages/2/content', /must be a string/],
   ]],
-  [{ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, [['/messages/0/content', /must be a string/]]],
+  [{ messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+    [['/messages/0/content', /must be a string/]]],
   [{ query: 'a', session_id: 'short' }, [['/session_id', /8 to 128/]]],
   [{ query: 'a', session_id: 12345678 }, [['/session_id', /8 to 128/]]],
   [{ query: 'a', session_id: 'a b c d e f' }, [['/session_id', /letters, digits/]]],
   [{ query: 'a', session_id: 'x'.repeat(129) }, [['/session_id', /8 to 128/]]],
   [{ query: 'a' }, [['X-Session-Id', /8 to 128/]], 'short'],
-  [{ query: 'a', session_id: 'session-1' }, [['/session_id', /differs from the X-Session-Id header/]], 'session-2'],
+  [{ query: 'a', session_id: 'session-1' }, [['/session_id', /differs from the X-Session-Id header/]],
+    'session-2'],
   [{ query: 'a', metadata: [] }, [['/metadata', /must be an object/]]],
   [{ query: 'a', stream: 'yes' }, [['/stream', /must be true or false/]]],
   [{ query: 7, session_id: '', metadata: 1, stream: 1 }, [

@@ -6,11 +6,14 @@ import type { FaultKind } from '../../lib/index.ts'
 
 const statuses: readonly (readonly [kind: FaultKind, status: number])[] = [
   ['invalid', 422], ['unauthenticated', 401], ['forbidden', 403], ['not-found', 404], ['conflict', 409],
-  ['unsupported', 501], ['too-large', 413], ['busy', 503], ['timeout', 504], ['cancelled', 503], ['failed', 500],
+  ['unsupported', 501], ['too-large', 413], ['busy', 503], ['timeout', 504], ['cancelled', 503],
+  ['failed', 500],
 ]
 
 test('a fault is told with its own status and its own sentence', async (t) => {
-  const server = serve(t, { agents: [(prompt) => { throw new Fault(prompt as FaultKind, `It is ${prompt}`) }] })
+  const server = serve(
+    t, { agents: [(prompt) => { throw new Fault(prompt as FaultKind, `It is ${prompt}`) }] },
+  )
   for (const [kind, status] of statuses) {
     const response = await server.fetch(request('/', { query: kind }))
     assert.equal(response.status, status, kind)
@@ -28,7 +31,8 @@ cycle['self'] = cycle
 
 const details: readonly (readonly [what: string, detail: unknown, members: Record<string, unknown>])[] = [
   ['nothing', undefined, {}],
-  ['an object', { errors: [{ path: '/a', message: 'b' }], colour: 'red' }, { errors: [{ path: '/a', message: 'b' }], colour: 'red' }],
+  ['an object', { errors: [{ path: '/a', message: 'b' }], colour: 'red' },
+    { errors: [{ path: '/a', message: 'b' }], colour: 'red' }],
   ['an object that claims too much', { status: 200, error: 'mine', title: 'Fine' }, {}],
   ['a list', ['a', 'b'], { data: ['a', 'b'] }],
   ['a text', 'more', { data: 'more' }],
@@ -46,7 +50,10 @@ test('the detail of a fault stands in the document, and cannot spoil it', async 
       const text = await (await server.fetch(request('/', { query: 'a', stream }))).text()
       const document = JSON.parse(stream ? /^data: (.*)$/m.exec(text)![1]! : text) as Record<string, unknown>
       const { type, title, status, error, detail: sentence, request_id: requestId, ...rest } = document
-      assert.deepEqual([type, title, status, error, sentence], ['about:blank', 'Unprocessable Content', 422, 'Wrong', 'Wrong'], what)
+      assert.deepEqual(
+        [type, title, status, error, sentence],
+        ['about:blank', 'Unprocessable Content', 422, 'Wrong', 'Wrong'], what,
+      )
       assert.equal(typeof requestId, 'string')
       assert.deepEqual(rest, members, what)
     }
@@ -61,7 +68,9 @@ test('what is no fault shows nothing but the id of its request, unless the opera
     const log = (level: string, message: string, fields: object = {}): void => {
       logged.push([level, message, 'cause' in fields])
     }
-    const closed = await serve(t, { agents: [run], log }).fetch(request('/', { query: 'a' }, { 'x-request-id': 'r-1' }))
+    const closed = await serve(t, { agents: [run], log }).fetch(
+      request('/', { query: 'a' }, { 'x-request-id': 'r-1' }),
+    )
     assert.equal(closed.status, 500)
     assert.equal((await jsonOf(closed))['error'], 'Internal error (request r-1)')
     assert.deepEqual(logged, [['error', 'A handler failed', true]])

@@ -31,8 +31,12 @@ test('a query is answered at the root, at the list, at a path of its own, and by
   const alone = serve(t, { agents: [support, writer], path: '/ask' })
   const grouped = serve(t, { groups: [desk], path: '/ask' })
   for (const [path, expected, expectedOfGroup] of answers) {
-    assert.equal((await jsonOf(await alone.fetch(request(path, { query: 'hi' }))))['response'], expected, path)
-    assert.equal((await jsonOf(await grouped.fetch(request(path, { query: 'hi' }))))['response'], expectedOfGroup, path)
+    assert.equal(
+      (await jsonOf(await alone.fetch(request(path, { query: 'hi' }))))['response'], expected, path,
+    )
+    assert.equal(
+      (await jsonOf(await grouped.fetch(request(path, { query: 'hi' }))))['response'], expectedOfGroup, path,
+    )
   }
   assert.equal((await jsonOf(await grouped.fetch(request('/agents/desk', { query: 'hi' }))))['agent'], 'Desk')
 })
@@ -43,7 +47,10 @@ test('agents are listed, groups first, and described one by one', async (t) => {
   for (const path of ['/agents', '/agents/list', '/ask/list']) {
     assert.deepEqual(await jsonOf(await server.fetch(request(path))), all, path)
   }
-  assert.deepEqual(await jsonOf(await server.fetch(request('/agents/support_bot'))), { ...agents[0], skills: support.skills })
+  assert.deepEqual(
+    await jsonOf(await server.fetch(request('/agents/support_bot'))),
+    { ...agents[0], skills: support.skills },
+  )
   assert.deepEqual(await jsonOf(await server.fetch(request('/agents/desk'))), all.agents[0])
   assert.deepEqual(await jsonOf(await server.fetch(request('/ask/writer'))), agents[1])
 })
@@ -75,12 +82,17 @@ test('what is not served says so in a document that every client can read', asyn
     assert.equal(response.headers.get('content-type'), 'application/problem+json')
     const { detail, error, title, type, request_id: requestId, status: told } = await jsonOf(response)
     assert.equal(detail, error)
-    assert.deepEqual([type, told, typeof title, requestId], ['about:blank', status, 'string', response.headers.get('x-request-id')])
+    assert.deepEqual(
+      [type, told, typeof title, requestId],
+      ['about:blank', status, 'string', response.headers.get('x-request-id')],
+    )
   }
   assert.equal((await server.fetch(request('/agents'))).status, 404)
 })
 
-const bodies: readonly (readonly [what: string, body: string, type: string | undefined, status: number, paths?: readonly string[]])[] = [
+const bodies: readonly (readonly [
+  what: string, body: string, type: string | undefined, status: number, paths?: readonly string[],
+])[] = [
   ['no body', '', 'application/json', 400],
   ['a blank body', ' ', 'application/json', 400],
   ['half a body', '{"query":', 'application/json', 400],
@@ -88,7 +100,8 @@ const bodies: readonly (readonly [what: string, body: string, type: string | und
   ['a comment', '{"query":"a"} // b', 'application/json', 400],
   ['NaN', '{"query":NaN}', 'application/json', 400],
   ['too deep', `{"query":"a","metadata":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`, 'application/json', 400],
-  ['deep enough', `{"query":"a","metadata":${'{"a":'.repeat(63)}1${'}'.repeat(63)}}`, 'application/json', 200],
+  ['deep enough', `{"query":"a","metadata":${'{"a":'.repeat(63)}1${'}'.repeat(63)}}`, 'application/json',
+    200],
   ['a byte order mark', '\ufeff{"query":"a"}', 'application/json', 200],
   ['a number', '1', 'application/json', 422, ['']],
   ['a list', '[{"query":"a"}]', 'application/json', 422, ['']],
@@ -108,14 +121,18 @@ const bodies: readonly (readonly [what: string, body: string, type: string | und
 test('a body is JSON with a query in it, or it is told what it is not', async (t) => {
   const server = serve(t, { agents: [echo] })
   for (const [what, body, type, status, paths] of bodies) {
-    const response = await server.fetch(request('/', body, { ...type !== undefined && { 'content-type': type } }))
+    const response = await server.fetch(
+      request('/', body, { ...type !== undefined && { 'content-type': type } }),
+    )
     assert.equal(response.status, status, what)
     const { errors } = await jsonOf(response)
     assert.deepEqual((errors as { path: string }[] | undefined)?.map(({ path }) => path), paths, what)
   }
 })
 
-const accepted: readonly (readonly [accept: string | undefined, stream: boolean | undefined, type: string])[] = [
+const accepted: readonly (readonly [
+  accept: string | undefined, stream: boolean | undefined, type: string,
+])[] = [
   [undefined, undefined, 'application/json'],
   ['*/*', undefined, 'application/json'],
   ['application/json, text/event-stream', undefined, 'application/json'],
@@ -130,7 +147,9 @@ const accepted: readonly (readonly [accept: string | undefined, stream: boolean 
 test('the body, then Accept, decides whether the reply is a document or a stream', async (t) => {
   const server = serve(t, { agents: [echo] })
   for (const [accept, stream, type] of accepted) {
-    const response = await server.fetch(request('/', { query: 'a', stream }, accept === undefined ? {} : { accept }))
+    const response = await server.fetch(
+      request('/', { query: 'a', stream }, accept === undefined ? {} : { accept }),
+    )
     assert.equal(response.headers.get('content-type'), type, `${accept} ${stream}`)
     assert.equal(response.status, type === 'application/problem+json' ? 406 : 200)
   }
@@ -138,12 +157,17 @@ test('the body, then Accept, decides whether the reply is a document or a stream
 
 test('two routes that meet are a mistake in the options', () => {
   for (const path of ['/agents/echo', '/agents/list']) {
-    assert.throws(() => createServer({ agents: [echo], path }), /^TypeError: path is '.*', which is taken; write a path of its own/)
+    assert.throws(
+      () => createServer({ agents: [echo], path }),
+      /^TypeError: path is '.*', which is taken; write a path of its own/,
+    )
   }
   for (const path of ['ask', '/ask/', '/a b', '/a?b', '/{agent}', '//']) {
     assert.throws(() => createServer({ agents: [echo], path }), /path is ".*"; write a path/)
   }
-  for (const path of ['/', '', '/agents', '/ask', '/agents/all', '/ask/echo']) createServer({ agents: [echo], path })
+  for (const path of ['/', '', '/agents', '/ask', '/agents/all', '/ask/echo']) {
+    createServer({ agents: [echo], path })
+  }
 })
 
 test('agents come and go while the server runs', async (t) => {

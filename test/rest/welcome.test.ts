@@ -71,11 +71,12 @@ test('below a mount path everything names itself with it', async (t) => {
 
 /** What is open without a key and what is not. */
 const keyed: readonly (readonly [method: string, path: string, status: number])[] = [
-  ['GET', '/', 200], ['GET', '/health', 200], ['GET', '/healthz', 200], ['GET', '/ready', 200], ['GET', '/docs', 200],
-  ['HEAD', '/', 200], ['OPTIONS', '/', 204],
-  ['POST', '/', 401], ['GET', '/openapi.json', 401], ['GET', '/agents', 401], ['POST', '/agents', 401], ['GET', '/agents/list', 401],
-  ['GET', '/agents/echo', 401], ['POST', '/agents/echo', 401], ['GET', '/agents/nobody', 401], ['GET', '/nothing', 401],
-  ['DELETE', '/', 401], ['GET', '/metrics', 401], ['POST', '/health', 401],
+  ['GET', '/', 200], ['GET', '/health', 200], ['GET', '/healthz', 200], ['GET', '/ready', 200],
+  ['GET', '/docs', 200], ['HEAD', '/', 200], ['OPTIONS', '/', 204], ['POST', '/', 401],
+  ['GET', '/openapi.json', 401], ['GET', '/agents', 401], ['POST', '/agents', 401],
+  ['GET', '/agents/list', 401], ['GET', '/agents/echo', 401], ['POST', '/agents/echo', 401],
+  ['GET', '/agents/nobody', 401], ['GET', '/nothing', 401], ['DELETE', '/', 401], ['GET', '/metrics', 401],
+  ['POST', '/health', 401],
 ]
 
 test('with a key asked for, only what tells nothing is open', async (t) => {
@@ -90,7 +91,9 @@ test('with a key asked for, only what tells nothing is open', async (t) => {
     assert.equal(error, 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer')
     assert.notEqual((await server.fetch(request(path, body, { 'x-api-key': 'k' }, method))).status, 401)
   }
-  assert.equal((await server.fetch(request('/agents?api_key=k', undefined, { 'x-api-key': 'k' }))).status, 401)
+  assert.equal(
+    (await server.fetch(request('/agents?api_key=k', undefined, { 'x-api-key': 'k' }))).status, 401,
+  )
 })
 
 const names: readonly (readonly [options: ServerOptions, name: string])[] = [

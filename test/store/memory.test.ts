@@ -30,7 +30,9 @@ test('what is kept is there for its owner, on its shelf, and for nobody else', (
 
 test('a later value stands in the place of the one before, and is the last written', () => {
   const store = memoryStore({ maxEntries: 10, maxBytes: 1_000 })
-  for (const [key, value] of [['a', '1'], ['b', '2'], ['a', '3']] as const) store.write('s', key, kept('ann', value))
+  for (const [key, value] of [['a', '1'], ['b', '2'], ['a', '3']] as const) {
+    store.write('s', key, kept('ann', value))
+  }
   assert.deepEqual(keysOf(store, 'ann'), ['a', 'b'])
   assert.equal((store.read('s', 'a', 'ann') as Kept).value, '3')
 })

@@ -54,7 +54,8 @@ test('what is no JSON is told apart from nothing at all', () => {
     assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is empty; JSON is expected' })
   }
   const broken = [
-    '{', '{"a":1', '[1,]', '{"a":1,}', "{'a':1}", 'NaN', 'Infinity', '01', '1 2', '{} {}', '// no\n1', '"a\nb"', '"\\x"',
+    '{', '{"a":1', '[1,]', '{"a":1,}', "{'a':1}", 'NaN', 'Infinity', '01', '1 2', '{} {}', '// no\n1',
+    '"a\nb"', '"\\x"',
     'undefined', '\ufeff\ufeff1',
   ]
   for (const text of broken) {

@@ -12,22 +12,31 @@ import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { all, isObject, rule } from '../rule.ts'
 
-/** Applies `additionalProperties` too, which has nothing to do where every property is known. */
+/**
+ * Applies `required` too, to the properties it looks up in any case, and `additionalProperties`, which has
+ * nothing to do where every property is known.
+ */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { limits, tracks } = site
+  const required = new Set(listOf(site.beside('required')))
+  const fault = { ...site.fault('is required'), keyword: 'required' }
+  const fail: Check = (value, run) => run.fails(fault, value)
   const parts = Object.entries(schemas).map(([name, schema]) => ({
     ...partOf(name),
     check: site.part(schema, 'properties', name),
     fallback: limits.defaults && isObject(schema) ? schema['default'] : undefined,
+    absent: required.has(name) ? fail : undefined,
   }))
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   return (object, run) => {
     if (!isObject(object)) return true
     let found = 0
     for (const part of parts) {
-      if (part.fallback !== undefined && !run.trial) fill(object, part, part.fallback)
-      const value = read(object, part)
-      if (value === undefined) continue
+      const value = read(object, part) ?? fallback(object, part, run)
+      if (value === undefined) {
+        if (part.absent && !run.visit(part.absent, value, part.name)) return false
+        continue
+      }
       found++
       if (tracks) run.seen.push(part.name)
       if (!run.visit(part.check, value, part.name)) return false
@@ -51,7 +60,11 @@ export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   return (object, run) => keysOf(object).every((name) => run.visit(check, name, name))
 })
 
-export const required: Rule = rule(kind.names, (site, names) => demand(names, site.fault('is required')))
+export const required: Rule = rule(kind.names, (site, names) => {
+  const known = site.beside('properties')
+  const rest = names.filter((name) => !isObject(known) || !Object.hasOwn(known, name))
+  return rest.length > 0 ? demand(rest, site.fault('is required')) : undefined
+})
 export const dependentRequired: Rule = rule(kind.namesMap, (site, map) => dependent(site, map, () => true))
 export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) => dependent(site, map, () => false))
 /** Up to draft-07: the two in one. */
@@ -67,6 +80,7 @@ type Picks = (name: string, seen: ReadonlySet<unknown>) => boolean
 
 const nothing: ReadonlySet<unknown> = new Set()
 const partOf = (name: string): Part => ({ name, inherited: name in Object.prototype })
+const listOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []
 const keysOf = (value: unknown): string[] => isObject(value) ? Object.keys(value) : []
 
 function read(object: JsonObject, { name, inherited }: Part): unknown {

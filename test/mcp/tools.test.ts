@@ -1,0 +1,356 @@
+/**
+ * Tools, and agents as tools: what is listed, what may be called, what comes of it.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defineAgent, Fault } from '../../lib/index.ts'
+import { allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serve } from './client.ts'
+import type { Json } from './client.ts'
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const researcher = defineAgent({ name: 'Night Researcher', description: 'Finds facts.', run: (prompt) => `facts about ${prompt}` })
+const writer = defineAgent({ name: 'Writer', description: 'Writes.', run: (prompt) => `a text on ${prompt}` })
+
+test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not listed', async () => {
+  const server = serve({ agents: [researcher] })
+  const { result } = await ask(server, 'tools/list')
+  assert.deepEqual(result.tools.map(({ name }: Json) => name), ['execute_night_researcher_task'])
+  const [{ description, inputSchema }] = result.tools
+  assert.match(description, /Night Researcher.*Finds facts\./)
+  assert.deepEqual(inputSchema, { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] })
+  assert.equal(said(await call(server, 'execute_night_researcher_task', { prompt: 'tea' })), 'facts about tea')
+  assert.equal(said(await call(server, 'ask_night_researcher', { message: 'tea' })), 'facts about tea')
+  assert.equal((await call(server, 'ask_night_researcher', { message: 7 })).isError, true)
+  assert.equal((await call(server, 'execute_night_researcher_task', {})).isError, true)
+})
+
+test('a group is its agents, then execute_<group>_workflow and list_agents, then tools as given', async () => {
+  const server = serve({
+    groups: [{ name: 'Desk', agents: [researcher, writer] }],
+    tools: [{ name: 'zeta', run: () => 'z' }, { name: 'alpha', run: () => 'a' }],
+  })
+  const { result } = await ask(server, 'tools/list')
+  assert.deepEqual(result.tools.map(({ name }: Json) => name), [
+    'execute_night_researcher_task', 'execute_writer_task', 'execute_desk_workflow', 'list_agents', 'zeta', 'alpha',
+  ])
+  assert.equal(said(await call(server, 'execute_desk_workflow', { query: 'tea' })), 'a text on facts about tea')
+  assert.equal(said(await call(server, 'ask_desk', { message: 'tea' })), 'a text on facts about tea')
+  const { structuredContent, content } = await call(server, 'list_agents')
+  assert.deepEqual(structuredContent, { agents: [
+    { id: 'night-researcher', name: 'Night Researcher', description: 'Finds facts.' },
+    { id: 'writer', name: 'Writer', description: 'Writes.' },
+  ] })
+  assert.deepEqual(JSON.parse(content[0].text), structuredContent)
+})
+
+test('a group whose agent fails is a failed call, and so is one whose router goes astray', async () => {
+  const broken = defineAgent({ name: 'Broken', run() { throw new Fault('failed', 'out of ink') } })
+  const server = serve({
+    groups: [
+      { name: 'Desk', agents: [researcher, broken] },
+      { name: 'Lost', agents: [writer], mode: () => 'nobody' },
+    ],
+  })
+  const desk = await call(server, 'execute_desk_workflow', { query: 'tea' })
+  assert.equal(desk.isError, true)
+  assert.match(said(desk), /out of ink/)
+  assert.equal((await call(server, 'execute_lost_workflow', { query: 'tea' })).isError, true)
+})
+
+test('ask_<id> with a session_id goes on with the conversation of its principal', async () => {
+  const server = serve({
+    apiKey: [{ id: 'a', key: 'key-of-alice' }, { id: 'b', key: 'key-of-bob' }],
+    agents: [{ name: 'Counter', run: (_prompt, { history }) => history.map(({ content }) => content).join('|') || 'none' }],
+  })
+  const say = (message: string, sessionId: string | undefined, key: string): Promise<Json> => (
+    call(server, 'ask_counter', { message, ...sessionId !== undefined && { session_id: sessionId } }, {
+      headers: { 'X-API-Key': key },
+    })
+  )
+  const session = 'conversation-1'
+  assert.equal(said(await say('one', session, 'key-of-alice')), 'none')
+  assert.equal(said(await say('two', session, 'key-of-alice')), 'one|none')
+  assert.equal(said(await say('three', session, 'key-of-alice')), 'one|none|two|one|none')
+  assert.equal(said(await say('one', session, 'key-of-bob')), 'none')
+  assert.equal(said(await say('one', undefined, 'key-of-alice')), 'none')
+  for (const bad of ['short', 'with blanks in it', 'x'.repeat(200), '../../etc']) {
+    assert.equal((await say('one', bad, 'key-of-alice')).isError, true)
+  }
+})
+
+test('what an agent streams is progress for who gave a token, and the whole answer for all', async () => {
+  const server = serve({
+    agents: [{ name: 'Poet', async *run() {
+      yield 'roses '
+      await sleep(1)
+      yield 'are red'
+    } }],
+  })
+  const params = { name: 'execute_poet_task', arguments: { prompt: 'go' } }
+  const messages = await messagesOf(await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }))
+  assert.deepEqual(messages.slice(0, -1).map(({ params }) => [params.progress, params.message]), [[1, 'roses '], [2, 'are red']])
+  assert.equal(said(messages.at(-1).result), 'roses are red')
+  assert.equal((await messagesOf(await modern(server, 'tools/call', params))).length, 1)
+})
+
+const states: readonly (readonly [string, boolean])[] = [
+  ['completed', false], ['input-required', false], ['rejected', true], ['failed', true],
+]
+
+for (const [state, isError] of states) {
+  test(`an answer that is ${state} is ${isError ? 'an error' : 'ordinary text'}`, async () => {
+    const server = serve({ agents: [{ name: 'A', run: () => ({ text: 'said', state: state as 'completed' }) }] })
+    const result = await call(server, 'execute_a_task', { prompt: 'go' })
+    assert.equal(said(result), 'said')
+    assert.equal(result.isError ?? false, isError)
+  })
+}
+
+test('what an agent gives for machines is structured content', async () => {
+  const server = serve({ agents: [{ name: 'A', run: () => ({ text: 'two', data: { n: 2 } }) }] })
+  const { content, structuredContent } = await call(server, 'execute_a_task', { prompt: 'go' })
+  assert.deepEqual([content[0].text, structuredContent], ['two', { n: 2 }])
+})
+
+test('a name used twice is a mistake in the definition, aliases too', async () => {
+  const tool = (name: string): object => ({ name, run: () => '' })
+  for (const name of ['execute_writer_task', 'ask_writer']) {
+    assert.throws(() => serve({ agents: [writer], tools: [tool(name) as never] }), /Two tools are named/)
+  }
+  assert.throws(() => serve({ groups: [{ name: 'G', agents: [writer] }], tools: [tool('list_agents') as never] }), /list_agents/)
+  assert.throws(() => serve({ tools: [tool('a') as never, tool('a') as never] }), /Two tools are named 'a'/)
+})
+
+const outputs: readonly (readonly [string, () => unknown, (result: Json) => unknown, unknown])[] = [
+  ['text', () => 'text', ({ content }) => content, [{ type: 'text', text: 'text' }]],
+  ['empty text', () => '', ({ content }) => content, [{ type: 'text', text: '' }]],
+  ['nothing', () => undefined, ({ content }) => content, []],
+  ['null', () => null, ({ content, structuredContent }) => [content[0].text, structuredContent], ['null', null]],
+  ['a number', () => 7, ({ content, structuredContent }) => [content[0].text, structuredContent], ['7', 7]],
+  ['an object', () => ({ a: 1 }), ({ content, structuredContent }) => [content[0].text, structuredContent], ['{"a":1}', { a: 1 }]],
+  ['a list', () => [1, 2], ({ content, structuredContent }) => [content[0].text, structuredContent], ['[1,2]', [1, 2]]],
+  ['a block', () => ({ type: 'text', text: 'x' }), ({ content }) => content, [{ type: 'text', text: 'x' }]],
+  ['bytes in a block', () => ({ type: 'image', data: new Uint8Array([1, 2]), mimeType: 'image/png' }), ({ content }) => content, [{ type: 'image', data: 'AQI=', mimeType: 'image/png' }]],
+  ['a whole result', () => ({ content: ['a', { type: 'text', text: 'b' }], isError: true, _meta: { x: 1 } }), ({ content, isError, _meta }) => [content.length, isError, _meta.x], [2, true, 1]],
+  ['structured content alone', () => ({ structuredContent: { a: 1 } }), ({ content, structuredContent }) => [content[0].text, structuredContent], ['{"a":1}', { a: 1 }]],
+  ['a promise', () => Promise.resolve('later'), ({ content }) => content[0].text, 'later'],
+]
+
+for (const [what, run, look, expected] of outputs) {
+  test(`a tool may return ${what}`, async () => {
+    const server = serve({ tools: [{ name: 't', run }] })
+    assert.deepEqual(look(await call(server, 't')), expected)
+  })
+}
+
+const cycle: Record<string, unknown> = {}
+cycle['self'] = cycle
+
+const failures: readonly (readonly [string, () => unknown, RegExp])[] = [
+  ['an error', () => { throw new Error('the password is swordfish') }, /^Internal error \(request [\w.-]+\)$/],
+  ['null', () => { throw null }, /^Internal error/],
+  ['undefined', () => { throw undefined }, /^Internal error/],
+  ['text', () => { throw 'the password is swordfish' }, /^Internal error/],
+  ['a rejection', () => Promise.reject(new Error('swordfish')), /^Internal error/],
+  ['a rejection with null', () => Promise.reject(null), /^Internal error/],
+  ['a Fault', () => { throw new Fault('failed', 'The archive is closed') }, /^The archive is closed$/],
+  ['a Fault for bad input', () => { throw new Fault('invalid', 'No such year') }, /^No such year$/],
+  ['a bigint', () => 7n, /^Internal error/],
+  ['a cycle', () => cycle, /^Internal error/],
+  ['a function', () => () => 1, /^Internal error/],
+  ['a cycle in a block', () => ({ content: [{ type: 'text', text: 'x', _meta: cycle }] }), /^Internal error/],
+  ['a toJSON that throws', () => ({ toJSON() { throw new Error('swordfish') } }), /^Internal error/],
+  ['a getter that throws', () => ({ get a() { throw new Error('swordfish') } }), /^Internal error/],
+  ['a thenable that throws', () => ({ then() { throw new Error('swordfish') } }), /^Internal error/],
+]
+
+for (const [what, run, text] of failures) {
+  for (const isLate of [false, true]) {
+    test(`a tool that gives ${what}${isLate ? ' later' : ''} is a failed call in all revisions, and tells no secret`, async () => {
+      const server = serve({ tools: [{ name: 't', async run() {
+        if (isLate) await sleep(1)
+        return run()
+      } }, { name: 'sync', run }] })
+      for (const name of isLate ? ['t'] : ['t', 'sync']) {
+        for (const revision of allRevisions) {
+          const response = revision === '2026-07-28' ? await modern(server, 'tools/call', { name })
+            : await (await begin(server, revision)).send('tools/call', { name })
+          assert.equal(response.status, 200)
+          const raw = await response.text()
+          assert.doesNotMatch(raw, /swordfish|\.[jt]s:\d/)
+          const { result } = JSON.parse(raw)
+          assert.equal(result.isError, true)
+          assert.match(said(result), text)
+        }
+      }
+      await server.close()
+    })
+  }
+}
+
+test('exposeErrors shows what went wrong', async () => {
+  const server = serve({ exposeErrors: true, tools: [{ name: 't', run() { throw new Error('no ink') } }] })
+  assert.equal(said(await call(server, 't')), 'no ink')
+})
+
+test('a tool that takes too long is a failed call; what it says later goes nowhere', async () => {
+  let signal: AbortSignal | undefined
+  const server = serve({ toolTimeoutMs: 20, tools: [{ name: 't', async run(_args, call) {
+    signal = call.signal
+    await sleep(60)
+    call.progress(1)
+    return 'late'
+  } }] })
+  const session = await begin(server)
+  const result = await session.call('t', {}, { progressToken: 1 })
+  assert.equal(result.isError, true)
+  assert.match(said(result), /t: No result within 20 ms/)
+  assert.equal(signal!.aborted, true)
+  await sleep(60)
+  assert.equal((await session.send('ping')).status, 200)
+})
+
+test('a result that is too large is an error', async () => {
+  const server = serve({ maxResultBytes: 1_000, tools: [{ name: 't', run: () => 'x'.repeat(2_000) }] })
+  const { error } = await ask(server, 'tools/call', { name: 't' })
+  assert.equal(error.code, -32600)
+  assert.match(error.data.detail, /1000 bytes/)
+})
+
+test('a result that breaks the promise of its schema is the defect of the tool', async () => {
+  const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
+  const server = serve({ tools: [
+    { name: 'fine', outputSchema, run: () => ({ n: 1 }) },
+    { name: 'broken', outputSchema, run: () => ({ n: 'one' }) },
+    { name: 'failed', outputSchema, run: () => ({ content: ['no'], isError: true }) },
+  ] })
+  assert.deepEqual((await call(server, 'fine')).structuredContent, { n: 1 })
+  const broken = await call(server, 'broken')
+  assert.equal(broken.isError, true)
+  assert.match(said(broken), /^Internal error/)
+  assert.equal(said(await call(server, 'failed')), 'no')
+})
+
+test('an author\'s schema is passed on as it is', async () => {
+  const inputSchema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object',
+    $defs: { a: { $anchor: 'a', type: 'string' } }, properties: { a: { $ref: '#/$defs/a' }, b: { 'x-mcp-header': 'B', type: 'string' } },
+    allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }], if: { required: ['a'] }, then: {}, else: {}, additionalProperties: false,
+    'x-mine': true,
+  } as const
+  const server = serve({ tools: [{ name: 't', inputSchema, run: () => '' }] })
+  for (const tools of [(await ask(server, 'tools/list')).result.tools, (await (await begin(server, '2024-11-05')).ask('tools/list')).result.tools]) {
+    assert.deepEqual(tools[0].inputSchema, inputSchema)
+  }
+})
+
+test('a tool without a schema takes no arguments', async () => {
+  const server = serve({ tools: [{ name: 't', run: () => 'fine' }] })
+  const { result } = await ask(server, 'tools/list')
+  assert.deepEqual(result.tools[0].inputSchema, { type: 'object', additionalProperties: false })
+  assert.equal(said(await call(server, 't')), 'fine')
+  assert.equal((await call(server, 't', { a: 1 })).isError, true)
+})
+
+test('a thousand clients with one id at one time get their own answers', async () => {
+  const server = serve({ tools: [{
+    name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    async run({ text }) {
+      await sleep(Math.random() * 20)
+      return text
+    },
+  }] })
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => begin(server)))
+  const texts = await Promise.all(Array.from({ length: 1_000 }, async (_, n) => {
+    const params = { name: 'echo', arguments: { text: `n${n}` } }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    const response = n % 3 === 0 ? await modern(server, 'tools/call', params, { id: 1 })
+      : n % 3 === 1 ? await post(server, message)
+        : await sessions[n % 10]!.post({ ...message, id: n })
+    return said((await answerOf(response)).result)
+  }))
+  assert.deepEqual(texts, Array.from({ length: 1_000 }, (_, n) => `n${n}`))
+})
+
+test('where 1024 calls run, the next is told to wait', async () => {
+  const waiting: (() => void)[] = []
+  const server = serve({ maxCalls: 3, maxCallsPerSession: 3, tools: [{ name: 't', run: () => new Promise<string>((resolve) => {
+    waiting.push(() => resolve('done'))
+  }) }] })
+  const running = [1, 2, 3].map(() => call(server, 't'))
+  const response = await modern(server, 'tools/call', { name: 't' })
+  assert.equal(response.status, 503)
+  assert.ok(response.headers.has('retry-after'))
+  assert.equal((await answerOf(response)).error.code, -32603)
+  for (const finish of waiting) finish()
+  assert.deepEqual((await Promise.all(running)).map(said), ['done', 'done', 'done'])
+})
+
+test('progress must rise, and is told only to who gave a token, of the type that it has', async () => {
+  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+    await new Promise(setImmediate)
+    for (const done of [1, 1, 0.5, NaN, 2, -1, 2.5, Infinity - Infinity, 3]) call.progress(done, 3)
+    return 'done'
+  } }] })
+  for (const token of ['p', 0, '', 7]) {
+    const session = await begin(server)
+    const stream = new EventStream(await session.send('tools/call', { name: 't', _meta: { progressToken: token } }))
+    const messages = await stream.rest()
+    assert.deepEqual(messages.slice(0, -1).map(({ params }) => params), [1, 2, 2.5, 3].map((progress) => (
+      { progressToken: token, progress, total: 3 }
+    )))
+  }
+  for (const token of [undefined, null, {}, true]) {
+    assert.equal((await messagesOf(await modern(server, 'tools/call', { name: 't' }, { meta: { progressToken: token } }))).length, 1)
+  }
+})
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+
+test('logs are told from the level on that was asked for: by session, and by request', async () => {
+  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+    await new Promise(setImmediate)
+    for (const level of levels) call.log(level, { level }, 'test')
+    call.log('emergency', undefined)
+    return 'done'
+  } }] })
+  const session = await begin(server)
+  for (const [index, level] of levels.entries()) {
+    assert.deepEqual((await session.ask('logging/setLevel', { level })).result, {})
+    const messages = await messagesOf(await session.send('tools/call', { name: 't' }))
+    const modernMessages = await messagesOf(await modern(server, 'tools/call', { name: 't' }, {
+      meta: { 'io.modelcontextprotocol/logLevel': level },
+    }))
+    for (const all of [messages, modernMessages]) {
+      assert.deepEqual(all.slice(0, -2).map(({ method, params }) => [method, params.level, params.logger, params.data]),
+        levels.slice(index).map((one) => ['notifications/message', one, 'test', { level: one }]))
+      assert.deepEqual(all.at(-2).params, { level: 'emergency', data: null })
+    }
+  }
+  assert.equal((await messagesOf(await modern(server, 'tools/call', { name: 't' }))).length, 1)
+  for (const level of ['loud', '', 7, undefined]) {
+    assert.equal((await session.ask('logging/setLevel', { level })).error.code, -32602)
+  }
+})
+
+test('a handler sees who calls, and the trace', async () => {
+  let seen: Json
+  const server = serve({ apiKey: [{ id: 'alice', key: 'key-of-alice' }], tools: [{ name: 't', run(_args, call) {
+    const { protocol, client, principal, requestId, headers, metadata, trace } = call
+    seen = { protocol, client, principal: principal.id, requestId, key: headers.get('x-mine'), secret: headers.get('x-api-key'), metadata, trace }
+    return ''
+  } }] })
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  await call(server, 't', {}, {
+    meta: { mine: 1 },
+    headers: { 'X-API-Key': 'key-of-alice', 'X-Mine': 'yes', 'X-Request-Id': 'my-request', traceparent },
+  })
+  assert.equal(seen.protocol, 'mcp')
+  assert.deepEqual(seen.client, { name: 'test', version: '1.0.0' })
+  assert.equal(seen.requestId, 'my-request')
+  assert.equal(seen.key, 'yes')
+  assert.equal(seen.secret, undefined)
+  assert.equal(seen.metadata.mine, 1)
+  assert.equal(seen.trace.traceparent, traceparent)
+})
