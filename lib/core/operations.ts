@@ -131,6 +131,7 @@ function hold<T>(
     call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
     call.onCancel((reason) => {
       call.clock.clear()
+      service.workload.desert()
       reject(reason)
     })
     const settle = (): boolean => {

@@ -34,6 +34,11 @@ export class Workload {
 
   leave(call: LiveCall): void {
     this.#running.delete(call)
+    this.desert()
+  }
+
+  /** Nobody waits for one of the calls any more. It counts until it really ends. */
+  desert(): void {
     if (this.#onIdle !== undefined && !this.#isAwaited()) this.#onIdle()
   }
 

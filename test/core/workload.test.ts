@@ -49,6 +49,12 @@ test('who waits for the last call waits for those that somebody waits for, and n
   assert.equal(isIdle, false)
   workload.leave(running)
   await idle
+  const late = callOf()
+  workload.enter(late)
+  const deserting = workload.idle(60_000)
+  late.cancel(gone)
+  workload.desert()
+  await deserting
   workload.enter(callOf())
   await workload.idle(10)
 })

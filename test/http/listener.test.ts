@@ -525,6 +525,22 @@ test('a call without a socket may end within the grace too', async (t) => {
   await closing
 })
 
+test('closing waits for no call whose client has left', async (t) => {
+  let running = 0
+  const run = (): Promise<string> => { running++; return new Promise(() => {}) }
+  const { port, server } = await listen(t, { agents: [run], graceMs: 60_000 })
+  for (const body of [QUERY, '{"query":"hello","stream":true}']) {
+    const wires = await Promise.all(Array.from({ length: 10 }, () => dial(t, port)))
+    for (const wire of wires) wire.send(`${POST}Content-Length: ${body.length}\r\n\r\n${body}`)
+    await eventually(() => running === 10, 'all run')
+    for (const wire of wires) wire.leave()
+    running = 0
+  }
+  let isClosed = false
+  void server.close().then(() => { isClosed = true })
+  await eventually(() => isClosed, 'it is closed long before the grace is over')
+})
+
 test('closing waits for nobody who does not read', async (t) => {
   const { port, server } = await listen(t, { agents: [() => 'x'.repeat(8 << 20)], graceMs: 50 })
   const wire = await dial(t, port)

@@ -40,8 +40,8 @@ test('the metaschemas may be referred to', () => {
 })
 
 test('the tables know every keyword of 2020-12', () => {
-  const keywords = '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs prefixItems '
-    + 'items contains additionalProperties properties patternProperties dependentSchemas '
+  const keywords = '$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs '
+    + 'prefixItems items contains additionalProperties properties patternProperties dependentSchemas '
     + 'propertyNames if then else allOf anyOf oneOf not unevaluatedItems unevaluatedProperties type '
     + 'const enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength '
     + 'pattern maxItems minItems uniqueItems maxContains minContains maxProperties minProperties '
