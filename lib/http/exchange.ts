@@ -93,8 +93,6 @@ export interface Endpoint {
   readonly open?: boolean | 'public'
   /** Media types of a body, the first being the usual one. Left out: no body is read. */
   readonly accepts?: readonly string[]
-  /** A request without a body, and so without a media type, is fine too. */
-  readonly bodyIsOptional?: boolean
   /** Answers even while the server is closing down. */
   readonly always?: boolean
   /** What OpenAPI says of each method, by its lower-case name. */
