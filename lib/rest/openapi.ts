@@ -2,9 +2,18 @@
  * The OpenAPI 3.1 description, made from the endpoints that are really served.
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
+import { isRecord } from '../core/content.ts'
 import { schemas } from './operations.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
+
+/** The groups of operations, in the order in which a reader wants them. */
+const tags = [
+  { name: 'HTTP', description: 'Queries to agents and groups.' },
+  { name: 'MCP', description: 'The Model Context Protocol.' },
+  { name: 'A2A', description: 'The Agent2Agent protocol.' },
+  { name: 'Service', description: 'The server itself.' },
+]
 
 /** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
 export function describe(
@@ -27,6 +36,7 @@ export function describe(
     openapi: '3.1.1',
     info: { title: name, version, ...description !== '' && { description } },
     servers: [{ url: baseUrl }],
+    tags: tags.filter((tag) => [...paths.values()].some((item) => hasTag(item, tag.name))),
     paths: Object.fromEntries(paths),
     components: {
       schemas,
@@ -39,6 +49,11 @@ export function describe(
     },
     ...keyed && { security: [{ apiKey: [] }, { bearer: [] }] },
   }
+}
+
+function hasTag(item: Readonly<Record<string, unknown>>, name: string): boolean {
+  return Object.values(item).some((operation) => isRecord(operation) && Array.isArray(operation['tags'])
+    && operation['tags'].includes(name))
 }
 
 function parametersOf(path: string): object {
