@@ -32,7 +32,9 @@ export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> 
 }
 
 /** A question as a request without its envelope. */
-export function encodeQuestion(question: Question, peer: Peer): { readonly method: string; readonly params?: object } {
+export function encodeQuestion(
+  question: Question, peer: Peer,
+): { readonly method: string; readonly params?: object } {
   if (question.what === 'roots') return { method: 'roots/list' }
   const { what, key: _key, ...rest } = question
   if (what === 'elicit') {
@@ -41,8 +43,10 @@ export function encodeQuestion(question: Question, peer: Peer): { readonly metho
   }
   if (what === 'elicit-url') {
     const { message, url } = question
-    const id = peer.revision.ask === 'request' ? { elicitationId: `url-${peer.session?.nextQuestion() ?? '1'}` } : {}
-    return { method: 'elicitation/create', params: { mode: 'url', message, url, ...id } }
+    const params = { mode: 'url', message, url }
+    if (peer.revision.ask === 'round') return { method: 'elicitation/create', params }
+    const elicitationId = `url-${peer.session?.nextQuestion() ?? '1'}`
+    return { method: 'elicitation/create', params: { ...params, elicitationId } }
   }
   if (question['tools'] !== undefined && !hasSamplingTools(peer)) {
     throw new Fault('unsupported', 'This client samples without tools: it has not declared sampling.tools', {
@@ -60,13 +64,12 @@ function hasSamplingTools({ capabilities }: Peer): boolean {
   return isRecord(sampling) && isRecord(sampling['tools'])
 }
 
-/** What came back, as the handler gets it. Throws `Fault('invalid')` for what does not answer the question. */
+/** What came back, as the handler gets it. Throws `Fault('invalid')` for what is no answer to it. */
 export function decodeAnswer(question: Question, result: unknown): unknown {
   if (!isRecord(result)) throw unfit('is not an object')
   if (question.what === 'roots') {
     const { roots } = result
-    const isFine = Array.isArray(roots) && roots.every((root) => isRecord(root) && typeof root['uri'] === 'string')
-    if (!isFine) throw unfit('has no list of roots')
+    if (!Array.isArray(roots) || !roots.every(isRoot)) throw unfit('has no list of roots')
     return roots
   }
   if (question.what === 'sample') {
@@ -86,6 +89,10 @@ export function decodeAnswer(question: Question, result: unknown): unknown {
   return { action, content: content ?? {} }
 }
 
+function isRoot(root: unknown): boolean {
+  return isRecord(root) && typeof root['uri'] === 'string'
+}
+
 function unfit(why: string): Fault {
   return new Fault('invalid', `The client's answer ${why}`)
 }
@@ -93,9 +100,10 @@ function unfit(why: string): Fault {
 /** Questions that have no answer yet, each as the way to take it back. */
 export type OpenQuestions = Set<(reason: Fault) => void>
 
-/** Asks by a request on the link, and waits for its answer, which comes with another message of the session. */
+/** Asks by a request on the link, and waits for its answer, which comes by another message of the session. */
 export function askOnStream(
-  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer, open: OpenQuestions,
+  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer,
+  open: OpenQuestions,
 ): Promise<unknown> {
   const { method, params } = encodeQuestion(question, peer)
   const id = session.nextQuestion()
@@ -110,7 +118,8 @@ export function askOnStream(
     const giveUp = (reason: Fault): void => {
       settle()
       // The client should stop bothering its user with it.
-      link.send(formatNotification('notifications/cancelled', JSON.stringify({ requestId: id, reason: reason.message })))
+      const params = JSON.stringify({ requestId: id, reason: reason.message })
+      link.send(formatNotification('notifications/cancelled', params))
       reject(reason)
     }
     const withdraw = (): void => giveUp(call.reason ?? new Fault('cancelled', 'The call has ended'))
@@ -129,8 +138,8 @@ export function askOnStream(
       },
     })
     if (limits.askTimeoutMs <= 0x7fffffff) {
-      timer = setTimeout(() => giveUp(new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)),
-        limits.askTimeoutMs)
+      const late = `The client did not answer within ${limits.askTimeoutMs} ms`
+      timer = setTimeout(() => giveUp(new Fault('timeout', late)), limits.askTimeoutMs)
     }
     call.signal.addEventListener('abort', withdraw)
     open.add(giveUp)
@@ -138,11 +147,12 @@ export function askOnStream(
   })
 }
 
-/** Hands an answer of the client to whoever asked. An answer to nothing is passed over, as JSON-RPC allows. */
+/** Hands an answer of the client to whoever asked. An answer to nothing is passed over. */
 export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): void {
   const asked = typeof id === 'string' || typeof id === 'number' ? session.asked.get(id) : undefined
   if (asked === undefined) return
   if (error === undefined) return asked.resolve(result)
-  const message = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : 'no reason given'
-  asked.reject(new Fault('failed', `The client refused to answer: ${message}`, isRecord(error) ? { code: error['code'] } : undefined))
+  const { code, message } = isRecord(error) ? error : {}
+  const why = typeof message === 'string' ? message : 'no reason given'
+  asked.reject(new Fault('failed', `The client refused to answer: ${why}`, { code }))
 }

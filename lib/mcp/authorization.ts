@@ -12,7 +12,8 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 /** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
 export function challenge(
-  auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined, scopes?: readonly string[],
+  auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
+  scopes?: readonly string[],
 ): string {
   const parts = [
     ...error === undefined ? [] : [`error="${error}"`],
@@ -64,7 +65,8 @@ function check({ resource, authorizationServers, verify }: Authorization): void 
       + `as in 'https://agents.example.com/mcp'`)
   }
   if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
-    throw new TypeError(`auth.authorizationServers is empty; write at least one issuer, as in ['https://login.example.com']`)
+    throw new TypeError(`auth.authorizationServers is empty; write at least one issuer, `
+      + `as in ['https://login.example.com']`)
   }
   if (typeof verify !== 'function') {
     throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')

@@ -64,10 +64,13 @@ export function modernPeer({ params }: Claim): Peer | Refused {
   const meta = metaOf(params)
   const version = meta?.[`${META}protocolVersion`]
   const revision = revisionOf(version)
-  if (revision?.opening !== 'each-request') return unsupported(String(version), revision === undefined ? revisions : modern)
+  if (revision?.opening !== 'each-request') {
+    return unsupported(String(version), revision === undefined ? revisions : modern)
+  }
   const logLevel = meta?.[`${META}logLevel`]
   if (logLevel !== undefined && !isSeverity(logLevel)) {
-    return refused(rpcError(INVALID_PARAMS, `params._meta ${META}logLevel must be a severity, from debug to emergency`))
+    const why = `params._meta ${META}logLevel must be a severity, from debug to emergency`
+    return refused(rpcError(INVALID_PARAMS, why))
   }
   const capabilities = meta?.[`${META}clientCapabilities`]
   return {
@@ -110,7 +113,8 @@ function nameMismatch(method: string | undefined, params: unknown, exchange: Exc
   // Where the body has no name, its own check says so better.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head
-  return mcpName !== undefined && decodeHeaderValue(mcpName) === name ? undefined : mismatch('Mcp-Name', mcpName)
+  const isSame = mcpName !== undefined && decodeHeaderValue(mcpName) === name
+  return isSame ? undefined : mismatch('Mcp-Name', mcpName)
 }
 
 function mismatch(header: string, value: string | undefined): Refused {
@@ -146,7 +150,8 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
     if (session === undefined) {
-      return refused(rpcError(INVALID_REQUEST, 'There is no such session, or it has ended; begin again with initialize'), 404)
+      const why = 'There is no such session, or it has ended; begin again with initialize'
+      return refused(rpcError(INVALID_REQUEST, why), 404)
     }
     return named === undefined ? unsupported(mcpProtocolVersion ?? '', revisions) : session
   }

@@ -25,7 +25,7 @@ export interface McpOptions {
   readonly websiteUrl?: string | undefined
   /** Items on one page of a list. Left out: 1000. */
   readonly pageSize?: number | undefined
-  /** How long clients may keep lists, in milliseconds, and whether for everybody. Left out: 0 and `private`. */
+  /** How long clients may keep lists (milliseconds), and whether for everybody. Left out: 0 and `private`. */
   readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
 }
 
@@ -93,6 +93,6 @@ export class McpContext {
   get implementation(): Readonly<Record<string, unknown>> {
     const { name, version, description } = this.service
     const { title, icons, websiteUrl } = this.options
-    return { name, version, title, description: description === '' ? undefined : description, icons, websiteUrl }
+    return { name, version, title, description: description || undefined, icons, websiteUrl }
   }
 }

@@ -38,7 +38,8 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
       handle: (exchange) => remove(mcp, exchange),
     },
     {
-      path: '/sse', methods: ['GET'], refuse, operations: { get: streamOperation('A session of the oldest transport') },
+      path: '/sse', methods: ['GET'], refuse,
+      operations: { get: streamOperation('A session of the oldest transport') },
       handle: (exchange) => openPair(mcp, exchange),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
@@ -85,7 +86,10 @@ const callOperation = {
   responses: {
     200: {
       description: 'The answer',
-      content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': { schema: { type: 'string' } } },
+      content: {
+        'application/json': { schema: { type: 'object' } },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
     },
     202: { description: 'Taken; no answer is owed' },
   },

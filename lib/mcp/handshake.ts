@@ -64,13 +64,16 @@ export function discover(turn: Turn): object {
 function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
   const { catalog } = mcp.service
   const listChanged = hasStreams ? { listChanged: true } : {}
+  const resources = hasStreams ? { subscribe: true, listChanged: true } : {}
   const all: Readonly<Record<string, object | undefined>> = {
     tools: listChanged,
-    resources: catalog.offers('resource') ? { ...hasStreams && { subscribe: true }, ...listChanged } : undefined,
+    resources: catalog.offers('resource') ? resources : undefined,
     prompts: catalog.offers('prompt') ? listChanged : undefined,
     logging: {},
     completions: catalog.offers('completion') ? {} : undefined,
     extensions: mcp.offersTasks ? { [TASKS]: {} } : undefined,
   }
-  return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && revision.capabilities.has(name)))
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => (
+    value !== undefined && revision.capabilities.has(name)
+  )))
 }

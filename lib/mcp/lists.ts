@@ -1,36 +1,59 @@
 /**
- * Lists, page by page. The text of a first page is put together once per revision and kept until the
- * catalog changes. A cursor is sealed and names the last item, so it survives changes and other processes.
+ * What each list shows, page by page. The text of a first page is put together once per revision and kept
+ * until the catalog changes. A cursor is sealed and names the last item, so it survives changes and other
+ * processes.
  */
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
+import { pick, toolDescriptor } from './shape.ts'
 import type { Turn } from './turn.ts'
 
 /** One item: the name that a cursor goes by, and what is shown. */
-export interface Item { readonly name: string; readonly shown: object }
+interface Item { readonly name: string; readonly shown: object }
+
+/** Lists, by the member of the result that holds them. */
+type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
 const PAGE_SIZE = 1_000
 const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
+const itemsOf: Readonly<Record<List, (turn: Turn) => readonly Item[]>> = {
+  tools: ({ mcp, peer: { revision } }) => mcp.tools.listed.map((tool) => (
+    { name: tool.name, shown: toolDescriptor(tool, revision) }
+  )),
+  resources: ({ mcp, peer: { revision } }) => mcp.service.catalog.resources.map((resource) => (
+    { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
+  )),
+  resourceTemplates: ({ mcp, peer: { revision } }) => mcp.service.catalog.templates.map((template) => (
+    { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
+  )),
+  prompts: ({ mcp, peer: { revision } }) => mcp.service.catalog.prompts.map((prompt) => {
+    const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
+    return { name: prompt.name, shown: pick('prompt', { ...prompt, arguments: args }, revision) }
+  }),
+}
+
 /** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
-export function page(turn: Turn, member: string, items: () => readonly Item[]): string {
+export function page(turn: Turn, member: List): string {
   const { mcp, params, peer } = turn
   const { cursor } = params
-  if (cursor !== undefined && cursor !== null) return pageText(turn, member, items(), cursor)
+  if (cursor !== undefined && cursor !== null) return pageText(turn, member, cursor)
   const key = `${member} ${peer.revision.name}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
-    text = pageText(turn, member, items(), undefined)
+    text = pageText(turn, member, undefined)
     mcp.texts.set(key, text)
   }
   return text
 }
 
-function pageText(turn: Turn, member: string, items: readonly Item[], cursor: unknown): string {
+function pageText(turn: Turn, member: List, cursor: unknown): string {
   const { mcp, peer } = turn
+  const items = itemsOf[member](turn)
   const purpose = `${PURPOSE} ${member}`
-  const from = cursor === undefined ? 0 : startOf(items, typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined)
+  const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
+  const from = cursor === undefined ? 0 : startOf(items, opened)
   const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
   const shown = items.slice(from, until)
   const last = shown.at(-1)
@@ -53,7 +76,9 @@ function startOf(items: readonly Item[], after: unknown): number {
 }
 
 /** How long a client may keep a result, and for whom. */
-export function cacheHints({ mcp }: Turn): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
+export function cacheHints(
+  { mcp }: Turn,
+): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
   const { ttlMs = 0, scope = 'private' } = mcp.options.cache ?? {}
   return { ttlMs, cacheScope: scope }
 }

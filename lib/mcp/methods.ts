@@ -11,7 +11,7 @@ import { discover } from './handshake.ts'
 import { cacheHints, page } from './lists.ts'
 import { listen } from './notices.ts'
 import { MAX_SUBSCRIPTIONS } from './session.ts'
-import { isWrapped, pick, promptResult, readResult, toolDescriptor, toolResult } from './shape.ts'
+import { isWrapped, promptResult, readResult, toolResult } from './shape.ts'
 import { TaskRun } from './task-run.ts'
 import { cancelTask, getTask, mayBecomeTask, updateTask } from './tasks.ts'
 import { isSeverity, Turn } from './turn.ts'
@@ -35,26 +35,14 @@ const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
   ['server/discover', discover],
-  ['tools/list', (turn) => page(turn, 'tools', () => turn.mcp.tools.listed.map((tool) => ({
-    name: tool.name, shown: toolDescriptor(tool, turn.peer.revision),
-  })))],
+  ['tools/list', (turn) => page(turn, 'tools')],
   ['tools/call', toolsCall],
-  ['resources/list', (turn) => page(turn, 'resources', () => turn.mcp.service.catalog.resources.map((resource) => ({
-    name: resource.uri, shown: pick('resource', { ...resource }, turn.peer.revision),
-  })))],
-  ['resources/templates/list', (turn) => page(turn, 'resourceTemplates', () => turn.mcp.service.catalog.templates.map(
-    (template) => ({ name: template.uriTemplate, shown: pick('template', { ...template }, turn.peer.revision) }),
-  ))],
+  ['resources/list', (turn) => page(turn, 'resources')],
+  ['resources/templates/list', (turn) => page(turn, 'resourceTemplates')],
   ['resources/read', resourcesRead],
   ['resources/subscribe', (turn) => subscription(turn, true)],
   ['resources/unsubscribe', (turn) => subscription(turn, false)],
-  ['prompts/list', (turn) => page(turn, 'prompts', () => turn.mcp.service.catalog.prompts.map((prompt) => ({
-    name: prompt.name,
-    shown: pick('prompt', {
-      ...prompt,
-      arguments: prompt.arguments?.map((argument) => pick('argument', { ...argument }, turn.peer.revision)),
-    }, turn.peer.revision),
-  })))],
+  ['prompts/list', (turn) => page(turn, 'prompts')],
   ['prompts/get', promptsGet],
   ['completion/complete', completionComplete],
   ['logging/setLevel', setLevel],
@@ -71,16 +59,17 @@ export function dispatch(
   const { id, method: name } = message
   const method = peer.revision.methods.has(name) && isOffered(mcp, name) ? methods.get(name) : undefined
   if (method === undefined) {
-    link.finish(formatError(id, rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)),
-      peer.revision.unknownMethodStatus)
+    const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
+    link.finish(formatError(id, error), peer.revision.unknownMethodStatus)
     return undefined
   }
   const params = isRecord(message.params) ? message.params : noParams
-  const turn = new Turn(mcp, peer, origin, link, id, params, isRecord(params['_meta']) ? params['_meta'] : noParams)
+  const metadata = isRecord(params['_meta']) ? params['_meta'] : noParams
+  const turn = new Turn(mcp, peer, origin, link, id, params, metadata)
   try {
     const result = method(turn)
-    if (result instanceof Promise) result.then((later) => settle(turn, later)).catch((error: unknown) => turn.fail(error))
-    else settle(turn, result)
+    if (!(result instanceof Promise)) settle(turn, result)
+    else result.then((later) => settle(turn, later)).catch((error: unknown) => turn.fail(error))
   } catch (error) {
     turn.fail(error)
   }
@@ -111,7 +100,9 @@ function toolsCall(turn: Turn): Result {
   const name = stringParam(turn, 'name')
   const { mcp, params } = turn
   const given = params['arguments']
-  if (given !== undefined && !isRecord(given)) throw new Fault('invalid', 'params.arguments must be an object')
+  if (given !== undefined && !isRecord(given)) {
+    throw new Fault('invalid', 'params.arguments must be an object')
+  }
   const tool = mcp.tools.find(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
   const args = given ?? {}
@@ -160,7 +151,9 @@ function resourcesRead(turn: Turn): Result {
 function subscription(turn: Turn, isWanted: boolean): Result {
   const uri = stringParam(turn, 'uri')
   const { session } = turn.peer
-  if (session === undefined) throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
+  if (session === undefined) {
+    throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
+  }
   if (isWanted && session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
     throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions`)
   }
@@ -190,7 +183,9 @@ function completionComplete(turn: Turn): Result {
 
 function setLevel(turn: Turn): Result {
   const { level } = turn.params
-  if (!isSeverity(level)) throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
+  if (!isSeverity(level)) {
+    throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
+  }
   if (turn.peer.session !== undefined) turn.peer.session.logLevel = level
   return empty
 }

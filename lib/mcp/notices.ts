@@ -45,7 +45,9 @@ export class Notices {
   }
 
   add(listener: Listener): void {
-    if (this.#listeners.size >= MAX_LISTENERS) throw new Fault('busy', 'Too many clients are listening; try again later')
+    if (this.#listeners.size >= MAX_LISTENERS) {
+      throw new Fault('busy', 'Too many clients are listening; try again later')
+    }
     this.#listeners.add(listener)
   }
 
@@ -92,7 +94,9 @@ export class Notices {
     for (const session of this.#mcp.sessions.all) {
       if (isWatched(session.subscriptions, uri)) session.outlet?.(plain)
     }
-    for (const listener of this.#listeners) if (isWatched(listener.uris, uri)) notify(listener, method, { uri })
+    for (const listener of this.#listeners) {
+      if (isWatched(listener.uris, uri)) notify(listener, method, { uri })
+    }
   }
 }
 
@@ -123,14 +127,16 @@ export function listen(turn: Turn): undefined | Promise<undefined> {
     if (wanted !== undefined && typeof wanted !== 'boolean') {
       throw new Fault('invalid', `params.notifications.${list}ListChanged must be true or false`)
     }
-    if (wanted !== true || (list !== 'tools' && !turn.mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource'))) continue
+    if (wanted !== true || !offers(turn, list)) continue
     lists.add(list)
     honoured[`${list}ListChanged`] = true
   }
   const uris = urisIn(notifications['resourceSubscriptions'])
-  if (uris !== undefined && turn.mcp.service.catalog.offers('resource')) honoured['resourceSubscriptions'] = uris
+  if (uris !== undefined && offers(turn, 'resources')) honoured['resourceSubscriptions'] = uris
   const taskIds = taskIdsIn(turn, notifications['taskIds'])
-  if (!turn.link.sends) throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
+  if (!turn.link.sends) {
+    throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
+  }
   const begin = (tasks?: Following): undefined => {
     if (turn.isGone) return void turn.link.abandon()
     const listener = { turn, lists, uris: new Set(uris), tasks }
@@ -144,9 +150,14 @@ export function listen(turn: Turn): undefined | Promise<undefined> {
   return taskIds === undefined ? begin() : follow(turn, taskIds).then(begin)
 }
 
+function offers({ mcp }: Turn, list: List): boolean {
+  return list === 'tools' || mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource')
+}
+
 function urisIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
-  const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS && value.every((uri) => typeof uri === 'string')
-  if (!isFine) throw new Fault('invalid', `params.notifications.resourceSubscriptions must be at most ${MAX_SUBSCRIPTIONS} strings`)
-  return value
+  const isList = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
+  if (isList && value.every((uri) => typeof uri === 'string')) return value
+  const what = 'params.notifications.resourceSubscriptions'
+  throw new Fault('invalid', `${what} must be at most ${MAX_SUBSCRIPTIONS} strings`)
 }

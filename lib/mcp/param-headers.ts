@@ -23,7 +23,9 @@ export function headersFor(tool: Tool): readonly ParamHeader[] {
     headers = collect(tool, tool.input.json, [], true)
     const names = headers.map(({ header }) => header.toLowerCase())
     const twin = names.find((name, index) => names.indexOf(name) !== index)
-    if (twin !== undefined) throw mistake(tool, `two arguments have the header '${twin}'; give each a name of its own`)
+    if (twin !== undefined) {
+      throw mistake(tool, `two arguments have the header '${twin}'; give each a name of its own`)
+    }
     known.set(tool, headers)
   }
   return headers
@@ -38,7 +40,9 @@ function collect(tool: Tool, schema: unknown, path: readonly string[], isReachab
     if (keyword === 'x-mcp-header') {
       found.push(checked(tool, schema, path, isReachable, value))
     } else if (keyword === 'properties' && isRecord(value)) {
-      for (const [name, member] of Object.entries(value)) found.push(...collect(tool, member, [...path, name], isReachable))
+      for (const [name, member] of Object.entries(value)) {
+        found.push(...collect(tool, member, [...path, name], isReachable))
+      }
     } else if (!literals.has(keyword)) {
       found.push(...collect(tool, value, path, false))
     }
@@ -50,7 +54,8 @@ function collect(tool: Tool, schema: unknown, path: readonly string[], isReachab
 const literals: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required'])
 
 function checked(
-  tool: Tool, schema: Readonly<Record<string, unknown>>, path: readonly string[], isReachable: boolean, value: unknown,
+  tool: Tool, schema: Readonly<Record<string, unknown>>, path: readonly string[], isReachable: boolean,
+  value: unknown,
 ): ParamHeader {
   const where = `'${path.join('.')}'`
   if (typeof value !== 'string' || !TOKEN.test(value)) {
@@ -59,7 +64,9 @@ function checked(
   if (!isReachable || path.length === 0) {
     throw mistake(tool, `x-mcp-header of ${where} must be on a property that properties alone lead to`)
   }
-  if (!types.has(schema['type'])) throw mistake(tool, `${where} has x-mcp-header, so its type must be string, integer or boolean`)
+  if (!types.has(schema['type'])) {
+    throw mistake(tool, `${where} has x-mcp-header, so its type must be string, integer or boolean`)
+  }
   return { path, header: `Mcp-Param-${value}`, type: String(schema['type']) }
 }
 

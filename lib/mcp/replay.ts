@@ -163,7 +163,9 @@ export class ReplayStream {
 }
 
 /** The stream and number of an event id; undefined where it is none. */
-export function parseEventId(eventId: string): { readonly stream: string; readonly number: number } | undefined {
+export function parseEventId(
+  eventId: string,
+): { readonly stream: string; readonly number: number } | undefined {
   const match = /^([\w-]{16})-(\d{1,15})$/.exec(eventId)
   return match === null ? undefined : { stream: match[1]!, number: Number(match[2]) }
 }

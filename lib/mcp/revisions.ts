@@ -11,7 +11,7 @@ import type { Ability } from '../core/question.ts'
 export interface Revision {
   /** The date that names it on the wire. */
   readonly name: string
-  /** Where the client says who it is and what it can do: once, in `initialize`, or in each request's `_meta`. */
+  /** Where the client says who it is and what it can do: in `initialize`, or in each request's `_meta`. */
   readonly opening: 'initialize' | 'each-request'
   /** Whether one POST body may be an array of messages. */
   readonly batches: boolean
@@ -46,16 +46,17 @@ export interface Revision {
 }
 
 /** Kinds of definitions that revisions shape differently. */
-export type Entity = 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
+export type Entity =
+  | 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
 
 const v2024_11_05: Revision = {
   name: '2024-11-05',
   opening: 'initialize',
   batches: false,
   methods: new Set([
-    'initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'resources/templates/list', 'resources/read',
-    'resources/subscribe', 'resources/unsubscribe', 'prompts/list', 'prompts/get', 'completion/complete',
-    'logging/setLevel',
+    'initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'resources/templates/list',
+    'resources/read', 'resources/subscribe', 'resources/unsubscribe', 'prompts/list', 'prompts/get',
+    'completion/complete', 'logging/setLevel',
   ]),
   keys: {
     tool: ['name', 'description', 'inputSchema'],
@@ -141,12 +142,16 @@ const v2026_07_28: Revision = {
   missingCapabilityStatus: 400,
 }
 
-function amended(known: ReadonlySet<string>, removed: readonly string[], added: readonly string[]): ReadonlySet<string> {
+function amended(
+  known: ReadonlySet<string>, removed: readonly string[], added: readonly string[],
+): ReadonlySet<string> {
   return new Set([...[...known].filter((name) => !removed.includes(name)), ...added])
 }
 
 /** Newest first: the order in which they are advertised. */
-export const revisions: readonly Revision[] = [v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26, v2024_11_05]
+export const revisions: readonly Revision[] = [
+  v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26, v2024_11_05,
+]
 
 const byName: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.name, revision]))
 

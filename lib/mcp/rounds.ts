@@ -19,6 +19,8 @@ import type { Peer } from './link.ts'
 /** More rounds than that are a handler that never has enough. */
 const MAX_ROUNDS = 16
 const PURPOSE = 'mcp state'
+/** A year: no state is good for ever. */
+const MAX_STATE_MS = 365 * 86_400_000
 
 /** What one call carries from round to round. Keys are questions' keys, or those of `call.once`. */
 interface State {
@@ -90,7 +92,8 @@ export class Rounds {
     if (requestState === undefined) return
     const state = typeof requestState === 'string' ? seal.open(PURPOSE, requestState) : undefined
     if (!isState(state) || state.subject !== this.#subject) {
-      throw new Fault('invalid', 'requestState is not one that this server gave for this call, or it has expired')
+      const why = 'requestState is not one that this server gave for this call, or it has expired'
+      throw new Fault('invalid', why)
     }
     this.#state = state
     for (const [key, known] of Object.entries(state.answers)) this.#answers.set(key, known)
@@ -110,7 +113,7 @@ export class Rounds {
     }
   }
 
-  /** The answer, if it is known by now; else a promise that only ever rejects, when the run has been ended. */
+  /** The answer, if it is known by now; else a promise that rejects when the run has been ended. */
   ask(question: Question, call: LiveCall): Promise<unknown> {
     const request = encodeQuestion(question, this.#options.peer)
     const digest = digestOf(request)
@@ -196,13 +199,17 @@ export class Rounds {
       answers: Object.fromEntries(this.#answers),
       once: Object.fromEntries(this.#once),
     }
-    const requestState = seal.seal(PURPOSE, state, Date.now() + Math.min(limits.askTimeoutMs, 365 * 86_400_000))
+    const expiresAt = Date.now() + Math.min(limits.askTimeoutMs, MAX_STATE_MS)
+    const requestState = seal.seal(PURPOSE, state, expiresAt)
     if (requestState.length > limits.maxStateBytes) {
-      return new Fault('too-large', `The state between two rounds is larger than ${limits.maxStateBytes} bytes`)
+      const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
+      return new Fault('too-large', why)
     }
     return {
       resultType: 'input_required',
-      inputRequests: Object.fromEntries(pending.map(({ key, question }) => [key, encodeQuestion(question, peer)])),
+      inputRequests: Object.fromEntries(pending.map(({ key, question }) => (
+        [key, encodeQuestion(question, peer)]
+      ))),
       requestState,
     }
   }

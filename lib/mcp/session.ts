@@ -133,7 +133,7 @@ export class Sessions {
   get count(): number { return this.#byId.size }
   get all(): Iterable<Session> { return this.#byId.values() }
 
-  /** Begins a session. The one that was idle for longest makes room; where none is idle, throws `Fault('busy')`. */
+  /** Begins a session. The one idle for longest makes room; where none is idle, throws `Fault('busy')`. */
   open(owner: string, revision: Revision): Session {
     if (this.#byId.size >= this.#limits.maxSessions) this.#makeRoom()
     const session = new Session(owner, revision, this.#limits, this.#budget)

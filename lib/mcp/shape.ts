@@ -9,7 +9,9 @@ import type { Tool, ToolResult } from '../core/tool.ts'
 import type { Entity, Revision } from './revisions.ts'
 
 /** The members of a definition that the revision has, in its own order, without those that are undefined. */
-export function pick(entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision): Record<string, unknown> {
+export function pick(
+  entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision,
+): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const key of row.keys[entity]) if (source[key] !== undefined) picked[key] = source[key]
   return picked
@@ -18,8 +20,10 @@ export function pick(entity: Entity, source: Readonly<Record<string, unknown>>, 
 /** A tool as `tools/list` shows it. */
 export function toolDescriptor(tool: Tool, row: Revision): object {
   const { input, output, ...rest } = tool
-  const outputSchema = output === undefined || row.structured === 'never' ? undefined : wrappedSchema(output.json, row)
-  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description: rest.description || undefined }, row)
+  const hasOutput = output !== undefined && row.structured !== 'never'
+  const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
+  const description = rest.description || undefined
+  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description }, row)
 }
 
 /**
@@ -39,8 +43,8 @@ export function toolResult(result: ToolResult, row: Revision, wraps: boolean): R
   const { content, structuredContent, isError, _meta } = result
   const shaped: Record<string, unknown> = { content: blocks(content, row) }
   if (structuredContent !== undefined && row.structured !== 'never') {
-    if (row.structured === 'any' || (isRecord(structuredContent) && !wraps)) shaped['structuredContent'] = structuredContent
-    else shaped['structuredContent'] = { result: structuredContent }
+    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !wraps)
+    shaped['structuredContent'] = isFit ? structuredContent : { result: structuredContent }
   }
   if (isError === true) shaped['isError'] = true
   if (_meta !== undefined) shaped['_meta'] = _meta
@@ -54,7 +58,8 @@ export function isWrapped(tool: Tool): boolean {
 
 /** Blocks that the revision knows. */
 export function blocks(content: readonly Content[], row: Revision): readonly Content[] {
-  return content.every((block) => row.blocks.has(block.type)) ? content : content.map((block) => down(block, row))
+  const isFit = content.every((block) => row.blocks.has(block.type))
+  return isFit ? content : content.map((block) => down(block, row))
 }
 
 /** What an old client gets in the place of a block that it would stumble over. */

@@ -7,7 +7,9 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import { formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
+import {
+  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, rpcError,
+} from '../wire/jsonrpc.ts'
 import { acceptance } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { stranger } from './choose.ts'
@@ -15,7 +17,7 @@ import { decodeInitialize, initializeResult } from './handshake.ts'
 import { dispatch } from './methods.ts'
 import { Post } from './post.ts'
 import { oldest } from './revisions.ts'
-import { errorReply, readMessage, take } from './streamable.ts'
+import { errorReply, invalid, readMessage, take } from './streamable.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
@@ -25,7 +27,7 @@ import type { Session } from './session.ts'
 /** `GET /sse`: a session that lives as long as its stream. */
 export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
-    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${EVENT_STREAM}`))
+    return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   let session: Session
@@ -56,16 +58,16 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   const parsed = parseJson(exchange.body, limits.maxDepth)
   if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
   const message = readMessage(parsed.value, limits.maxNameBytes)
-  if (message.kind === 'malformed') return errorReply(400, rpcError(INVALID_REQUEST, message.why), message.id)
+  if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const id = sessionIdIn(exchange.query)
   if (id === undefined) return answerInBody(mcp, exchange, message)
   const session = mcp.sessions.find(id, exchange.origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
   if (session?.onEnd === undefined) {
-    return errorReply(404, rpcError(INVALID_REQUEST, 'There is no such session, or it has ended; open /sse again'))
+    return invalid(404, 'There is no such session, or it has ended; open /sse again')
   }
   if (message.kind === 'request' && session.running.has(message.id)) {
-    return errorReply(400, rpcError(INVALID_REQUEST, 'A request with this id is running in this session already'), message.id)
+    return invalid(400, 'A request with this id is running in this session already', message.id)
   }
   answerOnStream(mcp, exchange, session, message)
   return { status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted' }
@@ -90,7 +92,9 @@ function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, m
     return
   }
   const handshake = decodeInitialize(message.params)
-  if (typeof handshake === 'string') return link.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
+  if (typeof handshake === 'string') {
+    return link.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
+  }
   session.settle(handshake)
   link.finish(formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true))))
 }

@@ -31,7 +31,9 @@ type Request = Message & { readonly kind: 'request' }
 export function serveLines(mcp: McpContext, input: Readable, output: Writable): Promise<void> {
   const { limits, log } = mcp.service
   const write = (message: string): void => { output.write(message + '\n') }
-  const refuse = (code: number, why: string, id?: Id): void => write(formatError(id ?? undefined, rpcError(code, why)))
+  const refuse = (code: number, why: string, id?: Id): void => {
+    write(formatError(id ?? undefined, rpcError(code, why)))
+  }
 
   const session = mcp.sessions.open(anonymous.id, oldest)
   // The session is the process's own: it is never idle, however silent its client is.
@@ -44,7 +46,8 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     const parsed = parseJson(line, limits.maxDepth)
     if (!parsed.ok) return refuse(PARSE_ERROR, parsed.why)
     if (!Array.isArray(parsed.value)) return accept(readMessage(parsed.value, limits.maxNameBytes))
-    const isFine = session.revision.batches && parsed.value.length > 0 && parsed.value.length <= limits.maxBatch
+    const { length } = parsed.value
+    const isFine = session.revision.batches && length > 0 && length <= limits.maxBatch
     if (!isFine) return refuse(INVALID_REQUEST, 'This revision has no batches, or none of that length')
     for (const value of parsed.value) accept(readMessage(value, limits.maxNameBytes))
   }
@@ -53,7 +56,9 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     if (message.kind === 'malformed') return refuse(INVALID_REQUEST, message.why, message.id)
     if (message.kind !== 'request') return hear(message)
     const { id } = message
-    if (session.running.has(id) || alone.has(id)) return refuse(INVALID_REQUEST, 'A request with this id is running already', id)
+    if (session.running.has(id) || alone.has(id)) {
+      return refuse(INVALID_REQUEST, 'A request with this id is running already', id)
+    }
     if (claimsModern(message)) {
       const peer = modernPeer(message)
       if ('error' in peer) return write(formatError(id, peer.error))

@@ -3,10 +3,12 @@
  *
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
+import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
 import {
-  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, rpcError,
+  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
+  rpcError,
 } from '../wire/jsonrpc.ts'
 import { acceptance } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
@@ -30,7 +32,13 @@ type Request = Message & { readonly kind: 'request' }
 
 /** An error as a reply of its own. An id that could not be read is left out, as MCP's schema wants. */
 export function errorReply(status: number, error: RpcError, id?: Id, headers?: readonly string[]): Reply {
-  return { status, type: JSON_TYPE, body: formatError(id ?? undefined, error), ...headers !== undefined && { headers } }
+  const body = formatError(id ?? undefined, error)
+  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
+}
+
+/** The reply to what is no valid request, with a sentence that says why. */
+export function invalid(status: number, why: string, id?: Id, headers?: readonly string[]): Reply {
+  return errorReply(status, rpcError(INVALID_REQUEST, why), id, headers)
 }
 
 /** A refusal in the form of this door. */
@@ -45,7 +53,7 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
   const acceptsEvents = acceptance(accept, EVENT_STREAM) > 0
   const acceptsJson = acceptance(accept, JSON_TYPE) > 0
   if (!acceptsEvents && !acceptsJson) {
-    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`))
+    return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   }
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth)
@@ -53,12 +61,12 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
   if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, acceptsJson, acceptsEvents)
 
   const message = readMessage(parsed.value, limits.maxNameBytes)
-  if (message.kind === 'malformed') return errorReply(400, rpcError(INVALID_REQUEST, message.why), message.id)
+  if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
   const id = message.kind === 'request' ? message.id : undefined
 
   if (isModern(claim, exchange)) {
-    if (message.kind === 'response') return errorReply(400, rpcError(INVALID_REQUEST, 'A response cannot be posted'), message.id)
+    if (message.kind === 'response') return invalid(400, 'A response cannot be posted', message.id)
     // Ids are the client's own and there is no session, so no notification can be acted on.
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
@@ -84,9 +92,9 @@ export function readMessage(value: unknown, maxBytes: number): Message {
   }
   if (message.kind === 'response') return message
   const { params } = message
-  const isFine = params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params))
-  if (isFine) return message
-  return { kind: 'malformed', id: message.kind === 'request' ? message.id : undefined, why: '"params" must be an object' }
+  if (params === undefined || isRecord(params)) return message
+  const id = message.kind === 'request' ? message.id : undefined
+  return { kind: 'malformed', id, why: '"params" must be an object' }
 }
 
 /** Takes what needs no answer: a notification, or the answer to a question of ours. */
@@ -109,7 +117,7 @@ function answer(
 ): Reply | Promise<Reply> {
   const twin = requests.find(({ id }) => peer.session?.running.has(id) === true)
   if (twin !== undefined) {
-    return errorReply(400, rpcError(INVALID_REQUEST, 'A request with this id is running in this session already'), twin.id)
+    return invalid(400, 'A request with this id is running in this session already', twin.id)
   }
   const { revision, session } = peer
   const turns: Turn[] = []
@@ -134,7 +142,7 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
   if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
-    return errorReply(400, rpcError(INVALID_REQUEST, 'This session has begun already'), id)
+    return invalid(400, 'This session has begun already', id)
   }
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
@@ -153,10 +161,11 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
 
 /** An array of messages, for the one revision that has them. */
 function postBatch(
-  mcp: McpContext, exchange: Exchange, values: readonly unknown[], acceptsJson: boolean, acceptsEvents: boolean,
+  mcp: McpContext, exchange: Exchange, values: readonly unknown[],
+  acceptsJson: boolean, acceptsEvents: boolean,
 ): Reply | Promise<Reply> {
   const { maxBatch, maxNameBytes } = mcp.service.limits
-  const bad = (why: string): Reply => errorReply(400, rpcError(INVALID_REQUEST, why))
+  const bad = (why: string): Reply => invalid(400, why)
   if (values.length === 0) return bad('A batch must not be empty')
   if (values.length > maxBatch) return bad(`A batch may hold ${maxBatch} messages`)
   const messages = values.map((value) => readMessage(value, maxNameBytes))
@@ -168,7 +177,8 @@ function postBatch(
   if (!peer.revision.batches) return bad('This revision has no batches')
   for (const message of messages) {
     if (message.kind === 'malformed') return bad(message.why)
-    if ('method' in message && message.method === 'initialize') return bad('initialize must not be in a batch')
+    const isHandshake = 'method' in message && message.method === 'initialize'
+    if (isHandshake) return bad('initialize must not be in a batch')
   }
   const requests = messages.filter((message) => message.kind === 'request')
   const ids = new Set(requests.map(({ id }) => id))
@@ -183,10 +193,10 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
   const { mcpSessionId, mcpProtocolVersion } = exchange.head
   const isModernOnly = revisionOf(mcpProtocolVersion)?.opening === 'each-request'
   if (isModernOnly || mcp.options.sessions === 'none') {
-    return errorReply(405, rpcError(INVALID_REQUEST, 'Only POST is answered here'), undefined, ['Allow', 'POST'])
+    return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
   }
   if (mcpSessionId === undefined) {
-    return errorReply(400, rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
+    return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
   }
   const peer: Peer | Refused = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(peer.status, peer.error)
@@ -196,7 +206,7 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
 /** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
 export function get(mcp: McpContext, exchange: Exchange): Reply {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
-    return errorReply(406, rpcError(INVALID_REQUEST, `Accept must allow ${EVENT_STREAM}`))
+    return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session
@@ -206,12 +216,12 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
     const event = parseEventId(lastEventId)
     const stream = event === undefined ? undefined : session.streams.get(event.stream)
     if (event === undefined || stream === undefined || stream.hasLost(event.number)) {
-      return errorReply(400, rpcError(INVALID_REQUEST, 'Last-Event-ID names no event of this session that is still kept'))
+      return invalid(400, 'Last-Event-ID names no event of this session that is still kept')
     }
     return { status: 200, type: EVENT_STREAM, body: stream.source(event.number) }
   }
   if (session.standalone?.isAttached === true) {
-    return errorReply(409, rpcError(INVALID_REQUEST, 'This session has a stream open already'))
+    return invalid(409, 'This session has a stream open already')
   }
   // What its client left behind can still be come back to, for a while.
   session.standalone?.finish()

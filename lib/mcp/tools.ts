@@ -35,7 +35,8 @@ export function toolTable(service: Service): ToolTable {
   const byName = new Map<string, Tool>()
   for (const tool of [...listed, ...aliases]) {
     if (byName.has(tool.name)) {
-      throw new TypeError(`Two tools are named '${tool.name}'; agents take execute_<id>_task and ask_<id>, rename the other`)
+      throw new TypeError(`Two tools are named '${tool.name}'; agents take execute_<id>_task and ask_<id>, `
+        + 'rename the other')
     }
     byName.set(tool.name, tool)
     headersFor(tool)
@@ -69,7 +70,9 @@ function askTool(service: Service, who: Agent | Group): Tool {
       type: 'object',
       properties: {
         message: { type: 'string' },
-        session_id: { type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.' },
+        session_id: {
+          type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.',
+        },
       },
       required: ['message'],
     },
@@ -92,7 +95,9 @@ function listTool(service: Service): Tool {
     name: 'list_agents',
     description: 'Lists the agents that can be asked.',
     annotations: { readOnlyHint: true },
-    run: () => ({ agents: service.catalog.agents.map(({ id, name, description }) => ({ id, name, description })) }),
+    run: () => ({
+      agents: service.catalog.agents.map(({ id, name, description }) => ({ id, name, description })),
+    }),
   })
 }
 

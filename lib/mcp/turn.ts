@@ -6,8 +6,8 @@ import { LiveCall } from '../core/call.ts'
 import { isRecord } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import {
-  formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
-  rpcError,
+  formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST,
+  METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
 import { askOnStream, canAsk, capabilityFor } from './ask.ts'
 import { challenge } from './authorization.ts'
@@ -32,8 +32,8 @@ export const MISSING_CAPABILITY = -32021
 const codes: Readonly<Record<FaultKind, number>> = {
   'invalid': INVALID_PARAMS, 'unauthenticated': INVALID_REQUEST, 'forbidden': INVALID_REQUEST,
   'not-found': INVALID_PARAMS, 'conflict': INVALID_REQUEST, 'unsupported': METHOD_NOT_FOUND,
-  'too-large': INVALID_REQUEST, 'busy': INTERNAL_ERROR, 'timeout': INTERNAL_ERROR, 'cancelled': INTERNAL_ERROR,
-  'failed': INTERNAL_ERROR, 'internal': INTERNAL_ERROR,
+  'too-large': INVALID_REQUEST, 'busy': INTERNAL_ERROR, 'timeout': INTERNAL_ERROR,
+  'cancelled': INTERNAL_ERROR, 'failed': INTERNAL_ERROR, 'internal': INTERNAL_ERROR,
 }
 
 /** HTTP statuses of those faults that are told at HTTP's level too. */
@@ -159,7 +159,8 @@ export class Turn implements Line {
   progress(done: number, total: number | undefined, text: string | undefined): void {
     if (this.task !== undefined) return this.task.progress(text)
     const { progressToken } = this.metadata
-    if ((typeof progressToken !== 'string' && typeof progressToken !== 'number') || !(done > this.#lastProgress)) return
+    const isWanted = typeof progressToken === 'string' || typeof progressToken === 'number'
+    if (!isWanted || !(done > this.#lastProgress)) return
     this.#lastProgress = done
     const message = this.peer.revision.progressText ? text : undefined
     this.#notify('notifications/progress', { progressToken, progress: done, total, message })
@@ -167,7 +168,8 @@ export class Turn implements Line {
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
     const { logLevel } = this.peer
-    if (logLevel === undefined || this.task !== undefined || severities.indexOf(level) < severities.indexOf(logLevel)) return
+    if (logLevel === undefined || this.task !== undefined) return
+    if (severities.indexOf(level) < severities.indexOf(logLevel)) return
     this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
   }
 
@@ -177,7 +179,8 @@ export class Turn implements Line {
   }
 
   #notify(method: string, params: object): void {
-    if (!this.#isFinished && this.link.sends) this.link.send(formatNotification(method, JSON.stringify(params)))
+    if (this.#isFinished || !this.link.sends) return
+    this.link.send(formatNotification(method, JSON.stringify(params)))
   }
 
   /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
@@ -243,7 +246,8 @@ export class Turn implements Line {
   faultOf(thrown: unknown): Fault {
     const fault = asFault(thrown)
     if (fault !== thrown) {
-      this.mcp.service.log('error', 'An MCP request failed', { request: this.origin.requestId, cause: thrown })
+      const { requestId } = this.origin
+      this.mcp.service.log('error', 'An MCP request failed', { request: requestId, cause: thrown })
     }
     return fault
   }
@@ -262,8 +266,9 @@ export class Turn implements Line {
     }
     if (fault.kind === 'not-found' && detail !== undefined && 'uri' in detail) {
       const code = this.peer.revision.resourceNotFound
-      const data = { detail: told, uri: detail.uri }
-      return code === INVALID_PARAMS ? rpcError(code, told, { uri: detail.uri }) : { code, message: 'Resource not found', data }
+      const { uri } = detail
+      if (code === INVALID_PARAMS) return rpcError(code, told, { uri })
+      return { code, message: 'Resource not found', data: { detail: told, uri } }
     }
     const more = isRecord(detail) && fault.kind !== 'internal' ? detail : undefined
     return rpcError(codes[fault.kind], told, more)
@@ -282,7 +287,7 @@ function headersOf(fault: Fault, mcp: McpContext): readonly string[] | undefined
   if (fault.kind === 'busy') return ['Retry-After', '1']
   if (fault.kind !== 'forbidden' && fault.kind !== 'unauthenticated') return undefined
   const { detail } = fault
-  const scopes = typeof detail === 'object' && detail !== null && 'scopes' in detail ? detail.scopes : undefined
+  const scopes = isRecord(detail) ? detail['scopes'] : undefined
   const error = fault.kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
   return ['WWW-Authenticate', challenge(mcp.options.auth, error, Array.isArray(scopes) ? scopes : undefined)]
 }

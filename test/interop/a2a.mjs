@@ -69,11 +69,20 @@ test('a part may leave out its type, and a file may come along', { skip }, async
 })
 
 const errors = [
-  ['an unknown method', { jsonrpc: '2.0', method: 'no/such', id: 'a', params: {} }, 200, -32601, 'Method not found', 'a'],
-  ['no message', { jsonrpc: '2.0', method: 'message/send', id: 'b', params: {} }, 200, -32602, 'Invalid params', 'b'],
+  [
+    'an unknown method', { jsonrpc: '2.0', method: 'no/such', id: 'a', params: {} }, 200, -32601,
+    'Method not found', 'a',
+  ],
+  [
+    'no message', { jsonrpc: '2.0', method: 'message/send', id: 'b', params: {} }, 200, -32602,
+    'Invalid params', 'b',
+  ],
   ['no parts', request(undefined, 'c'), 200, -32602, 'Invalid params', 'c'],
   ['parts that are none', request([{ nothing: 1 }], 'd'), 200, -32602, 'Invalid params', 'd'],
-  ['another version of JSON-RPC', { ...request([{ text: 'x' }], 'e'), jsonrpc: '1.0' }, 200, -32600, 'Invalid request', 'e'],
+  [
+    'another version of JSON-RPC', { ...request([{ text: 'x' }], 'e'), jsonrpc: '1.0' }, 200, -32600,
+    'Invalid request', 'e',
+  ],
   ['no JSON', '{"jsonrpc": ', 400, -32700, 'Parse error', null],
 ]
 

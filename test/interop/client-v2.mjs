@@ -28,7 +28,9 @@ async function connect(mode, { elicit, stdio = false } = {}) {
     return elicit?.(params) ?? { action: 'accept', content: { name: 'Alice', color: 'red', ok: true } }
   })
   client.setRequestHandler('sampling/createMessage', async ({ params }) => ({
-    role: 'assistant', model: 'test', content: { type: 'text', text: `about ${params.messages[0].content.text}` },
+    role: 'assistant', model: 'test', content: {
+      type: 'text', text: `about ${params.messages[0].content.text}`,
+    },
   }))
   client.setRequestHandler('roots/list', async () => ({ roots }))
   let transport
@@ -162,7 +164,9 @@ withClient('a client that cannot be asked gets a typed error', modern, async () 
 withClient('a client listens, hears what it asked for, and leaves', modern, async ({ client }) => {
   const heard = []
   for (const method of ['tools/list_changed', 'prompts/list_changed', 'resources/updated']) {
-    client.setNotificationHandler(`notifications/${method}`, ({ params }) => { heard.push([method, params?.uri]) })
+    client.setNotificationHandler(
+      `notifications/${method}`, ({ params }) => { heard.push([method, params?.uri]) },
+    )
   }
   const uri = 'test://watched-resource'
   const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: [uri] })
@@ -178,10 +182,14 @@ withClient('a client listens, hears what it asked for, and leaves', modern, asyn
 
 withClient('leaving cancels the call', modern, async ({ client }) => {
   const controller = new AbortController()
-  const call = client.callTool({ name: 'slow_compute', arguments: { seconds: 30 } }, { signal: controller.signal })
+  const call = client.callTool(
+    { name: 'slow_compute', arguments: { seconds: 30 } }, { signal: controller.signal },
+  )
   setTimeout(() => controller.abort(), 50)
   await assert.rejects(call)
-  assert.equal(textOf(await client.callTool({ name: 'echo', arguments: { text: 'still here' } })), 'still here')
+  assert.equal(
+    textOf(await client.callTool({ name: 'echo', arguments: { text: 'still here' } })), 'still here',
+  )
 })
 
 test('a server that closes down ends a subscription in its own form', { skip, timeout: 30_000 }, async () => {

@@ -21,7 +21,8 @@ const transports = {
     return new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
       requestInit: { headers: key },
       reconnectionOptions: {
-        initialReconnectionDelay: 10, maxReconnectionDelay: 100, reconnectionDelayGrowFactor: 1, maxRetries: 5,
+        initialReconnectionDelay: 10, maxReconnectionDelay: 100, reconnectionDelayGrowFactor: 1,
+        maxRetries: 5,
       },
       ...options,
     })
@@ -30,7 +31,9 @@ const transports = {
     const { SSEClientTransport } = await load('client/sse.js')
     return new SSEClientTransport(new URL(`${server.url}/sse`), {
       requestInit: { headers: key },
-      eventSourceInit: { fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...key } }) },
+      eventSourceInit: {
+        fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...key } }),
+      },
     })
   },
   async stdio() {
@@ -52,9 +55,9 @@ async function connect(transport, answers = {}) {
   const errors = []
   client.onerror = (error) => errors.push(error)
   client.fallbackNotificationHandler = async (notification) => { told.push(notification) }
-  client.setRequestHandler(types.CreateMessageRequestSchema, async ({ params }) => answers.sample?.(params) ?? {
-    role: 'assistant', model: 'test', content: { type: 'text', text: `about ${params.messages[0].content.text}` },
-  })
+  client.setRequestHandler(types.CreateMessageRequestSchema, async ({ params: { messages: [asked] } }) => ({
+    role: 'assistant', model: 'test', content: { type: 'text', text: `about ${asked.content.text}` },
+  }))
   client.setRequestHandler(types.ElicitRequestSchema, async ({ params }) => answers.elicit?.(params) ?? {
     action: 'accept', content: { username: 'alice', email: 'alice@example.com' },
   })
@@ -91,7 +94,9 @@ for (const kind of ['http', 'sse', 'stdio']) {
     assert.equal(tools[0].name, 'execute_echo_task')
     assert.ok(tools.some((tool) => tool.name === 'echo'))
     assert.equal(textOf(await client.callTool({ name: 'echo', arguments: { text: 'héllo' } })), 'héllo')
-    assert.equal(textOf(await client.callTool({ name: 'execute_echo_task', arguments: { prompt: 'hi' } })), 'hi')
+    assert.equal(
+      textOf(await client.callTool({ name: 'execute_echo_task', arguments: { prompt: 'hi' } })), 'hi',
+    )
     assert.equal(textOf(await client.callTool({ name: 'ask_echo', arguments: { message: 'hi' } })), 'hi')
   })
 
@@ -130,7 +135,9 @@ for (const kind of ['http', 'sse', 'stdio']) {
 
   withClient('twenty calls at one time get their own answers', kind, async ({ client }) => {
     const said = Array.from({ length: 20 }, (_, index) => `number ${index}`)
-    const results = await Promise.all(said.map((text) => client.callTool({ name: 'echo', arguments: { text } })))
+    const results = await Promise.all(
+      said.map((text) => client.callTool({ name: 'echo', arguments: { text } })),
+    )
     assert.deepEqual(results.map(textOf), said)
   })
 }
@@ -144,7 +151,9 @@ for (const kind of ['http', 'sse']) {
   })
 
   withClient('the code for rounds works in a session too', kind, async ({ client }) => {
-    const result = await client.callTool({ name: 'test_input_required_result_multiple_inputs', arguments: {} })
+    const result = await client.callTool(
+      { name: 'test_input_required_result_multiple_inputs', arguments: {} },
+    )
     assert.match(textOf(result), /1 roots/)
   }, { answers: { elicit: () => ({ action: 'accept', content: { name: 'alice' } }) } })
 
@@ -161,11 +170,13 @@ for (const kind of ['http', 'sse']) {
   withClient('a client can be asked to open an address', kind, async ({ client }) => {
     const result = await client.callTool({ name: 'test_elicitation_url', arguments: {} })
     assert.equal(textOf(result), 'accept')
-  }, { answers: { elicit: ({ mode, url }) => ({ action: mode === 'url' && url !== undefined ? 'accept' : 'cancel' }) } })
+  }, { answers: { elicit: ({ mode, url }) => ({ action: mode === 'url' && url ? 'accept' : 'cancel' }) } })
 
   withClient('resources, templates and prompts are listed, read and got', kind, async ({ client }) => {
     assert.equal((await client.listResources()).resources.length, 3)
-    assert.equal((await client.listResourceTemplates()).resourceTemplates[0].uriTemplate, 'test://template/{id}/data')
+    assert.equal(
+      (await client.listResourceTemplates()).resourceTemplates[0].uriTemplate, 'test://template/{id}/data',
+    )
     const { contents } = await client.readResource({ uri: 'test://template/7/data' })
     assert.deepEqual(JSON.parse(contents[0].text), { id: '7', templateTest: true, data: 'Data for ID: 7' })
     await assert.rejects(client.readResource({ uri: 'test://nothing' }), { code: -32002 })
@@ -174,7 +185,9 @@ for (const kind of ['http', 'sse']) {
       name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: 'b' },
     })
     assert.match(messages[0].content.text, /arg1='a', arg2='b'/)
-    await assert.rejects(client.getPrompt({ name: 'test_prompt_with_arguments', arguments: {} }), { code: -32602 })
+    await assert.rejects(
+      client.getPrompt({ name: 'test_prompt_with_arguments', arguments: {} }), { code: -32602 },
+    )
   })
 
   withClient('arguments are completed', kind, async ({ client }) => {
@@ -229,7 +242,9 @@ for (const kind of ['http', 'sse']) {
     })
     setTimeout(() => controller.abort(), 50)
     await assert.rejects(call)
-    assert.equal(textOf(await client.callTool({ name: 'echo', arguments: { text: 'still here' } })), 'still here')
+    assert.equal(
+      textOf(await client.callTool({ name: 'echo', arguments: { text: 'still here' } })), 'still here',
+    )
   })
 
   withClient('structured content arrives with its text', kind, async ({ client }) => {

@@ -15,8 +15,11 @@ const program = `${root}.test/test/fixtures/everything.js`
 
 /** Why the tests of a file cannot run, in a sentence for `skip`; false where they can. */
 export function missing(...packages) {
-  if (!existsSync(program) || !existsSync(`${root}dist/cli.js`)) return 'the tests are not built; run npm test first'
-  const absent = packages.filter((name) => !existsSync(new URL(`node_modules/${name}/package.json`, import.meta.url)))
+  const isBuilt = existsSync(program) && existsSync(`${root}dist/cli.js`)
+  if (!isBuilt) return 'the tests are not built; run npm test first'
+  const absent = packages.filter(
+    (name) => !existsSync(new URL(`node_modules/${name}/package.json`, import.meta.url)),
+  )
   return absent.length > 0 && `${absent.join(', ')} not installed; run npm ci in test/interop first`
 }
 

@@ -11,7 +11,9 @@ import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const nameForm = { type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'] }
+const nameForm = {
+  type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'],
+}
 
 /** A server with one tool that asks. */
 function asking(run: (call: Call) => unknown, options: object = {}): ReturnType<typeof serve> {
@@ -24,10 +26,14 @@ const able = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, root
 /** What a client answers, by the method it is asked with; or a function of the question. */
 type Answers = (method: string, params: Json) => object | { readonly error: object } | undefined
 
-interface Heard { readonly questions: { method: string; params: Json }[]; readonly answer: Json; readonly status: number }
+interface Heard {
+  readonly questions: { method: string; params: Json }[]; readonly answer: Json; readonly status: number
+}
 
 /** A client that is asked by requests. */
-async function inSession(server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able, revision = '2025-11-25'): Promise<Heard> {
+async function inSession(
+  server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able, revision = '2025-11-25',
+): Promise<Heard> {
   const session = await begin(server, revision, capabilities)
   const response = await session.send('tools/call', { name: 'ask' })
   const questions: Heard['questions'] = []
@@ -48,13 +54,16 @@ async function inSession(server: ReturnType<typeof serve>, answers: Answers, cap
 }
 
 /** A client that is asked by rounds. */
-async function byRounds(server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able): Promise<Heard> {
+async function byRounds(
+  server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able,
+): Promise<Heard> {
   const questions: Heard['questions'] = []
   let params: Json = { name: 'ask' }
   for (let round = 0; ; round++) {
     const response = await modern(server, 'tools/call', params, { capabilities })
     const answer = await answerOf(response)
-    if (answer.result?.resultType !== 'input_required' || round > 20) return { questions, answer, status: response.status }
+    const isOver = answer.result?.resultType !== 'input_required' || round > 20
+    if (isOver) return { questions, answer, status: response.status }
     const inputResponses: Record<string, object> = {}
     for (const [key, question] of Object.entries(answer.result.inputRequests as Json)) {
       const { method, params } = question as Json
@@ -69,7 +78,9 @@ async function byRounds(server: ReturnType<typeof serve>, answers: Answers, capa
 const eras = [['in a session', inSession], ['by rounds', byRounds]] as const
 
 const accept = { action: 'accept', content: { name: 'Alice' } }
-const sampled = { role: 'assistant', model: 'm', content: { type: 'text', text: 'tea' }, stopReason: 'endTurn' }
+const sampled = {
+  role: 'assistant', model: 'm', content: { type: 'text', text: 'tea' }, stopReason: 'endTurn',
+}
 const roots = [{ uri: 'file:///home', name: 'home' }]
 
 for (const [how, client] of eras) {
@@ -111,7 +122,8 @@ for (const [how, client] of eras) {
   test(`${how}: the model is asked, with every parameter passed on and text as a block`, async () => {
     const server = asking(async (call) => {
       const { content } = await call.sample({
-        messages: [{ role: 'user', content: 'tea?' }], maxTokens: 10, systemPrompt: 'Be brief.', temperature: 0.5,
+        messages: [{ role: 'user', content: 'tea?' }],
+        maxTokens: 10, systemPrompt: 'Be brief.', temperature: 0.5,
       })
       return (content as { text: string }).text
     })
@@ -160,7 +172,9 @@ for (const [how, client] of eras) {
       return names.join()
     })
     let n = 0
-    const { questions, answer } = await client(server, () => ({ action: 'accept', content: { name: `n${++n}` } }))
+    const { questions, answer } = await client(
+      server, () => ({ action: 'accept', content: { name: `n${++n}` } }),
+    )
     assert.deepEqual(questions.map(({ params }) => params.message), ['Name 1?', 'Name 2?', 'Name 3?'])
     assert.equal(said(answer.result), 'n1,n2,n3')
   })
@@ -173,7 +187,9 @@ for (const [how, client] of eras) {
       return [one, two, three].map(({ content }) => content.name).join()
     })
     let n = 0
-    const { questions, answer } = await client(server, () => ({ action: 'accept', content: { name: `n${++n}` } }))
+    const { questions, answer } = await client(
+      server, () => ({ action: 'accept', content: { name: `n${++n}` } }),
+    )
     assert.equal(questions.length, 3)
     assert.equal(said(answer.result), 'n1,n2,n3')
   })
@@ -258,11 +274,23 @@ for (const [how, client] of eras) {
   })
 
   const lacks: readonly (readonly [string, object, (call: Call) => Promise<unknown>, object])[] = [
-    ['forms', { sampling: {} }, (call) => call.elicit({ message: 'Who?', schema: nameForm }), { elicitation: { form: {} } }],
-    ['forms, though it opens addresses', { elicitation: { url: {} } }, (call) => call.elicit({ message: 'Who?', schema: nameForm }), { elicitation: { form: {} } }],
-    ['addresses', { elicitation: {} }, (call) => call.elicit({ message: 'In', url: 'https://x.test' }), { elicitation: { url: {} } }],
+    [
+      'forms', { sampling: {} }, (call) => call.elicit({ message: 'Who?', schema: nameForm }),
+      { elicitation: { form: {} } },
+    ],
+    [
+      'forms, though it opens addresses', { elicitation: { url: {} } },
+      (call) => call.elicit({ message: 'Who?', schema: nameForm }), { elicitation: { form: {} } },
+    ],
+    [
+      'addresses', { elicitation: {} }, (call) => call.elicit({ message: 'In', url: 'https://x.test' }),
+      { elicitation: { url: {} } },
+    ],
     ['a model', { elicitation: {} }, (call) => call.sample({ messages: [], maxTokens: 1 }), { sampling: {} }],
-    ['tools for its model', { sampling: {} }, (call) => call.sample({ messages: [], maxTokens: 1, tools: [] }), { sampling: { tools: {} } }],
+    [
+      'tools for its model', { sampling: {} },
+      (call) => call.sample({ messages: [], maxTokens: 1, tools: [] }), { sampling: { tools: {} } },
+    ],
     ['roots', { elicitation: {} }, (call) => call.roots(), { roots: {} }],
     ['anything at all', {}, (call) => call.roots(), { roots: {} }],
   ]
@@ -314,12 +342,24 @@ for (const [how, client] of eras) {
 }
 
 const unfit: readonly (readonly [string, (call: Call) => Promise<unknown>, unknown])[] = [
-  ['content that does not fit the form', (call) => call.elicit({ message: 'Who?', schema: nameForm }), { action: 'accept', content: { name: 1 } }],
-  ['content without what is required', (call) => call.elicit({ message: 'Who?', schema: nameForm }), { action: 'accept' }],
-  ['an action that is none', (call) => call.elicit({ message: 'Who?', schema: nameForm }), { action: 'maybe' }],
+  [
+    'content that does not fit the form', (call) => call.elicit({ message: 'Who?', schema: nameForm }),
+    { action: 'accept', content: { name: 1 } },
+  ],
+  [
+    'content without what is required', (call) => call.elicit({ message: 'Who?', schema: nameForm }),
+    { action: 'accept' },
+  ],
+  [
+    'an action that is none', (call) => call.elicit({ message: 'Who?', schema: nameForm }),
+    { action: 'maybe' },
+  ],
   ['a number', (call) => call.elicit({ message: 'Who?', schema: nameForm }), 7],
   ['null', (call) => call.elicit({ message: 'Who?', schema: nameForm }), null],
-  ['a sample without a role', (call) => call.sample({ messages: [], maxTokens: 1 }), { content: { type: 'text', text: 'x' }, model: 'm' }],
+  [
+    'a sample without a role', (call) => call.sample({ messages: [], maxTokens: 1 }),
+    { content: { type: 'text', text: 'x' }, model: 'm' },
+  ],
   ['roots that are no list', (call) => call.roots(), { roots: 'file:///' }],
   ['roots without an address', (call) => call.roots(), { roots: [{}] }],
 ]
@@ -335,7 +375,9 @@ for (const [what, ask, answer] of unfit) {
 
     const first = await answerOf(await modern(server, 'tools/call', { name: 'ask' }, { capabilities: able }))
     const [key] = Object.keys(first.result.inputRequests)
-    const params = { name: 'ask', inputResponses: { [key!]: answer }, requestState: first.result.requestState }
+    const params = {
+      name: 'ask', inputResponses: { [key!]: answer }, requestState: first.result.requestState,
+    }
     const again = await answerOf(await modern(server, 'tools/call', params, { capabilities: able }))
     assert.equal(again.result.resultType, 'input_required')
     assert.deepEqual(Object.keys(again.result.inputRequests), [key])
@@ -344,7 +386,9 @@ for (const [what, ask, answer] of unfit) {
 
 test('in a session: a client that refuses to answer fails the call, with its reason', async () => {
   const server = asking((call) => call.sample({ messages: [], maxTokens: 1 }))
-  const { answer } = await inSession(server, () => ({ error: { code: -1, message: 'User rejected sampling request' } }))
+  const { answer } = await inSession(
+    server, () => ({ error: { code: -1, message: 'User rejected sampling request' } }),
+  )
   assert.equal(answer.result.isError, true)
   assert.match(said(answer.result), /User rejected sampling request/)
 })
@@ -453,7 +497,9 @@ test('nothing else may ask: a completer cannot', async () => {
   const server = serve({
     prompts: [{
       name: 'p', description: 'Completes.', get: () => 'text',
-      arguments: [{ name: 'a', complete: (_value, _context, call) => [call.can('elicit') ? 'can' : 'cannot'] }],
+      arguments: [
+        { name: 'a', complete: (_value, _context, call) => [call.can('elicit') ? 'can' : 'cannot'] },
+      ],
     }],
   })
   const ref = { type: 'ref/prompt', name: 'p' }

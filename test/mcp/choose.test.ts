@@ -36,34 +36,125 @@ const other = { _meta: { [PROTOCOL]: 'v999.0.0', [CAPABILITIES]: {} } }
 const older = { _meta: { [PROTOCOL]: '2025-11-25', [CAPABILITIES]: {} } }
 
 const rows: readonly Row[] = [
-  { what: 'no params, header 2026-07-28', message: message('tools/list'), headers: list, status: 400, code: -32602 },
-  { what: '_meta without a version', message: message('tools/list', { _meta: { [CAPABILITIES]: {} } }), headers: list, status: 400, code: -32602 },
-  { what: '_meta without capabilities', message: message('tools/list', { _meta: { [PROTOCOL]: '2026-07-28' } }), headers: list, status: 400, code: -32602 },
-  { what: 'a version that is no string', message: message('tools/list', { _meta: { [PROTOCOL]: 2026, [CAPABILITIES]: {} } }), headers: list, status: 400, code: -32602 },
-  { what: 'capabilities that are a list', message: message('tools/list', { _meta: { [PROTOCOL]: '2026-07-28', [CAPABILITIES]: [] } }), headers: list, status: 400, code: -32602 },
-  { what: '_meta that is a list', message: message('tools/list', { _meta: [] }), headers: list, status: 400, code: -32602 },
-  { what: 'no version header', message: message('tools/list', withMeta()), headers: { 'Mcp-Method': 'tools/list' }, status: 400, code: -32020, data: { header: 'MCP-Protocol-Version' } },
-  { what: 'a version header that says something else', message: message('tools/list', withMeta()), headers: { ...list, 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32020 },
-  { what: 'a version in _meta that says something else', message: message('tools/list', other), headers: list, status: 400, code: -32020 },
-  { what: 'a version that nobody serves', message: message('tools/list', other), headers: { ...list, 'MCP-Protocol-Version': 'v999.0.0' }, status: 400, code: -32022, data: { supported: [...allRevisions].reverse(), requested: 'v999.0.0' } },
-  { what: 'an older version by _meta', message: message('tools/list', older), headers: { ...list, 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32022, data: { supported: ['2026-07-28'], requested: '2025-11-25' } },
-  { what: 'no Mcp-Method', message: message('tools/list', withMeta()), headers: version, status: 400, code: -32020, data: { header: 'Mcp-Method' } },
-  { what: 'an Mcp-Method in capitals', message: message('tools/list', withMeta()), headers: { ...version, 'Mcp-Method': 'TOOLS/LIST' }, status: 400, code: -32020 },
-  { what: 'an Mcp-Method of another method', message: message('tools/list', withMeta()), headers: { ...version, 'Mcp-Method': 'prompts/list' }, status: 400, code: -32020 },
-  { what: 'no Mcp-Name', message: message('tools/call', withMeta({ name: 'hello' })), headers: { ...version, 'Mcp-Method': 'tools/call' }, status: 400, code: -32020, data: { header: 'Mcp-Name' } },
-  { what: 'an Mcp-Name of another tool', message: message('tools/call', withMeta({ name: 'hello' })), headers: { ...version, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'Hello' }, status: 400, code: -32020 },
-  { what: 'an Mcp-Name in broken Base64', message: message('tools/call', withMeta({ name: 'hello' })), headers: { ...version, 'Mcp-Method': 'tools/call', 'Mcp-Name': '=?base64?aGVsbG8?=' }, status: 400, code: -32020 },
-  { what: 'no name in the body', message: message('tools/call', withMeta({})), headers: { ...version, 'Mcp-Method': 'tools/call' }, status: 200, code: -32602 },
-  { what: 'an unknown method', message: message('no/such', withMeta()), headers: { ...version, 'Mcp-Method': 'no/such' }, status: 404, code: -32601 },
-  { what: 'a level of log that is none', message: message('tools/list', withMeta({}, { meta: { 'io.modelcontextprotocol/logLevel': 'loud' } })), headers: list, status: 400, code: -32602 },
-  { what: 'initialize with _meta', message: message('initialize', withMeta({ protocolVersion: '2025-11-25' })), headers: { ...version, 'Mcp-Method': 'initialize' }, status: 404, code: -32601 },
-  { what: 'server/discover without _meta', message: message('server/discover', {}), headers: {}, status: 400, code: -32602 },
-  { what: 'subscriptions/listen without _meta', message: message('subscriptions/listen', {}), headers: {}, status: 400, code: -32602 },
-  { what: 'an unknown version header and no session', message: message('tools/list'), headers: { 'MCP-Protocol-Version': '1999-01-01' }, status: 400, code: -32022 },
-  { what: 'everything right', message: message('tools/list', withMeta()), headers: list, status: 200, code: undefined },
-  { what: 'an unused session id', message: message('tools/list', withMeta()), headers: { ...list, 'Mcp-Session-Id': 'nobody', 'Last-Event-ID': 'x-1' }, status: 200, code: undefined },
+  {
+    what: 'no params, header 2026-07-28', message: message('tools/list'), headers: list, status: 400,
+    code: -32602,
+  },
+  {
+    what: '_meta without a version', message: message('tools/list', { _meta: { [CAPABILITIES]: {} } }),
+    headers: list, status: 400, code: -32602,
+  },
+  {
+    what: '_meta without capabilities',
+    message: message('tools/list', { _meta: { [PROTOCOL]: '2026-07-28' } }), headers: list, status: 400,
+    code: -32602,
+  },
+  {
+    what: 'a version that is no string',
+    message: message('tools/list', { _meta: { [PROTOCOL]: 2026, [CAPABILITIES]: {} } }), headers: list,
+    status: 400, code: -32602,
+  },
+  {
+    what: 'capabilities that are a list',
+    message: message('tools/list', { _meta: { [PROTOCOL]: '2026-07-28', [CAPABILITIES]: [] } }),
+    headers: list, status: 400, code: -32602,
+  },
+  {
+    what: '_meta that is a list', message: message('tools/list', { _meta: [] }), headers: list, status: 400,
+    code: -32602,
+  },
+  {
+    what: 'no version header', message: message('tools/list', withMeta()),
+    headers: { 'Mcp-Method': 'tools/list' }, status: 400, code: -32020,
+    data: { header: 'MCP-Protocol-Version' },
+  },
+  {
+    what: 'a version header that says something else', message: message('tools/list', withMeta()),
+    headers: { ...list, 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32020,
+  },
+  {
+    what: 'a version in _meta that says something else', message: message('tools/list', other),
+    headers: list, status: 400, code: -32020,
+  },
+  {
+    what: 'a version that nobody serves', message: message('tools/list', other),
+    headers: { ...list, 'MCP-Protocol-Version': 'v999.0.0' }, status: 400, code: -32022,
+    data: { supported: [...allRevisions].reverse(), requested: 'v999.0.0' },
+  },
+  {
+    what: 'an older version by _meta', message: message('tools/list', older),
+    headers: { ...list, 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32022,
+    data: { supported: ['2026-07-28'], requested: '2025-11-25' },
+  },
+  {
+    what: 'no Mcp-Method', message: message('tools/list', withMeta()), headers: version, status: 400,
+    code: -32020, data: { header: 'Mcp-Method' },
+  },
+  {
+    what: 'an Mcp-Method in capitals', message: message('tools/list', withMeta()),
+    headers: { ...version, 'Mcp-Method': 'TOOLS/LIST' }, status: 400, code: -32020,
+  },
+  {
+    what: 'an Mcp-Method of another method', message: message('tools/list', withMeta()),
+    headers: { ...version, 'Mcp-Method': 'prompts/list' }, status: 400, code: -32020,
+  },
+  {
+    what: 'no Mcp-Name', message: message('tools/call', withMeta({ name: 'hello' })),
+    headers: { ...version, 'Mcp-Method': 'tools/call' }, status: 400, code: -32020,
+    data: { header: 'Mcp-Name' },
+  },
+  {
+    what: 'an Mcp-Name of another tool', message: message('tools/call', withMeta({ name: 'hello' })),
+    headers: { ...version, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'Hello' }, status: 400, code: -32020,
+  },
+  {
+    what: 'an Mcp-Name in broken Base64', message: message('tools/call', withMeta({ name: 'hello' })),
+    headers: { ...version, 'Mcp-Method': 'tools/call', 'Mcp-Name': '=?base64?aGVsbG8?=' }, status: 400,
+    code: -32020,
+  },
+  {
+    what: 'no name in the body', message: message('tools/call', withMeta({})),
+    headers: { ...version, 'Mcp-Method': 'tools/call' }, status: 200, code: -32602,
+  },
+  {
+    what: 'an unknown method', message: message('no/such', withMeta()),
+    headers: { ...version, 'Mcp-Method': 'no/such' }, status: 404, code: -32601,
+  },
+  {
+    what: 'a level of log that is none',
+    message: message('tools/list', withMeta({}, { meta: { 'io.modelcontextprotocol/logLevel': 'loud' } })),
+    headers: list, status: 400, code: -32602,
+  },
+  {
+    what: 'initialize with _meta',
+    message: message('initialize', withMeta({ protocolVersion: '2025-11-25' })),
+    headers: { ...version, 'Mcp-Method': 'initialize' }, status: 404, code: -32601,
+  },
+  {
+    what: 'server/discover without _meta', message: message('server/discover', {}), headers: {}, status: 400,
+    code: -32602,
+  },
+  {
+    what: 'subscriptions/listen without _meta', message: message('subscriptions/listen', {}), headers: {},
+    status: 400, code: -32602,
+  },
+  {
+    what: 'an unknown version header and no session', message: message('tools/list'),
+    headers: { 'MCP-Protocol-Version': '1999-01-01' }, status: 400, code: -32022,
+  },
+  {
+    what: 'everything right', message: message('tools/list', withMeta()), headers: list, status: 200,
+    code: undefined,
+  },
+  {
+    what: 'an unused session id', message: message('tools/list', withMeta()),
+    headers: { ...list, 'Mcp-Session-Id': 'nobody', 'Last-Event-ID': 'x-1' }, status: 200, code: undefined,
+  },
   { what: 'no mark at all', message: message('tools/list'), headers: {}, status: 200, code: undefined },
-  { what: 'an older version by its header alone', message: message('tools/list'), headers: { 'MCP-Protocol-Version': '2025-06-18' }, status: 200, code: undefined },
+  {
+    what: 'an older version by its header alone', message: message('tools/list'),
+    headers: { 'MCP-Protocol-Version': '2025-06-18' }, status: 200, code: undefined,
+  },
 ]
 
 for (const { what, message, headers, status, code, data } of rows) {
@@ -84,7 +175,9 @@ test('a name with blanks around it, in Base64, or beyond ASCII is found', async 
     assert.equal(result.content[0].text, 'Hello')
   }
   const encoded = `=?base64?${Buffer.from('test://über').toString('base64')}?=`
-  const read = await ask(server, 'resources/read', { uri: 'test://über' }, { headers: { 'Mcp-Name': encoded } })
+  const read = await ask(
+    server, 'resources/read', { uri: 'test://über' }, { headers: { 'Mcp-Name': encoded } },
+  )
   assert.equal(read.result.contents[0].text, 'text')
 })
 
@@ -96,7 +189,9 @@ test('the client need not say who it is', async () => {
 
 test('ids keep their type in errors of every rung', async () => {
   for (const id of [0, '0', 'a']) {
-    const { error, id: echoed } = await answerOf(await post(server, message('tools/list', undefined, id), list))
+    const { error, id: echoed } = await answerOf(
+      await post(server, message('tools/list', undefined, id), list),
+    )
     assert.strictEqual(echoed, id)
     assert.equal(error.code, -32602)
   }
@@ -106,16 +201,19 @@ test('in 2026-07-28 a posted response is refused, a notification taken and not a
   const response = await post(server, { jsonrpc: '2.0', id: 1, result: {} }, version)
   assert.equal(response.status, 400)
   assert.equal((await answerOf(response)).error.code, -32600)
-  const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params: withMeta({ requestId: 1 }) }
+  const notification = {
+    jsonrpc: '2.0', method: 'notifications/cancelled', params: withMeta({ requestId: 1 }),
+  }
   const taken = await post(server, notification, version)
   assert.equal(taken.status, 202)
   assert.equal(await taken.text(), '')
 })
 
-test('the version header of a session may be missing or another served one; nonsense is refused', async () => {
+test('the version header of a session may be missing or another one; nonsense is refused', async () => {
   const session = await begin(server, '2025-06-18')
   const seen = []
-  for (const header of [undefined, '2025-06-18', '2025-11-25', '2024-11-05', '1999-01-01', 'x', '2026-07-28']) {
+  const sent = [undefined, '2025-06-18', '2025-11-25', '2024-11-05', '1999-01-01', 'x', '2026-07-28']
+  for (const header of sent) {
     const headers: Record<string, string> = { 'Mcp-Session-Id': session.id }
     if (header !== undefined) headers['MCP-Protocol-Version'] = header
     const response = await post(server, message('tools/list'), headers)
@@ -126,7 +224,9 @@ test('the version header of a session may be missing or another served one; nons
   }
   assert.deepEqual(seen, [
     [undefined, 200, undefined], ['2025-06-18', 200, undefined], ['2025-11-25', 200, undefined],
-    ['2024-11-05', 200, undefined], ['1999-01-01', 400, -32022], ['x', 400, -32022], ['2026-07-28', 400, -32602],
+    ['2024-11-05', 200, undefined], ['1999-01-01', 400, -32022], ['x', 400, -32022], [
+      '2026-07-28', 400, -32602,
+    ],
   ])
 })
 
@@ -158,7 +258,9 @@ for (const [asked, given] of negotiated) {
 
 const badHandshakes: readonly (readonly [string, unknown])[] = [
   ['no params', undefined], ['no version', {}], ['a number', { protocolVersion: 20251125 }],
-  ['null', { protocolVersion: null }], ['capabilities that are a list', { protocolVersion: '2025-11-25', capabilities: [] }],
+  ['null', { protocolVersion: null }], [
+    'capabilities that are a list', { protocolVersion: '2025-11-25', capabilities: [] },
+  ],
   ['clientInfo that is text', { protocolVersion: '2025-11-25', clientInfo: 'me' }],
 ]
 
@@ -170,7 +272,7 @@ for (const [what, params] of badHandshakes) {
   })
 }
 
-test('every refusal of the newest revision has a JSON-RPC body, so that no client takes it for an old server', async () => {
+test('every refusal has a JSON-RPC body, so that no client takes this for an old server', async () => {
   for (const { message, headers, status } of rows.filter(({ status }) => status !== 200)) {
     const response = await post(server, message, headers)
     assert.equal(response.status, status)
@@ -182,7 +284,9 @@ test('every refusal of the newest revision has a JSON-RPC body, so that no clien
 
 test('the supported versions in an error are among those that discover lists', async () => {
   const { result } = await ask(server, 'server/discover')
-  const response = await post(server, message('tools/list', other), { ...list, 'MCP-Protocol-Version': 'v999.0.0' })
+  const response = await post(
+    server, message('tools/list', other), { ...list, 'MCP-Protocol-Version': 'v999.0.0' },
+  )
   const { error } = await answerOf(response)
   for (const name of error.data.supported) assert.ok(result.supportedVersions.includes(name))
 })

@@ -30,7 +30,8 @@ export function request(path: string, init: RequestInit = {}): Request {
 
 /** Posts a message, as it is or as JSON. */
 export function post(
-  server: TriportServer, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp', signal?: AbortSignal,
+  server: TriportServer, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp',
+  signal?: AbortSignal,
 ): Promise<Response> {
   const body = typeof message === 'string' ? message : JSON.stringify(message)
   return server.fetch(request(path, { method: 'POST', headers, body, ...signal !== undefined && { signal } }))
@@ -78,8 +79,11 @@ export class EventStream {
   /** All messages to the end. */
   async rest(): Promise<Json[]> {
     const all = []
-    for (let message = await this.next(); message !== undefined; message = await this.next()) all.push(message)
-    return all
+    for (;;) {
+      const message = await this.next()
+      if (message === undefined) return all
+      all.push(message)
+    }
   }
 
   /** Hangs up. */
@@ -90,7 +94,8 @@ export class EventStream {
 
 /** All messages of an answer, whatever its form. */
 export async function messagesOf(response: Response): Promise<Json[]> {
-  if (response.headers.get('content-type')?.startsWith('text/event-stream')) return new EventStream(response).rest()
+  const type = response.headers.get('content-type') ?? ''
+  if (type.startsWith('text/event-stream')) return new EventStream(response).rest()
   const text = await response.text()
   return text === '' ? [] : [JSON.parse(text)].flat()
 }
@@ -141,12 +146,16 @@ export function modern(
 }
 
 /** The same, and its answer. */
-export async function ask(server: TriportServer, method: string, params?: Json, options?: ModernOptions): Promise<Json> {
+export async function ask(
+  server: TriportServer, method: string, params?: Json, options?: ModernOptions,
+): Promise<Json> {
   return answerOf(await modern(server, method, params, options))
 }
 
 /** Calls a tool in 2026-07-28; its result. */
-export async function call(server: TriportServer, name: string, args: object = {}, options?: ModernOptions): Promise<Json> {
+export async function call(
+  server: TriportServer, name: string, args: object = {}, options?: ModernOptions,
+): Promise<Json> {
   return (await ask(server, 'tools/call', { name, arguments: args }, options)).result
 }
 
@@ -182,7 +191,8 @@ export class LegacySession {
 
   /** Calls a tool; its result. */
   async call(name: string, args: object = {}, meta?: object): Promise<Json> {
-    return (await this.ask('tools/call', { name, arguments: args, ...meta !== undefined && { _meta: meta } })).result
+    const params = { name, arguments: args, ...meta !== undefined && { _meta: meta } }
+    return (await this.ask('tools/call', params)).result
   }
 
   /** Calls a tool whose answer is a stream. */
@@ -218,7 +228,8 @@ export class LegacySession {
 
 /** Begins a session. */
 export async function begin(
-  server: TriportServer, revision: string = '2025-11-25', capabilities: object = {}, headers: Record<string, string> = {},
+  server: TriportServer, revision: string = '2025-11-25', capabilities: object = {},
+  headers: Record<string, string> = {},
 ): Promise<LegacySession> {
   const response = await post(server, {
     jsonrpc: '2.0', id: 0, method: 'initialize',
@@ -250,7 +261,14 @@ export async function until(holds: () => boolean, what = 'what was waited for'):
 }
 
 /** A promise with its ends outside. */
-export function gate<T = void>(): { promise: Promise<T>; open: (value: T) => void; fail: (reason: unknown) => void } {
+export interface Gate<T> {
+  readonly promise: Promise<T>
+  readonly open: (value: T) => void
+  readonly fail: (reason: unknown) => void
+}
+
+/** Makes one. */
+export function gate<T = void>(): Gate<T> {
   let open!: (value: T) => void
   let fail!: (reason: unknown) => void
   const promise = new Promise<T>((resolve, reject) => {

@@ -51,7 +51,9 @@ function golden(): TriportServer {
     tools: [
       {
         name: 'add', title: 'Add', description: 'Adds two numbers.',
-        inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+        inputSchema: {
+          type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],
+        },
         outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] },
         annotations: { readOnlyHint: true },
         icons: [{ src: 'https://example.com/add.png', mimeType: 'image/png', sizes: ['48x48'] }],
@@ -87,7 +89,8 @@ function golden(): TriportServer {
         return JSON.stringify(await call.roots({ key: 'roots' }))
       } },
       { name: 'route', description: 'Has a header.', run: ({ region }) => region, inputSchema: {
-        type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } }, required: ['region'],
+        type: 'object', required: ['region'],
+        properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
       } },
     ],
     resources: [
@@ -164,12 +167,16 @@ class Walk {
   async exchange(wanted: Exchange): Promise<NonNullable<Exchange['response']>> {
     const { method, path, headers, body } = this.#fill(wanted.request)
     const response = await this.server.fetch(new Request(`http://localhost${path}`, {
-      method, headers, ...body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) },
+      method, headers, ...body !== undefined && {
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      },
     }))
     const shown: Record<string, string> = {}
     for (const name of shownHeaders) {
       const value = response.headers.get(name)
-      if (value !== null) shown[name] = String(name === 'mcp-session-id' ? this.#note('<session>', value) : value)
+      if (value !== null) shown[name] = String(
+        name === 'mcp-session-id' ? this.#note('<session>', value) : value,
+      )
     }
     const reply = { status: response.status, headers: shown }
     if (shown['content-type']?.startsWith('text/event-stream')) {
@@ -190,7 +197,9 @@ class Walk {
       events.push(this.#event(event))
       const isQuestion = event.data.includes('"method":') && /"id":"ask-\d+"/.test(event.data)
       const next = isQuestion ? answers.shift() : undefined
-      if (next !== undefined) assert.deepEqual(await this.exchange(next), next.response ?? { status: 202, headers: {} })
+      if (next !== undefined) assert.deepEqual(
+        await this.exchange(next), next.response ?? { status: 202, headers: {} },
+      )
     }
     await stream.cancel()
     return events
@@ -208,7 +217,9 @@ function official(revision: string): ((type: string) => Validate) | undefined {
     let validate = known.get(type)
     if (validate === undefined) {
       assert.ok(type in schema[home], `${type} is in no schema of ${revision}`)
-      validate = compile({ $schema: schema['$schema'], [home]: schema[home], allOf: [{ $ref: `#/${home}/${type}` }] })
+      validate = compile(
+        { $schema: schema['$schema'], [home]: schema[home], allOf: [{ $ref: `#/${home}/${type}` }] },
+      )
       known.set(type, validate)
     }
     return validate
@@ -217,16 +228,24 @@ function official(revision: string): ((type: string) => Validate) | undefined {
 
 const resultTypes: ReadonlyMap<string, string> = new Map([
   ['initialize', 'InitializeResult'], ['ping', 'EmptyResult'], ['server/discover', 'DiscoverResult'],
-  ['tools/list', 'ListToolsResult'], ['tools/call', 'CallToolResult'], ['resources/list', 'ListResourcesResult'],
+  ['tools/list', 'ListToolsResult'], ['tools/call', 'CallToolResult'], [
+    'resources/list', 'ListResourcesResult',
+  ],
   ['resources/templates/list', 'ListResourceTemplatesResult'], ['resources/read', 'ReadResourceResult'],
-  ['resources/subscribe', 'EmptyResult'], ['resources/unsubscribe', 'EmptyResult'], ['prompts/list', 'ListPromptsResult'],
-  ['prompts/get', 'GetPromptResult'], ['completion/complete', 'CompleteResult'], ['logging/setLevel', 'EmptyResult'],
+  ['resources/subscribe', 'EmptyResult'], ['resources/unsubscribe', 'EmptyResult'], [
+    'prompts/list', 'ListPromptsResult',
+  ],
+  ['prompts/get', 'GetPromptResult'], ['completion/complete', 'CompleteResult'], [
+    'logging/setLevel', 'EmptyResult',
+  ],
 ])
 
 const noticeTypes: ReadonlyMap<string, string> = new Map([
   ['notifications/progress', 'ProgressNotification'], ['notifications/message', 'LoggingMessageNotification'],
   ['notifications/subscriptions/acknowledged', 'SubscriptionsAcknowledgedNotification'],
-  ['sampling/createMessage', 'CreateMessageRequest'], ['elicitation/create', 'ElicitRequest'], ['roots/list', 'ListRootsRequest'],
+  ['sampling/createMessage', 'CreateMessageRequest'], ['elicitation/create', 'ElicitRequest'], [
+    'roots/list', 'ListRootsRequest',
+  ],
 ])
 
 /** The types that a message of the server must be of. */
@@ -237,7 +256,8 @@ function typesOf(message: Json, method: string | undefined): string[] {
 }
 
 function resultTypeOf(message: Json, method: string | undefined): string {
-  return message.result.resultType === 'input_required' ? 'InputRequiredResult' : resultTypes.get(method ?? '') ?? 'Result'
+  if (message.result.resultType === 'input_required') return 'InputRequiredResult'
+  return resultTypes.get(method ?? '') ?? 'Result'
 }
 
 function messagesIn(exchange: Exchange): Json[] {
@@ -275,7 +295,7 @@ for (const revision of allRevisions) {
       const exchange = exchanges[index]!
       const { body } = exchange.request
       for (const message of messagesIn(exchange)) {
-        // The older schemas have no error without an id, and the protocol has requests without a readable one.
+        // The older schemas have no error without an id, and there are requests without a readable one.
         if (message.error !== undefined && message.id === undefined && revision < '2025-11-25') continue
         const asked = [body].flat().find((one: Json) => one?.id === message.id)
         for (const type of typesOf(message, asked?.method)) {
@@ -287,7 +307,8 @@ for (const revision of allRevisions) {
       const isAnswered = messagesIn(exchange).every(({ error }) => error === undefined)
       const isMessage = typeof body === 'object' && !Array.isArray(body) && exchange.response!.status < 300
       if (!isAnswered || !isMessage) continue
-      const type = body.id === undefined ? 'ClientNotification' : body.method === undefined ? 'JSONRPCMessage' : 'ClientRequest'
+      const type = body.id === undefined ? 'ClientNotification'
+        : body.method === undefined ? 'JSONRPCMessage' : 'ClientRequest'
       const { valid, errors } = schema!(type)(body)
       assert.ok(valid, `${name}: the request is no ${type}: ${JSON.stringify(errors)}`)
     }

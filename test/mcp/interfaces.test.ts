@@ -21,7 +21,9 @@ const server = serve({
   ],
 })
 
-async function send(message: unknown, headers?: Record<string, string>): Promise<{ status: number; type: string; body: Json }> {
+async function send(
+  message: unknown, headers?: Record<string, string>,
+): Promise<{ status: number; type: string; body: Json }> {
   const response = await post(server, message, headers, '/messages/')
   const body = await response.json()
   return { status: response.status, type: response.headers.get('content-type') ?? '', body }
@@ -53,7 +55,7 @@ test('request envelope: params may be left out', async () => {
 })
 
 for (const id of [0, 1, 42, -7, 'a string too']) {
-  test(`success response: the id ${JSON.stringify(id)} is echoed with its type, beside jsonrpc and result`, async () => {
+  test(`success response: the id ${JSON.stringify(id)} comes back, with jsonrpc and result`, async () => {
     const { status, type, body } = await send(envelope('tools/list', undefined, id))
     assert.equal(status, 200)
     assert.match(type, /^application\/json/)
@@ -62,7 +64,7 @@ for (const id of [0, 1, 42, -7, 'a string too']) {
     assert.strictEqual(body.id, id)
   })
 
-  test(`error response: the id ${JSON.stringify(id)} is echoed with its type, beside error.code and message`, async () => {
+  test(`error response: the id ${JSON.stringify(id)} comes back, with error.code and message`, async () => {
     const { body } = await send(envelope('no/such', {}, id))
     assert.deepEqual(Object.keys(body).sort(), ['error', 'id', 'jsonrpc'])
     assert.equal(body.jsonrpc, '2.0')
@@ -81,23 +83,27 @@ test('tool descriptor: name, description and an inputSchema of properties and re
   })
 })
 
-test('tool descriptor: an agent offers execute_assistant_task with the required argument prompt', async () => {
+test('tool descriptor: an agent offers execute_assistant_task with the argument prompt', async () => {
   const { body } = await send(envelope('tools/list'))
   const [first] = body.result.tools
   assert.equal(first.name, 'execute_assistant_task')
   assert.deepEqual(first.inputSchema, {
     type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'],
   })
-  const { body: called } = await send(envelope('tools/call', { name: first.name, arguments: { prompt: 'hi' } }))
+  const { body: called } = await send(
+    envelope('tools/call', { name: first.name, arguments: { prompt: 'hi' } }),
+  )
   assert.deepEqual(called.result, { content: [{ type: 'text', text: 'You said hi' }] })
 })
 
 test('tools/list: result.tools lists every available tool', async () => {
   const { body } = await send(envelope('tools/list'))
-  assert.deepEqual(body.result.tools.map(({ name }: Json) => name), ['execute_assistant_task', 'search', 'fails'])
+  assert.deepEqual(
+    body.result.tools.map(({ name }: Json) => name), ['execute_assistant_task', 'search', 'fails'],
+  )
 })
 
-test('tools/call: the tool of params.name runs with params.arguments, its output is text in content', async () => {
+test('tools/call: the tool of params.name runs with params.arguments, its output is text', async () => {
   const { status, body } = await send(envelope('tools/call', { name: 'search', arguments: { query: 'tea' } }))
   assert.equal(status, 200)
   assert.deepEqual(body.result, { content: [{ type: 'text', text: 'Found tea' }] })
@@ -175,7 +181,10 @@ const errors: readonly (readonly [string, unknown, number, number, string])[] = 
   ['-32700 Parse error: not JSON', '{"jsonrpc": "2.0", ', 400, -32700, 'Parse error'],
   ['-32600 Invalid request: no envelope', '{}', 400, -32600, 'Invalid request'],
   ['-32601 Method not found: an unknown method', envelope('no/such'), 200, -32601, 'Method not found'],
-  ['-32602 Invalid params: an unknown tool', envelope('tools/call', { name: 'x' }), 200, -32602, 'Invalid params'],
+  [
+    '-32602 Invalid params: an unknown tool', envelope('tools/call', { name: 'x' }), 200, -32602,
+    'Invalid params',
+  ],
 ]
 
 for (const [name, message, status, code, text] of errors) {
@@ -189,7 +198,9 @@ for (const [name, message, status, code, text] of errors) {
 
 test('errors: -32603 Internal error: a defect, whose text stays in the log', async () => {
   const broken = serve({
-    resources: [{ uri: 'test://broken', name: 'broken', read() { throw new Error('the password is swordfish') } }],
+    resources: [
+      { uri: 'test://broken', name: 'broken', read() { throw new Error('the password is swordfish') } },
+    ],
   })
   const response = await post(broken, envelope('resources/read', { uri: 'test://broken' }), {}, '/messages/')
   const text = await response.text()

@@ -111,8 +111,14 @@ const completing = serve({
   prompts: [{
     name: 'travel', description: 'Plans.', get: () => '',
     arguments: [
-      { name: 'country', complete: (value) => ['Chad', 'Chile', 'China'].filter((one) => one.startsWith(value)) },
-      { name: 'city', complete: (value, { arguments: known }) => [`${value} of ${known['country'] ?? 'nowhere'}`] },
+      {
+        name: 'country',
+        complete: (value) => ['Chad', 'Chile', 'China'].filter((one) => one.startsWith(value)),
+      },
+      {
+        name: 'city',
+        complete: (value, { arguments: known }) => [`${value} of ${known['country'] ?? 'nowhere'}`],
+      },
       { name: 'many', complete: () => Array.from({ length: 250 }, (_, n) => String(n)) },
       { name: 'some', complete: () => ({ values: ['a'], total: 9, hasMore: true }) },
       { name: 'broken', complete: () => { throw new Error('swordfish') } },
@@ -120,19 +126,47 @@ const completing = serve({
     ],
   }],
   resources: [{ uri: 'test://fixed', name: 'fixed', read: () => '' }],
-  resourceTemplates: [{ uriTemplate: 'test://{id}', name: 't', read: () => '', complete: { id: async (value) => [`${value}1`] } }],
+  resourceTemplates: [
+    {
+      uriTemplate: 'test://{id}', name: 't', read: () => '', complete: { id: async (value) => [`${value}1`] },
+    },
+  ],
 })
 
 const prompt = { type: 'ref/prompt', name: 'travel' }
 
 const completions: readonly (readonly [string, object, object])[] = [
-  ['an argument of a prompt', { ref: prompt, argument: { name: 'country', value: 'Chi' } }, { values: ['Chile', 'China'], total: 2, hasMore: false }],
-  ['with what is known already', { ref: prompt, argument: { name: 'city', value: 'X' }, context: { arguments: { country: 'Chile' } } }, { values: ['X of Chile'], total: 1, hasMore: false }],
-  ['with an empty context', { ref: prompt, argument: { name: 'city', value: 'X' }, context: {} }, { values: ['X of nowhere'], total: 1, hasMore: false }],
-  ['with a total of its own', { ref: prompt, argument: { name: 'some', value: '' } }, { values: ['a'], total: 9, hasMore: true }],
-  ['nobody completes it', { ref: prompt, argument: { name: 'free', value: 'x' } }, { values: [], total: 0, hasMore: false }],
-  ['a variable of a template', { ref: { type: 'ref/resource', uri: 'test://{id}' }, argument: { name: 'id', value: 'x' } }, { values: ['x1'], total: 1, hasMore: false }],
-  ['a fixed resource', { ref: { type: 'ref/resource', uri: 'test://fixed' }, argument: { name: 'id', value: 'x' } }, { values: [], total: 0, hasMore: false }],
+  [
+    'an argument of a prompt', { ref: prompt, argument: { name: 'country', value: 'Chi' } },
+    { values: ['Chile', 'China'], total: 2, hasMore: false },
+  ],
+  [
+    'with what is known already',
+    { ref: prompt, argument: { name: 'city', value: 'X' }, context: { arguments: { country: 'Chile' } } },
+    { values: ['X of Chile'], total: 1, hasMore: false },
+  ],
+  [
+    'with an empty context', { ref: prompt, argument: { name: 'city', value: 'X' }, context: {} },
+    { values: ['X of nowhere'], total: 1, hasMore: false },
+  ],
+  [
+    'with a total of its own', { ref: prompt, argument: { name: 'some', value: '' } },
+    { values: ['a'], total: 9, hasMore: true },
+  ],
+  [
+    'nobody completes it', { ref: prompt, argument: { name: 'free', value: 'x' } },
+    { values: [], total: 0, hasMore: false },
+  ],
+  [
+    'a variable of a template',
+    { ref: { type: 'ref/resource', uri: 'test://{id}' }, argument: { name: 'id', value: 'x' } },
+    { values: ['x1'], total: 1, hasMore: false },
+  ],
+  [
+    'a fixed resource',
+    { ref: { type: 'ref/resource', uri: 'test://fixed' }, argument: { name: 'id', value: 'x' } },
+    { values: [], total: 0, hasMore: false },
+  ],
 ]
 
 for (const [what, params, completion] of completions) {
@@ -144,7 +178,9 @@ for (const [what, params, completion] of completions) {
 }
 
 test('completion gives at most 100 values, and says that there are more', async () => {
-  const { result } = await ask(completing, 'completion/complete', { ref: prompt, argument: { name: 'many', value: '' } })
+  const { result } = await ask(
+    completing, 'completion/complete', { ref: prompt, argument: { name: 'many', value: '' } },
+  )
   assert.equal(result.completion.values.length, 100)
   assert.equal(result.completion.total, 250)
   assert.equal(result.completion.hasMore, true)
@@ -173,19 +209,26 @@ const reading = serve({
   resources: [
     { uri: 'test://text', name: 'text', mimeType: 'text/plain', read: () => 'text' },
     { uri: 'test://bytes', name: 'bytes', mimeType: 'image/png', read: () => new Uint8Array([1, 2]) },
-    { uri: 'test://many', name: 'many', read: () => [{ uri: 'test://many/1', text: 'a' }, { text: 'b', mimeType: 'text/x' }] },
+    {
+      uri: 'test://many', name: 'many',
+      read: () => [{ uri: 'test://many/1', text: 'a' }, { text: 'b', mimeType: 'text/x' }],
+    },
     { uri: 'test://broken', name: 'broken', read() { throw new Error('swordfish') } },
     { uri: 'test://nothing', name: 'nothing', read: () => undefined as never },
   ],
   resourceTemplates: [{
-    uriTemplate: 'test://book/{id}', name: 'book', mimeType: 'text/plain', read: ({ id }) => `book ${String(id)}`,
+    uriTemplate: 'test://book/{id}', name: 'book', mimeType: 'text/plain',
+    read: ({ id }) => `book ${String(id)}`,
   }],
 })
 
 const reads: readonly (readonly [string, unknown])[] = [
   ['test://text', [{ uri: 'test://text', mimeType: 'text/plain', text: 'text' }]],
   ['test://bytes', [{ uri: 'test://bytes', mimeType: 'image/png', blob: 'AQI=' }]],
-  ['test://many', [{ uri: 'test://many/1', text: 'a' }, { uri: 'test://many', mimeType: 'text/x', text: 'b' }]],
+  [
+    'test://many',
+    [{ uri: 'test://many/1', text: 'a' }, { uri: 'test://many', mimeType: 'text/x', text: 'b' }],
+  ],
   ['test://book/7', [{ uri: 'test://book/7', mimeType: 'text/plain', text: 'book 7' }]],
   ['test://book/%C3%BC', [{ uri: 'test://book/%C3%BC', mimeType: 'text/plain', text: 'book ü' }]],
 ]
@@ -220,8 +263,10 @@ test('what cannot be read is an error, and never empty contents', async () => {
 const prompts = serve({
   prompts: [
     { name: 'plain', description: 'Says.', get: () => 'text' },
-    { name: 'talk', description: 'Talks.', arguments: [{ name: 'a', required: true }, { name: 'b' }], get: ({ a, b }) => ({
-      description: 'A talk.', messages: [{ role: 'user', content: a! }, { role: 'assistant', content: b ?? 'none' }],
+    { name: 'talk', arguments: [{ name: 'a', required: true }, { name: 'b' }], get: ({ a, b }) => ({
+      description: 'A talk.', messages: [
+        { role: 'user', content: a! }, { role: 'assistant', content: b ?? 'none' },
+      ],
     }) },
     { name: 'broken', description: 'Fails.', get() { throw new Error('swordfish') } },
   ],
@@ -232,12 +277,17 @@ test('a prompt is got with its arguments, in every revision', async () => {
     assert.deepEqual((await send('prompts/get', { name: 'plain' })).result.messages, [
       { role: 'user', content: { type: 'text', text: 'text' } },
     ])
-    const { description, messages } = (await send('prompts/get', { name: 'talk', arguments: { a: '1', z: 'extra' } })).result
+    const talk = { name: 'talk', arguments: { a: '1', z: 'extra' } }
+    const { description, messages } = (await send('prompts/get', talk)).result
     assert.equal(description, 'A talk.')
-    assert.deepEqual(messages.map(({ role, content }: Json) => [role, content.text]), [['user', '1'], ['assistant', 'none']])
+    assert.deepEqual(
+      messages.map(({ role, content }: Json) => [role, content.text]), [['user', '1'], ['assistant', 'none']],
+    )
     for (const params of [
       {}, { name: 7 }, { name: 'nobody' }, { name: 'talk' }, { name: 'talk', arguments: { b: '1' } },
-      { name: 'talk', arguments: { a: 7 } }, { name: 'talk', arguments: 'x' }, { name: 'talk', arguments: [] },
+      { name: 'talk', arguments: { a: 7 } }, { name: 'talk', arguments: 'x' }, {
+        name: 'talk', arguments: [],
+      },
     ]) {
       assert.equal((await send('prompts/get', params)).error.code, -32602, JSON.stringify(params))
     }

@@ -12,14 +12,20 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 
 const tool = (name: string): ReturnType<typeof defineTool> => defineTool({ name, run: () => name })
 const prompt = (name: string): ReturnType<typeof definePrompt> => definePrompt({ name, get: () => name })
-const resource = (uri: string): ReturnType<typeof defineResource> => defineResource({ uri, name: uri, read: () => uri })
+const resource = (uri: string): ReturnType<typeof defineResource> => defineResource(
+  { uri, name: uri, read: () => uri },
+)
 
 function make(options: object = {}): TriportServer {
-  return serve({ tools: [tool('first')], prompts: [prompt('first')], resources: [resource('test://first')], ...options })
+  return serve(
+    { tools: [tool('first')], prompts: [prompt('first')], resources: [resource('test://first')], ...options },
+  )
 }
 
 /** Opens a subscription; its stream, and what it is told of. */
-async function listen(server: TriportServer, notifications: unknown, options: ModernOptions = {}): Promise<{ stream: EventStream; honoured: Json }> {
+async function listen(
+  server: TriportServer, notifications: unknown, options: ModernOptions = {},
+): Promise<{ stream: EventStream; honoured: Json }> {
   const stream = new EventStream(await modern(server, 'subscriptions/listen', { notifications }, options))
   const acknowledged = await stream.next()
   assert.equal(acknowledged.method, 'notifications/subscriptions/acknowledged')
@@ -129,7 +135,8 @@ test('a listener hears what it asked for, and nothing else', async () => {
 
 test('what a server does not have is not honoured', async () => {
   const { stream, honoured } = await listen(serve({ tools: [tool('first')] }), {
-    toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['test://x'],
+    toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true,
+    resourceSubscriptions: ['test://x'],
   })
   assert.deepEqual(honoured.notifications, { toolsListChanged: true })
   await stream.cancel()
@@ -140,7 +147,10 @@ const bad: readonly (readonly [string, unknown])[] = [
   ['a flag that is text', { toolsListChanged: 'yes' }],
   ['addresses that are text', { resourceSubscriptions: 'test://x' }],
   ['addresses that are numbers', { resourceSubscriptions: [1] }],
-  ['more addresses than are allowed', { resourceSubscriptions: Array.from({ length: 1_001 }, (_, n) => `test://${n}`) }],
+  [
+    'more addresses than are allowed',
+    { resourceSubscriptions: Array.from({ length: 1_001 }, (_, n) => `test://${n}`) },
+  ],
 ]
 
 for (const [what, notifications] of bad) {
@@ -152,7 +162,9 @@ for (const [what, notifications] of bad) {
 
 test('a listener that leaves is forgotten, and the others hear on', async () => {
   const server = make()
-  const [one, two] = [await listen(server, { toolsListChanged: true }), await listen(server, { toolsListChanged: true })]
+  const [one, two] = [
+    await listen(server, { toolsListChanged: true }), await listen(server, { toolsListChanged: true }),
+  ]
   await one.stream.cancel()
   server.catalog.add(tool('second'))
   assert.ok(await two.stream.next())
@@ -193,7 +205,10 @@ test('what a server never had is no method of it', async () => {
     ['resources/list', 'resources', {}], ['resources/templates/list', 'resources', {}],
     ['resources/read', 'resources', { uri: 'test://x' }], ['prompts/list', 'prompts', {}],
     ['prompts/get', 'prompts', { name: 'x' }],
-    ['completion/complete', 'completions', { ref: { type: 'ref/prompt', name: 'x' }, argument: { name: 'a', value: '' } }],
+    [
+      'completion/complete', 'completions',
+      { ref: { type: 'ref/prompt', name: 'x' }, argument: { name: 'a', value: '' } },
+    ],
   ] as const) {
     assert.equal(capability in result.capabilities, false)
     assert.equal(capability in session.opened.capabilities, false)

@@ -57,7 +57,9 @@ const rows: readonly (readonly [string, object, Record<string, string>, boolean]
 
 for (const [what, args, params, agrees] of rows) {
   test(`${what}: ${agrees ? 'agrees' : '400 -32020'}`, async () => {
-    const headers = Object.fromEntries(Object.entries(params).map(([name, value]) => [`Mcp-Param-${name}`, value]))
+    const headers = Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [`Mcp-Param-${name}`, value]),
+    )
     const response = await modern(server, 'tools/call', { name: 't', arguments: args }, { headers })
     const { error } = await answerOf(response)
     assert.equal(response.status, agrees ? 200 : 400)

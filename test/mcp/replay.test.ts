@@ -12,7 +12,9 @@ import type { Json } from './client.ts'
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Tells numbers when it is told to. */
-function teller(options: object = {}): { server: ReturnType<typeof serve>; tell: (...numbers: number[]) => void; finish: () => void } {
+function teller(
+  options: object = {},
+): { server: ReturnType<typeof serve>; tell: (...numbers: number[]) => void; finish: () => void } {
   const end = gate()
   const told: ((number: number) => void)[] = []
   const server = serve({
@@ -144,7 +146,9 @@ test('a stream gives back nothing of another', async () => {
   tell(2)
   finish()
   const messages = await (await session.listen({ 'Last-Event-ID': prime!.id })).rest()
-  assert.deepEqual(messages.map(({ params, result }) => params?.progressToken ?? said(result)), ['one', 'one', 'done'])
+  assert.deepEqual(
+    messages.map(({ params, result }) => params?.progressToken ?? said(result)), ['one', 'one', 'done'],
+  )
 })
 
 test('an event id that is none of the session is 400', async () => {
@@ -176,7 +180,7 @@ test('the stream of GET can be come back to as well', async () => {
   await again.cancel()
 })
 
-test('a client that opens a new stream each time leaves nothing behind but what is kept for a while', async () => {
+test('a client that opens a new stream each time leaves little behind', async () => {
   const { server } = teller()
   const session = await begin(server)
   const first = await session.listen()
@@ -362,7 +366,9 @@ const ids: readonly (readonly [string, unknown])[] = [
   ['abcdefghijklmnop-1', { stream: 'abcdefghijklmnop', number: 1 }],
   ['abc-efg_ijklmnop-0', { stream: 'abc-efg_ijklmnop', number: 0 }],
   ['abcdefghijklmnop', undefined], ['abcdefghijklmnop-', undefined], ['abcdefghijklmnop-x', undefined],
-  ['short-1', undefined], ['abcdefghijklmnop-1 ', undefined], ['abcdefghijklmnop-1234567890123456', undefined],
+  ['short-1', undefined], ['abcdefghijklmnop-1 ', undefined], [
+    'abcdefghijklmnop-1234567890123456', undefined,
+  ],
 ]
 
 for (const [id, parsed] of ids) {

@@ -51,7 +51,10 @@ const server = serve({
       name: 'abilities', description: 'What the client can be asked.',
       run: (_args, call) => abilities.filter((what) => call.can(what)).join(' '),
     },
-    { name: 'sample', description: 'Asks the model.', run: (_args, call) => call.sample({ messages: [], maxTokens: 1 }) },
+    {
+      name: 'sample', description: 'Asks the model.',
+      run: (_args, call) => call.sample({ messages: [], maxTokens: 1 }),
+    },
     { name: 'log', description: 'Logs.', async run(_args, call) {
       await new Promise(setImmediate)
       call.log('info', 'a line', 'test')
@@ -77,8 +80,11 @@ const able = {
   elicitation: { form: {}, url: {} }, sampling: {}, roots: {},
 }
 
-/** One client of each revision: sends a request, gets status and messages. */
-const clients = new Map<string, (method: string, params?: Json, meta?: object) => Promise<{ status: number; messages: Json[] }>>()
+/** Sends a request, gets status and messages. */
+type Client = (method: string, params?: Json, meta?: object) => Promise<{ status: number; messages: Json[] }>
+
+/** One of each revision. */
+const clients = new Map<string, Client>()
 
 for (const revision of legacyRevisions) {
   const session = await begin(server, revision, able)
@@ -88,7 +94,9 @@ for (const revision of legacyRevisions) {
   })
 }
 clients.set('2026-07-28', async (method, params, meta) => {
-  const response = await modern(server, method, params, { capabilities: able, ...meta !== undefined && { meta } })
+  const response = await modern(
+    server, method, params, { capabilities: able, ...meta !== undefined && { meta } },
+  )
   return { status: response.status, messages: await messagesOf(response) }
 })
 
@@ -104,7 +112,9 @@ function differ(what: string, probe: Probe, expected: readonly unknown[]): void 
         return { status, messages, ...messages.at(-1) }
       })
     }
-    assert.deepEqual(seen, Object.fromEntries(allRevisions.map((revision, index) => [revision, expected[index]])))
+    assert.deepEqual(
+      seen, Object.fromEntries(allRevisions.map((revision, index) => [revision, expected[index]])),
+    )
   })
 }
 
@@ -122,7 +132,9 @@ differ('what a tool is described by', async (send) => keysOf((await send('tools/
   '_meta annotations description icons inputSchema name outputSchema title',
 ])
 
-differ('what a resource is described by', async (send) => keysOf((await send('resources/list')).result.resources[0]), [
+const firstResource: Probe = async (send) => keysOf((await send('resources/list')).result.resources[0])
+
+differ('what a resource is described by', firstResource, [
   'annotations description mimeType name size uri',
   'annotations description mimeType name size uri',
   '_meta annotations description mimeType name size title uri',
@@ -199,7 +211,8 @@ differ('what ping gets', async (send) => {
 }, [[200, {}], [200, {}], [200, {}], [200, {}], [404, -32601]])
 
 const gone = [
-  'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'notifications/initialized',
+  'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe',
+  'notifications/initialized',
 ]
 for (const method of gone) {
   test(`${method} is unknown in 2026-07-28`, async () => {
@@ -247,13 +260,16 @@ differ('the text of progress', async (send) => {
 
 differ('what a client with everything can be asked', async (send) =>
   (await send('tools/call', { name: 'abilities' })).result.content[0].text, [
-  'sample roots', 'sample roots', 'elicit sample roots', 'elicit elicit-url sample roots', 'elicit elicit-url sample roots',
+  'sample roots', 'sample roots', 'elicit sample roots',
+  'elicit elicit-url sample roots', 'elicit elicit-url sample roots',
 ])
 
 differ('whether a log is told without being asked for', async (send) =>
   (await send('tools/call', { name: 'log' })).messages.length, [2, 2, 2, 2, 1])
 
-differ('the members of a result', async (send) => keysOf((await send('tools/call', { name: 'log' })).result), [
+const logged: Probe = async (send) => keysOf((await send('tools/call', { name: 'log' })).result)
+
+differ('the members of a result', logged, [
   'content', 'content', 'content', 'content', '_meta content resultType',
 ])
 
@@ -287,7 +303,10 @@ const opened: readonly (readonly [string, string, string])[] = [
   ['2024-11-05', 'name version', 'logging prompts resources tools'],
   ['2025-03-26', 'name version', 'completions logging prompts resources tools'],
   ['2025-06-18', 'name title version', 'completions logging prompts resources tools'],
-  ['2025-11-25', 'description icons name title version websiteUrl', 'completions logging prompts resources tools'],
+  [
+    '2025-11-25', 'description icons name title version websiteUrl',
+    'completions logging prompts resources tools',
+  ],
 ]
 
 for (const [revision, implementation, capabilities] of opened) {
@@ -311,7 +330,9 @@ test('server/discover says the same in 2026-07-28, and which revisions there are
   assert.equal(result.instructions, 'Be kind.')
   assert.equal(result.ttlMs, 0)
   assert.equal(result.cacheScope, 'private')
-  for (const name of ['completions', 'logging', 'prompts', 'resources', 'tools']) assert.ok(result.capabilities[name])
+  for (const name of ['completions', 'logging', 'prompts', 'resources', 'tools']) assert.ok(
+    result.capabilities[name],
+  )
   const info = result._meta['io.modelcontextprotocol/serverInfo']
   assert.equal(keysOf(info), 'description icons name title version websiteUrl')
 })
@@ -319,14 +340,17 @@ test('server/discover says the same in 2026-07-28, and which revisions there are
 test('a batch is served by 2025-03-26 alone', async () => {
   const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
   const seen: Record<string, number> = {}
-  for (const revision of legacyRevisions) seen[revision] = (await (await begin(server, revision)).post(batch)).status
+  for (const revision of legacyRevisions) {
+    const session = await begin(server, revision)
+    seen[revision] = (await session.post(batch)).status
+  }
   seen['2026-07-28'] = (await post(server, batch, { 'MCP-Protocol-Version': '2026-07-28' })).status
   assert.deepEqual(seen, {
     '2024-11-05': 400, '2025-03-26': 200, '2025-06-18': 400, '2025-11-25': 400, '2026-07-28': 400,
   })
 })
 
-test('a client that cannot be asked gets a result in the older revisions, an error in 2026-07-28', async () => {
+test('a client that cannot be asked gets a result before 2026-07-28, an error since', async () => {
   for (const revision of legacyRevisions) {
     const result = await (await begin(server, revision)).call('sample')
     assert.equal(result.isError, true)

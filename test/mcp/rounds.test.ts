@@ -70,7 +70,9 @@ async function first(name: string, args: object = {}, method = 'tools/call'): Pr
   return result
 }
 
-function again(name: string, state: unknown, responses: unknown, args: object = {}, method = 'tools/call'): Promise<Json> {
+function again(
+  name: string, state: unknown, responses: unknown, args: object = {}, method = 'tools/call',
+): Promise<Json> {
   return ask(server, method, { name, arguments: args, inputResponses: responses, requestState: state }, able)
 }
 
@@ -110,7 +112,10 @@ test('another process with the same secret goes on with it', async () => {
 const tampered: readonly (readonly [string, (state: string) => unknown])[] = [
   ['a longer state', (state) => `${state}-TAMPERED`],
   ['a shorter one', (state) => state.slice(0, -4)],
-  ['one with a letter changed', (state) => state.slice(0, 40) + (state[40] === 'A' ? 'B' : 'A') + state.slice(41)],
+  [
+    'one with a letter changed',
+    (state) => state.slice(0, 40) + (state[40] === 'A' ? 'B' : 'A') + state.slice(41),
+  ],
   ['one with padding', (state) => `${state}==`],
   ['an empty one', () => ''],
   ['a made-up one', () => Buffer.from('{"subject":"x"}').toString('base64url')],
@@ -124,7 +129,8 @@ for (const [what, change] of tampered) {
     const { requestState } = await first('hello')
     const before = runs
     const response = await modern(server, 'tools/call', {
-      name: 'hello', arguments: {}, inputResponses: { who: accept('Eve') }, requestState: change(requestState),
+      name: 'hello', arguments: {},
+      inputResponses: { who: accept('Eve') }, requestState: change(requestState),
     }, able)
     assert.equal(response.status, 200)
     assert.equal((await answerOf(response)).error.code, -32602)
@@ -259,7 +265,9 @@ test('what a handler does after its round is dead', async () => {
 })
 
 test('a round keeps nothing on the server', async () => {
-  const { workload } = { workload: process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length }
+  const { workload } = {
+    workload: process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length,
+  }
   for (let n = 0; n < 100; n++) await first('hello')
   await new Promise(setImmediate)
   assert.ok(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length <= workload + 1)

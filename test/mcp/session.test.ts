@@ -13,7 +13,9 @@ import type { Json } from './client.ts'
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
-function hanging(options: object = {}): { server: ReturnType<typeof serve>; signals: AbortSignal[]; finish: () => void } {
+function hanging(
+  options: object = {},
+): { server: ReturnType<typeof serve>; signals: AbortSignal[]; finish: () => void } {
   const end = gate()
   const signals: AbortSignal[] = []
   const server = serve({
@@ -42,7 +44,9 @@ test('a handler knows its session', async () => {
   const { server } = hanging()
   const session = await begin(server)
   assert.equal(said(await session.call('id')), session.id)
-  const { result } = await answerOf(await post(server, { ...ping, method: 'tools/call', params: { name: 'id' } }))
+  const { result } = await answerOf(
+    await post(server, { ...ping, method: 'tools/call', params: { name: 'id' } }),
+  )
   assert.equal(said(result), 'none')
 })
 
@@ -51,7 +55,8 @@ test('DELETE ends a session: 204, then everything with its id is 404', async () 
   const session = await begin(server)
   assert.equal((await session.end()).status, 204)
   for (const response of [
-    await session.send('ping'), await session.notify('notifications/x'), await session.get(), await session.end(),
+    await session.send('ping'), await session.notify('notifications/x'),
+    await session.get(), await session.end(),
     await session.post({ jsonrpc: '2.0', id: 1, result: {} }),
   ]) {
     assert.equal(response.status, 404)
@@ -106,11 +111,15 @@ test('a request that comes before notifications/initialized is served', async ()
 })
 
 test('the session of one key does not exist for another', async () => {
-  const { server } = hanging({ apiKey: [{ id: 'alice', key: 'key-of-alice' }, { id: 'bob', key: 'key-of-bob' }] })
+  const { server } = hanging(
+    { apiKey: [{ id: 'alice', key: 'key-of-alice' }, { id: 'bob', key: 'key-of-bob' }] },
+  )
   const alice = await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-alice' })
   const bob = { ...alice.headers, 'X-API-Key': 'key-of-bob' }
   assert.equal((await post(server, ping, bob)).status, 404)
-  assert.equal((await server.fetch(request('/mcp', { headers: { ...bob, Accept: 'text/event-stream' } }))).status, 404)
+  assert.equal(
+    (await server.fetch(request('/mcp', { headers: { ...bob, Accept: 'text/event-stream' } }))).status, 404,
+  )
   assert.equal((await server.fetch(request('/mcp', { method: 'DELETE', headers: bob }))).status, 404)
   const withoutKey = { ...alice.headers, 'X-API-Key': '' }
   assert.equal((await post(server, ping, withoutKey)).status, 401)
@@ -151,7 +160,9 @@ test('where there are too many sessions the one idle for longest makes room', as
   const [first, second, third] = [await begin(server), await begin(server), await begin(server)]
   await first.send('ping')
   const fourth = await begin(server)
-  assert.deepEqual(await Promise.all([first, second, third, fourth].map(async (one) => (await one.send('ping')).status)),
+  assert.deepEqual(await Promise.all(
+    [first, second, third, fourth].map(async (one) => (await one.send('ping')).status),
+  ),
     [200, 404, 200, 200])
 })
 

@@ -115,8 +115,9 @@ test('/messages, and sessionId for session_id, are taken as well', async () => {
   const pair = await Pair.open(server)
   const id = new URL(pair.endpoint, 'http://localhost').searchParams.get('session_id')
   let n = 0
-  for (const path of [`/messages?session_id=${id}`, `/messages/?sessionId=${id}`, `/messages?sessionId=${id}`]) {
-    const response = await post(server, { jsonrpc: '2.0', id: ++n, method: 'ping' }, {}, path)
+  for (const query of ['?session_id=', '/?sessionId=', '?sessionId=']) {
+    const ping = { jsonrpc: '2.0', id: ++n, method: 'ping' }
+    const response = await post(server, ping, {}, `/messages${query}${id}`)
     assert.equal(response.status, 202)
     assert.equal(await response.text(), 'Accepted')
     assert.deepEqual(await pair.stream.next(), { jsonrpc: '2.0', id: n, result: {} })
@@ -127,7 +128,12 @@ test('/messages, and sessionId for session_id, are taken as well', async () => {
 test('progress, logs and questions travel on the stream, answers to them by POST', async () => {
   const pair = await Pair.open(server)
   await pair.initialize('2024-11-05', { sampling: {} })
-  await pair.send({ jsonrpc: '2.0', id: 'p', method: 'tools/call', params: { name: 'progress', _meta: { progressToken: 0 } } })
+  await pair.send(
+    {
+      jsonrpc: '2.0', id: 'p', method: 'tools/call',
+      params: { name: 'progress', _meta: { progressToken: 0 } },
+    },
+  )
   assert.deepEqual((await pair.stream.next()).params, { progressToken: 0, progress: 1, total: 2 })
   assert.equal((await pair.stream.next()).id, 'p')
 
@@ -171,7 +177,9 @@ test('a call is cancelled by its notification, and nothing is said of it', async
   const pair = await Pair.open(server)
   const before = aborted
   await pair.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hang' } })
-  assert.equal(await pair.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }), 202)
+  assert.equal(
+    await pair.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }), 202,
+  )
   assert.equal(aborted, before + 1)
   assert.deepEqual((await pair.ask('ping', undefined, 1)).result, {})
   await pair.stream.cancel()
@@ -208,7 +216,9 @@ for (const [what, body, headers, status, code] of bad) {
 test('an unknown session is 404, one of /mcp too', async () => {
   const session = await begin(server)
   for (const id of ['x', '__proto__', session.id]) {
-    const response = await post(server, { jsonrpc: '2.0', id: 1, method: 'ping' }, {}, `/messages/?session_id=${id}`)
+    const response = await post(
+      server, { jsonrpc: '2.0', id: 1, method: 'ping' }, {}, `/messages/?session_id=${id}`,
+    )
     assert.equal(response.status, 404)
   }
 })
@@ -243,7 +253,9 @@ test('without a session POST /messages/ answers in its body, and nothing is need
   assert.equal((await ask('resources/read', { uri: 'test://x' })).error.code, -32002)
   assert.equal((await ask('prompts/get', { name: 'p' })).result.messages[0].content.text, 'text')
   assert.deepEqual((await ask('ping')).result, {})
-  assert.equal(said((await ask('tools/call', { name: 'progress', _meta: { progressToken: 1 } })).result), 'done')
+  assert.equal(
+    said((await ask('tools/call', { name: 'progress', _meta: { progressToken: 1 } })).result), 'done',
+  )
   const unable = await ask('tools/call', { name: 'sample' })
   assert.equal(unable.result.isError, true)
   const opened = await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {} })
@@ -258,7 +270,12 @@ test('two clients of the pair hear only what is theirs', async () => {
   const [one, two] = [await Pair.open(server), await Pair.open(server)]
   await Promise.all(Array.from({ length: 20 }, async (_, n) => {
     for (const [name, pair] of [['one', one], ['two', two]] as const) {
-      await pair.send({ jsonrpc: '2.0', id: n, method: 'tools/call', params: { name: 'echo', arguments: { text: `${name} ${n}` } } })
+      await pair.send(
+        {
+          jsonrpc: '2.0', id: n, method: 'tools/call',
+          params: { name: 'echo', arguments: { text: `${name} ${n}` } },
+        },
+      )
     }
   }))
   for (const [name, pair] of [['one', one], ['two', two]] as const) {

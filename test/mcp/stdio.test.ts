@@ -19,16 +19,18 @@ const tools = [
     inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
     run: ({ text }: Json) => text,
   },
-  { name: 'progress', description: 'Tells.', inputSchema: { type: 'object' }, async run(_args: unknown, call: Json) {
+  { name: 'progress', inputSchema: { type: 'object' }, async run(_args: unknown, call: Json) {
     call.progress(1, 2)
     call.log('info', 'a line')
     await sleep(1)
     return 'done'
   } },
-  { name: 'roots', description: 'Asks.', inputSchema: { type: 'object' }, run: async (_args: unknown, call: Json) => (
+  { name: 'roots', description: 'Asks.', inputSchema: { type: 'object' }, run: async (
+    _args: unknown, call: Json,
+  ) => (
     JSON.stringify(await call.roots({ key: 'roots' }))
   ) },
-  { name: 'hang', description: 'Hangs.', inputSchema: { type: 'object' }, run: (_args: unknown, call: Json) => (
+  { name: 'hang', inputSchema: { type: 'object' }, run: (_args: unknown, call: Json) => (
     new Promise((_resolve, reject) => {
       call.signal.addEventListener('abort', () => {
         aborted++
@@ -52,11 +54,15 @@ class Host {
       this.#rest = lines.pop()!
       for (const line of lines) this.waiting.push(JSON.parse(line))
     })
-    this.over = serveStdio({ tools } as never, { input: this.input, output: this.output, log: false, ...options })
+    this.over = serveStdio(
+      { tools } as never, { input: this.input, output: this.output, log: false, ...options },
+    )
   }
 
   write(...messages: unknown[]): void {
-    for (const message of messages) this.input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+    for (const message of messages) this.input.write(
+      `${typeof message === 'string' ? message : JSON.stringify(message)}\n`,
+    )
   }
 
   async next(): Promise<Json> {
@@ -88,7 +94,10 @@ for (const revision of legacyRevisions) {
     assert.equal(protocolVersion, revision)
     assert.deepEqual(capabilities.tools, { listChanged: true })
     assert.equal((await host.ask('tools/list')).result.tools.length, 4)
-    assert.equal(said((await host.ask('tools/call', { name: 'echo', arguments: { text: 'héllo\n' } })).result), 'héllo\n')
+    assert.equal(
+      said((await host.ask('tools/call', { name: 'echo', arguments: { text: 'héllo\n' } })).result),
+      'héllo\n',
+    )
     assert.deepEqual((await host.ask('ping', {}, 'x')), { jsonrpc: '2.0', id: 'x', result: {} })
     await host.end()
   })
@@ -111,7 +120,11 @@ test('2026-07-28 is served beside it, without a handshake', async () => {
 test('progress and logs come before the answer', async () => {
   const host = new Host()
   await host.initialize()
-  host.write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'progress', _meta: { progressToken: 0 } } })
+  host.write(
+    {
+      jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'progress', _meta: { progressToken: 0 } },
+    },
+  )
   assert.equal((await host.next()).method, 'notifications/progress')
   assert.equal((await host.next()).method, 'notifications/message')
   assert.equal(said((await host.next()).result), 'done')
@@ -132,7 +145,9 @@ test('the client is asked, by a request and by rounds', async () => {
   assert.deepEqual(Object.keys(round.result.inputRequests), ['roots'])
   const { requestState } = round.result
   const inputResponses = { roots: { roots: [{ uri: 'file:///b' }] } }
-  const done = await host.ask('tools/call', withMeta({ name: 'roots', inputResponses, requestState }, meta), 3)
+  const done = await host.ask(
+    'tools/call', withMeta({ name: 'roots', inputResponses, requestState }, meta), 3,
+  )
   assert.match(said(done.result), /file:\/\/\/b/)
   await host.end()
 })
@@ -154,7 +169,9 @@ test('a call is cancelled by its notification, in both eras, and nothing is said
 
 test('a listener is told of changes, and leaves by its notification', async () => {
   const host = new Host()
-  const acknowledged = await host.ask('subscriptions/listen', withMeta({ notifications: { toolsListChanged: true } }), 9)
+  const acknowledged = await host.ask(
+    'subscriptions/listen', withMeta({ notifications: { toolsListChanged: true } }), 9,
+  )
   assert.equal(acknowledged.method, 'notifications/subscriptions/acknowledged')
   assert.equal(acknowledged.params._meta['io.modelcontextprotocol/subscriptionId'], 9)
   host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } })
@@ -190,7 +207,12 @@ for (const [what, line, code, id] of bad) {
 test('a batch is read by 2025-03-26 alone', async () => {
   const host = new Host()
   await host.initialize('2025-03-26')
-  host.write([{ jsonrpc: '2.0', id: 1, method: 'ping' }, { jsonrpc: '2.0', method: 'notifications/x' }, { jsonrpc: '2.0', id: 2, method: 'ping' }])
+  host.write(
+    [
+      { jsonrpc: '2.0', id: 1, method: 'ping' }, { jsonrpc: '2.0', method: 'notifications/x' },
+      { jsonrpc: '2.0', id: 2, method: 'ping' },
+    ],
+  )
   const answers = []
   while (answers.length < 2) answers.push(...[await host.next()].flat())
   assert.deepEqual(answers.map(({ id }) => id), [1, 2])
@@ -215,7 +237,9 @@ test('a line that is too long is refused, and the next is read', async () => {
 
 test('lines may come in pieces, with CRLF, and several at once', async () => {
   const host = new Host()
-  const line = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'ü' } } })
+  const line = JSON.stringify(
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'ü' } } },
+  )
   const bytes = Buffer.from(`${line}\r\n\n${line}\n`)
   for (const byte of bytes) host.input.write(Buffer.from([byte]))
   assert.equal(said((await host.next()).result), 'ü')

@@ -7,8 +7,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
 import {
-  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said, serve,
-  until, withMeta,
+  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said,
+  serve, until, withMeta,
 } from './client.ts'
 import type { Json } from './client.ts'
 
@@ -40,7 +40,11 @@ const server = serve({
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const text = JSON.stringify(ping)
-const deep = (levels: number): string => `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(levels)}1${'}'.repeat(levels + 1)}`
+
+function deep(levels: number): string {
+  const params = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  return `{"jsonrpc":"2.0","id":1,"method":"ping","params":${params}}`
+}
 
 /** What no door can read: body or message, headers, status, code, the id that is echoed. */
 const bad: readonly (readonly [string, unknown, Record<string, string>, number, number, unknown])[] = [
@@ -70,18 +74,27 @@ const bad: readonly (readonly [string, unknown, Record<string, string>, number, 
   ['an id that is a list', { ...ping, id: [1] }, {}, 400, -32600, undefined],
   ['an id that is true', { ...ping, id: true }, {}, 400, -32600, undefined],
   ['an id with a fraction', { ...ping, id: 1.5 }, {}, 400, -32600, undefined],
-  ['an id that is not safe', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', {}, 400, -32600, undefined],
+  [
+    'an id that is not safe', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', {}, 400, -32600,
+    undefined,
+  ],
   ['an id that is endless', '{"jsonrpc":"2.0","id":1e400,"method":"ping"}', {}, 400, -32600, undefined],
   ['an id of 300 characters', { ...ping, id: 'i'.repeat(300) }, {}, 400, -32600, undefined],
   ['an empty batch', '[]', {}, 400, -32600, undefined],
   ['text/plain', text, { 'Content-Type': 'text/plain' }, 415, -32600, undefined],
   ['a form', text, { 'Content-Type': 'application/x-www-form-urlencoded' }, 415, -32600, undefined],
-  ['text/plain that mentions JSON', text, { 'Content-Type': 'text/plain; a=application/json' }, 415, -32600, undefined],
+  [
+    'text/plain that mentions JSON', text, { 'Content-Type': 'text/plain; a=application/json' }, 415, -32600,
+    undefined
+  ],
   ['another charset', text, { 'Content-Type': 'application/json; charset=latin1' }, 415, -32600, undefined],
   ['a packed body', text, { 'Content-Encoding': 'gzip' }, 415, -32600, undefined],
   ['more than is allowed', { ...ping, params: { a: 'x'.repeat(20_000) } }, {}, 413, -32600, undefined],
   ['an Accept that allows neither form', text, { Accept: 'text/html' }, 406, -32600, undefined],
-  ['an Accept that refuses both', text, { Accept: 'application/json;q=0, text/event-stream;q=0' }, 406, -32600, undefined],
+  [
+    'an Accept that refuses both', text, { Accept: 'application/json;q=0, text/event-stream;q=0' }, 406,
+    -32600, undefined
+  ],
 ]
 
 for (const [what, body, headers, status, code, id] of bad) {
@@ -121,10 +134,11 @@ for (const [what, headers] of fine) {
   })
 }
 
-test('odd arguments are data: prototype names, lone surrogates, line separators, NUL, huge numbers', async () => {
+test('odd arguments are data: prototype names, lone surrogates, separators, NUL, huge numbers', async () => {
   const odd = ['{"__proto__":{"x":1},"constructor":2}', '"\\ud800"', '"\u2028\\u0000"', '1e300', '[[[[1]]]]']
   for (const value of odd) {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":${value}}}}`
+    const params = `{"name":"echo","arguments":{"text":${value}}}`
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
     const { result } = await answerOf(await post(server, body))
     const expected: unknown = JSON.parse(value)
     assert.equal(said(result), typeof expected === 'string' ? expected : JSON.stringify(expected))
@@ -143,7 +157,9 @@ for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
 }
 
 test('arguments may be left out; what is no object is -32602', async () => {
-  const without = await answerOf(await post(server, { ...ping, method: 'tools/call', params: { name: 'echo' } }))
+  const without = await answerOf(
+    await post(server, { ...ping, method: 'tools/call', params: { name: 'echo' } }),
+  )
   assert.equal(said(without.result), 'null')
   for (const given of [[], 'x', 1, null]) {
     const { error } = await answerOf(await post(server, {
@@ -195,7 +211,9 @@ test('an answer with something before it is an event stream', async () => {
 
 test('a client that reads only JSON gets JSON, and hears nothing on the way', async () => {
   const params = { name: 'talk', _meta: { progressToken: 'p' } }
-  const response = await post(server, { ...ping, method: 'tools/call', params }, { Accept: 'application/json' })
+  const response = await post(
+    server, { ...ping, method: 'tools/call', params }, { Accept: 'application/json' },
+  )
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
   assert.equal(said((await response.json() as Json).result), 'told')
 })
@@ -226,9 +244,12 @@ test('an answer that takes longer than a heartbeat becomes a stream that is kept
 const batched = { 'MCP-Protocol-Version': '2025-03-26' }
 
 test('a batch gets its answers in one list, in a session and without one', async () => {
-  const batch = [ping, { ...ping, id: 'two', method: 'no/such' }, { jsonrpc: '2.0', method: 'notifications/x' }]
+  const batch = [
+    ping, { ...ping, id: 'two', method: 'no/such' }, { jsonrpc: '2.0', method: 'notifications/x' },
+  ]
   const session = await begin(server, '2025-03-26')
-  for (const response of [await post(server, batch), await post(server, batch, batched), await session.post(batch)]) {
+  const responses = [await post(server, batch), await post(server, batch, batched), await session.post(batch)]
+  for (const response of responses) {
     assert.equal(response.status, 200)
     const answers = await response.json() as Json[]
     assert.deepEqual(answers.map(({ id }) => id), [1, 'two'])
@@ -241,13 +262,17 @@ test('a batch whose calls tell something is a stream with all its answers', asyn
   const call = (id: number): object => ({
     ...ping, id, method: 'tools/call', params: { name: 'talk', _meta: { progressToken: id } },
   })
-  const messages = await messagesOf(await post(server, [call(1), ping, call(2)].map((one, id) => ({ ...one, id }))))
+  const messages = await messagesOf(
+    await post(server, [call(1), ping, call(2)].map((one, id) => ({ ...one, id }))),
+  )
   assert.deepEqual(messages.filter(({ id }) => id !== undefined).map(({ id }) => id).sort(), [0, 1, 2])
   assert.equal(messages.filter(({ method }) => method === 'notifications/progress').length, 2)
 })
 
 test('a batch without requests is taken: 202', async () => {
-  const response = await post(server, [{ jsonrpc: '2.0', method: 'notifications/x' }, { jsonrpc: '2.0', id: 1, result: {} }])
+  const response = await post(
+    server, [{ jsonrpc: '2.0', method: 'notifications/x' }, { jsonrpc: '2.0', id: 1, result: {} }],
+  )
   assert.equal(response.status, 202)
 })
 
@@ -270,8 +295,15 @@ for (const [what, batch, headers] of badBatches) {
   })
 }
 
+interface Watched {
+  readonly server: ReturnType<typeof serve>
+  readonly began: Promise<void>
+  readonly state: () => string
+  readonly finish: () => void
+}
+
 /** A tool that says when it begins and when nobody waits for it any more. */
-function watched(): { server: ReturnType<typeof serve>; began: Promise<void>; state: () => string; finish: () => void } {
+function watched(): Watched {
   const begun = gate()
   const end = gate()
   let state = 'idle'
@@ -352,7 +384,9 @@ test('over a socket too: the newest revision cancels, an older one goes on', asy
         'Content-Type': 'application/json',
         ...isModern && { 'MCP-Protocol-Version': revision, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'work' },
       },
-      body: JSON.stringify({ ...ping, method: 'tools/call', params: isModern ? withMeta({ name: 'work' }) : { name: 'work' } }),
+      body: JSON.stringify(
+        { ...ping, method: 'tools/call', params: isModern ? withMeta({ name: 'work' }) : { name: 'work' } },
+      ),
     })
     await began
     controller.abort()

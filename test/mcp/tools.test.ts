@@ -4,12 +4,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, Fault } from '../../lib/index.ts'
-import { allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serve } from './client.ts'
+import {
+  allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serve,
+} from './client.ts'
 import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const researcher = defineAgent({ name: 'Night Researcher', description: 'Finds facts.', run: (prompt) => `facts about ${prompt}` })
+const researcher = defineAgent(
+  { name: 'Night Researcher', description: 'Finds facts.', run: (prompt) => `facts about ${prompt}` },
+)
 const writer = defineAgent({ name: 'Writer', description: 'Writes.', run: (prompt) => `a text on ${prompt}` })
 
 test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not listed', async () => {
@@ -18,23 +22,30 @@ test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not lis
   assert.deepEqual(result.tools.map(({ name }: Json) => name), ['execute_night_researcher_task'])
   const [{ description, inputSchema }] = result.tools
   assert.match(description, /Night Researcher.*Finds facts\./)
-  assert.deepEqual(inputSchema, { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] })
-  assert.equal(said(await call(server, 'execute_night_researcher_task', { prompt: 'tea' })), 'facts about tea')
+  assert.deepEqual(
+    inputSchema, { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+  )
+  assert.equal(
+    said(await call(server, 'execute_night_researcher_task', { prompt: 'tea' })), 'facts about tea',
+  )
   assert.equal(said(await call(server, 'ask_night_researcher', { message: 'tea' })), 'facts about tea')
   assert.equal((await call(server, 'ask_night_researcher', { message: 7 })).isError, true)
   assert.equal((await call(server, 'execute_night_researcher_task', {})).isError, true)
 })
 
-test('a group is its agents, then execute_<group>_workflow and list_agents, then tools as given', async () => {
+test('a group is its agents, execute_<group>_workflow, list_agents, then tools as given', async () => {
   const server = serve({
     groups: [{ name: 'Desk', agents: [researcher, writer] }],
     tools: [{ name: 'zeta', run: () => 'z' }, { name: 'alpha', run: () => 'a' }],
   })
   const { result } = await ask(server, 'tools/list')
   assert.deepEqual(result.tools.map(({ name }: Json) => name), [
-    'execute_night_researcher_task', 'execute_writer_task', 'execute_desk_workflow', 'list_agents', 'zeta', 'alpha',
+    'execute_night_researcher_task', 'execute_writer_task', 'execute_desk_workflow', 'list_agents',
+    'zeta', 'alpha',
   ])
-  assert.equal(said(await call(server, 'execute_desk_workflow', { query: 'tea' })), 'a text on facts about tea')
+  assert.equal(
+    said(await call(server, 'execute_desk_workflow', { query: 'tea' })), 'a text on facts about tea',
+  )
   assert.equal(said(await call(server, 'ask_desk', { message: 'tea' })), 'a text on facts about tea')
   const { structuredContent, content } = await call(server, 'list_agents')
   assert.deepEqual(structuredContent, { agents: [
@@ -61,7 +72,12 @@ test('a group whose agent fails is a failed call, and so is one whose router goe
 test('ask_<id> with a session_id goes on with the conversation of its principal', async () => {
   const server = serve({
     apiKey: [{ id: 'a', key: 'key-of-alice' }, { id: 'b', key: 'key-of-bob' }],
-    agents: [{ name: 'Counter', run: (_prompt, { history }) => history.map(({ content }) => content).join('|') || 'none' }],
+    agents: [
+      {
+        name: 'Counter',
+        run: (_prompt, { history }) => history.map(({ content }) => content).join('|') || 'none',
+      },
+    ],
   })
   const say = (message: string, sessionId: string | undefined, key: string): Promise<Json> => (
     call(server, 'ask_counter', { message, ...sessionId !== undefined && { session_id: sessionId } }, {
@@ -88,8 +104,13 @@ test('what an agent streams is progress for who gave a token, and the whole answ
     } }],
   })
   const params = { name: 'execute_poet_task', arguments: { prompt: 'go' } }
-  const messages = await messagesOf(await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }))
-  assert.deepEqual(messages.slice(0, -1).map(({ params }) => [params.progress, params.message]), [[1, 'roses '], [2, 'are red']])
+  const messages = await messagesOf(
+    await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }),
+  )
+  assert.deepEqual(
+    messages.slice(0, -1).map(({ params }) => [params.progress, params.message]),
+    [[1, 'roses '], [2, 'are red']],
+  )
   assert.equal(said(messages.at(-1).result), 'roses are red')
   assert.equal((await messagesOf(await modern(server, 'tools/call', params))).length, 1)
 })
@@ -100,7 +121,9 @@ const states: readonly (readonly [string, boolean])[] = [
 
 for (const [state, isError] of states) {
   test(`an answer that is ${state} is ${isError ? 'an error' : 'ordinary text'}`, async () => {
-    const server = serve({ agents: [{ name: 'A', run: () => ({ text: 'said', state: state as 'completed' }) }] })
+    const server = serve(
+      { agents: [{ name: 'A', run: () => ({ text: 'said', state: state as 'completed' }) }] },
+    )
     const result = await call(server, 'execute_a_task', { prompt: 'go' })
     assert.equal(said(result), 'said')
     assert.equal(result.isError ?? false, isError)
@@ -118,7 +141,10 @@ test('a name used twice is a mistake in the definition, aliases too', async () =
   for (const name of ['execute_writer_task', 'ask_writer']) {
     assert.throws(() => serve({ agents: [writer], tools: [tool(name) as never] }), /Two tools are named/)
   }
-  assert.throws(() => serve({ groups: [{ name: 'G', agents: [writer] }], tools: [tool('list_agents') as never] }), /list_agents/)
+  assert.throws(
+    () => serve({ groups: [{ name: 'G', agents: [writer] }], tools: [tool('list_agents') as never] }),
+    /list_agents/,
+  )
   assert.throws(() => serve({ tools: [tool('a') as never, tool('a') as never] }), /Two tools are named 'a'/)
 })
 
@@ -126,14 +152,33 @@ const outputs: readonly (readonly [string, () => unknown, (result: Json) => unkn
   ['text', () => 'text', ({ content }) => content, [{ type: 'text', text: 'text' }]],
   ['empty text', () => '', ({ content }) => content, [{ type: 'text', text: '' }]],
   ['nothing', () => undefined, ({ content }) => content, []],
-  ['null', () => null, ({ content, structuredContent }) => [content[0].text, structuredContent], ['null', null]],
+  [
+    'null', () => null, ({ content, structuredContent }) => [content[0].text, structuredContent],
+    ['null', null],
+  ],
   ['a number', () => 7, ({ content, structuredContent }) => [content[0].text, structuredContent], ['7', 7]],
-  ['an object', () => ({ a: 1 }), ({ content, structuredContent }) => [content[0].text, structuredContent], ['{"a":1}', { a: 1 }]],
-  ['a list', () => [1, 2], ({ content, structuredContent }) => [content[0].text, structuredContent], ['[1,2]', [1, 2]]],
+  [
+    'an object', () => ({ a: 1 }), ({ content, structuredContent }) => [content[0].text, structuredContent],
+    ['{"a":1}', { a: 1 }],
+  ],
+  [
+    'a list', () => [1, 2], ({ content, structuredContent }) => [content[0].text, structuredContent],
+    ['[1,2]', [1, 2]],
+  ],
   ['a block', () => ({ type: 'text', text: 'x' }), ({ content }) => content, [{ type: 'text', text: 'x' }]],
-  ['bytes in a block', () => ({ type: 'image', data: new Uint8Array([1, 2]), mimeType: 'image/png' }), ({ content }) => content, [{ type: 'image', data: 'AQI=', mimeType: 'image/png' }]],
-  ['a whole result', () => ({ content: ['a', { type: 'text', text: 'b' }], isError: true, _meta: { x: 1 } }), ({ content, isError, _meta }) => [content.length, isError, _meta.x], [2, true, 1]],
-  ['structured content alone', () => ({ structuredContent: { a: 1 } }), ({ content, structuredContent }) => [content[0].text, structuredContent], ['{"a":1}', { a: 1 }]],
+  [
+    'bytes in a block', () => ({ type: 'image', data: new Uint8Array([1, 2]), mimeType: 'image/png' }),
+    ({ content }) => content, [{ type: 'image', data: 'AQI=', mimeType: 'image/png' }],
+  ],
+  [
+    'a whole result',
+    () => ({ content: ['a', { type: 'text', text: 'b' }], isError: true, _meta: { x: 1 } }),
+    ({ content, isError, _meta }) => [content.length, isError, _meta.x], [2, true, 1],
+  ],
+  [
+    'structured content alone', () => ({ structuredContent: { a: 1 } }),
+    ({ content, structuredContent }) => [content[0].text, structuredContent], ['{"a":1}', { a: 1 }],
+  ],
   ['a promise', () => Promise.resolve('later'), ({ content }) => content[0].text, 'later'],
 ]
 
@@ -148,7 +193,10 @@ const cycle: Record<string, unknown> = {}
 cycle['self'] = cycle
 
 const failures: readonly (readonly [string, () => unknown, RegExp])[] = [
-  ['an error', () => { throw new Error('the password is swordfish') }, /^Internal error \(request [\w.-]+\)$/],
+  [
+    'an error', () => { throw new Error('the password is swordfish') },
+    /^Internal error \(request [\w.-]+\)$/,
+  ],
   ['null', () => { throw null }, /^Internal error/],
   ['undefined', () => { throw undefined }, /^Internal error/],
   ['text', () => { throw 'the password is swordfish' }, /^Internal error/],
@@ -167,7 +215,8 @@ const failures: readonly (readonly [string, () => unknown, RegExp])[] = [
 
 for (const [what, run, text] of failures) {
   for (const isLate of [false, true]) {
-    test(`a tool that gives ${what}${isLate ? ' later' : ''} is a failed call in all revisions, and tells no secret`, async () => {
+    const when = isLate ? 'later' : 'at once'
+    test(`a tool that gives ${what} ${when} is a failed call everywhere, and tells no secret`, async () => {
       const server = serve({ tools: [{ name: 't', async run() {
         if (isLate) await sleep(1)
         return run()
@@ -235,13 +284,16 @@ test('a result that breaks the promise of its schema is the defect of the tool',
 test('an author\'s schema is passed on as it is', async () => {
   const inputSchema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object',
-    $defs: { a: { $anchor: 'a', type: 'string' } }, properties: { a: { $ref: '#/$defs/a' }, b: { 'x-mcp-header': 'B', type: 'string' } },
-    allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }], if: { required: ['a'] }, then: {}, else: {}, additionalProperties: false,
-    'x-mine': true,
+    $defs: { a: { $anchor: 'a', type: 'string' } }, properties: {
+      a: { $ref: '#/$defs/a' }, b: { 'x-mcp-header': 'B', type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
+    if: { required: ['a'] }, then: {}, else: {}, additionalProperties: false, 'x-mine': true,
   } as const
   const server = serve({ tools: [{ name: 't', inputSchema, run: () => '' }] })
-  for (const tools of [(await ask(server, 'tools/list')).result.tools, (await (await begin(server, '2024-11-05')).ask('tools/list')).result.tools]) {
-    assert.deepEqual(tools[0].inputSchema, inputSchema)
+  const oldest = await begin(server, '2024-11-05')
+  for (const { result } of [await ask(server, 'tools/list'), await oldest.ask('tools/list')]) {
+    assert.deepEqual(result.tools[0].inputSchema, inputSchema)
   }
 })
 
@@ -255,7 +307,9 @@ test('a tool without a schema takes no arguments', async () => {
 
 test('a thousand clients with one id at one time get their own answers', async () => {
   const server = serve({ tools: [{
-    name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    name: 'echo', inputSchema: {
+      type: 'object', properties: { text: { type: 'string' } }, required: ['text'],
+    },
     async run({ text }) {
       await sleep(Math.random() * 20)
       return text
@@ -275,9 +329,8 @@ test('a thousand clients with one id at one time get their own answers', async (
 
 test('where 1024 calls run, the next is told to wait', async () => {
   const waiting: (() => void)[] = []
-  const server = serve({ maxCalls: 3, maxCallsPerSession: 3, tools: [{ name: 't', run: () => new Promise<string>((resolve) => {
-    waiting.push(() => resolve('done'))
-  }) }] })
+  const run = (): Promise<string> => new Promise((resolve) => { waiting.push(() => resolve('done')) })
+  const server = serve({ maxCalls: 3, maxCallsPerSession: 3, tools: [{ name: 't', run }] })
   const running = [1, 2, 3].map(() => call(server, 't'))
   const response = await modern(server, 'tools/call', { name: 't' })
   assert.equal(response.status, 503)
@@ -295,14 +348,17 @@ test('progress must rise, and is told only to who gave a token, of the type that
   } }] })
   for (const token of ['p', 0, '', 7]) {
     const session = await begin(server)
-    const stream = new EventStream(await session.send('tools/call', { name: 't', _meta: { progressToken: token } }))
+    const stream = new EventStream(
+      await session.send('tools/call', { name: 't', _meta: { progressToken: token } }),
+    )
     const messages = await stream.rest()
     assert.deepEqual(messages.slice(0, -1).map(({ params }) => params), [1, 2, 2.5, 3].map((progress) => (
       { progressToken: token, progress, total: 3 }
     )))
   }
   for (const token of [undefined, null, {}, true]) {
-    assert.equal((await messagesOf(await modern(server, 'tools/call', { name: 't' }, { meta: { progressToken: token } }))).length, 1)
+    const response = await modern(server, 'tools/call', { name: 't' }, { meta: { progressToken: token } })
+    assert.equal((await messagesOf(response)).length, 1)
   }
 })
 
@@ -323,7 +379,9 @@ test('logs are told from the level on that was asked for: by session, and by req
       meta: { 'io.modelcontextprotocol/logLevel': level },
     }))
     for (const all of [messages, modernMessages]) {
-      assert.deepEqual(all.slice(0, -2).map(({ method, params }) => [method, params.level, params.logger, params.data]),
+      assert.deepEqual(all.slice(0, -2).map(
+        ({ method, params }) => [method, params.level, params.logger, params.data],
+      ),
         levels.slice(index).map((one) => ['notifications/message', one, 'test', { level: one }]))
       assert.deepEqual(all.at(-2).params, { level: 'emergency', data: null })
     }
@@ -336,9 +394,13 @@ test('logs are told from the level on that was asked for: by session, and by req
 
 test('a handler sees who calls, and the trace', async () => {
   let seen: Json
-  const server = serve({ apiKey: [{ id: 'alice', key: 'key-of-alice' }], tools: [{ name: 't', run(_args, call) {
+  const apiKey = [{ id: 'alice', key: 'key-of-alice' }]
+  const server = serve({ apiKey, tools: [{ name: 't', run(_args, call) {
     const { protocol, client, principal, requestId, headers, metadata, trace } = call
-    seen = { protocol, client, principal: principal.id, requestId, key: headers.get('x-mine'), secret: headers.get('x-api-key'), metadata, trace }
+    seen = {
+      protocol, client, principal: principal.id, requestId, key: headers.get('x-mine'),
+      secret: headers.get('x-api-key'), metadata, trace,
+    }
     return ''
   } }] })
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
