@@ -103,7 +103,7 @@ export interface Line {
   readonly history?: readonly Turn[] | undefined
   readonly message?: readonly Content[]
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly trace?: Trace
+  readonly trace?: Trace | undefined
   can?(what: Ability): boolean
   progress?(done: number, total: number | undefined, text: string | undefined): void
   log?(level: Severity, data: unknown, logger: string | undefined): void

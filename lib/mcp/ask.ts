@@ -107,6 +107,7 @@ export function askOnStream(
 ): Promise<unknown> {
   const { method, params } = encodeQuestion(question, peer)
   const id = session.nextQuestion()
+  const request = formatRequest(id, method, params === undefined ? undefined : JSON.stringify(params))
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined
     const settle = (): void => {
@@ -143,7 +144,7 @@ export function askOnStream(
     }
     call.signal.addEventListener('abort', withdraw)
     open.add(giveUp)
-    link.send(formatRequest(id, method, params === undefined ? undefined : JSON.stringify(params)))
+    link.send(request)
   })
 }
 

@@ -66,6 +66,9 @@ export class Notices {
       turn.link.finish(formatResult(turn.id, JSON.stringify({
         resultType: 'complete', _meta: { ...turn.stamp, ...mark(turn) },
       })))
+      // Where no stream ends with it, as on stdio, the specification wants to hear it once more.
+      const params = { requestId: turn.id, _meta: mark(turn) }
+      turn.link.send(formatNotification('notifications/cancelled', JSON.stringify(params)))
     }
     this.#listeners.clear()
   }

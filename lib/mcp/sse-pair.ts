@@ -29,6 +29,9 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
+  if (mcp.options.sessions === 'none') {
+    return invalid(405, 'This server keeps no sessions; POST to /mcp', undefined, ['Allow', 'OPTIONS'])
+  }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   let session: Session
   try {

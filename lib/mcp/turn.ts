@@ -3,19 +3,14 @@
  * place where results and faults become answers.
  */
 import { LiveCall } from '../core/call.ts'
-import { isRecord } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
-import {
-  formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST,
-  METHOD_NOT_FOUND, rpcError,
-} from '../wire/jsonrpc.ts'
-import { askOnStream, canAsk, capabilityFor } from './ask.ts'
-import { challenge } from './authorization.ts'
+import { formatError, formatNotification, formatResult } from '../wire/jsonrpc.ts'
+import { askOnStream, canAsk } from './ask.ts'
+import { errorOf, headersOf, statusOf } from './faults.ts'
 import { pick } from './shape.ts'
 import { Rounds } from './rounds.ts'
-import type { ClientInfo, Line, Origin, Severity } from '../core/call.ts'
+import type { ClientInfo, Line, Origin, Severity, Trace } from '../core/call.ts'
 import type { Ability, Question } from '../core/question.ts'
-import type { FaultKind } from '../core/fault.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OpenQuestions } from './ask.ts'
 import type { McpContext } from './context.ts'
@@ -25,21 +20,6 @@ import type { TaskRun } from './task-run.ts'
 
 /** Prefix of the `_meta` keys that the protocol itself uses. */
 export const META = 'io.modelcontextprotocol/'
-
-/** A method may find that the client lacks what it needs, or may not do this. */
-export const MISSING_CAPABILITY = -32021
-
-const codes: Readonly<Record<FaultKind, number>> = {
-  'invalid': INVALID_PARAMS, 'unauthenticated': INVALID_REQUEST, 'forbidden': INVALID_REQUEST,
-  'not-found': INVALID_PARAMS, 'conflict': INVALID_REQUEST, 'unsupported': METHOD_NOT_FOUND,
-  'too-large': INVALID_REQUEST, 'busy': INTERNAL_ERROR, 'timeout': INTERNAL_ERROR,
-  'cancelled': INTERNAL_ERROR, 'failed': INTERNAL_ERROR, 'internal': INTERNAL_ERROR,
-}
-
-/** HTTP statuses of those faults that are told at HTTP's level too. */
-const statuses: ReadonlyMap<FaultKind, number> = new Map([
-  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
-])
 
 const severities: readonly Severity[] = [
   'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
@@ -87,6 +67,17 @@ export class Turn implements Line {
 
   get sessionId(): string | undefined { return this.peer.session?.id }
   get client(): ClientInfo | undefined { return this.peer.client }
+
+  /** The trace context that newer clients send in `_meta`; undefined where it can only be in the headers. */
+  get trace(): Trace | undefined {
+    const { traceparent, tracestate, baggage } = this.metadata
+    if (typeof traceparent !== 'string') return undefined
+    return {
+      traceparent,
+      ...typeof tracestate === 'string' && { tracestate },
+      ...typeof baggage === 'string' && { baggage },
+    }
+  }
 
   /**
    * The call of an author's code. In a session it can be cancelled by its id. `subject` is what the state
@@ -180,7 +171,15 @@ export class Turn implements Line {
 
   #notify(method: string, params: object): void {
     if (this.#isFinished || !this.link.sends) return
-    this.link.send(formatNotification(method, JSON.stringify(params)))
+    let text: string
+    try {
+      text = JSON.stringify(params)
+    } catch (cause) {
+      // A line of log that JSON cannot say is no reason for the call to fail.
+      this.mcp.service.log('warning', `A ${method} is not JSON`, { request: this.origin.requestId, cause })
+      return
+    }
+    this.link.send(formatNotification(method, text))
   }
 
   /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
@@ -237,9 +236,9 @@ export class Turn implements Line {
     this.#end()
     if (fault.kind === 'cancelled') return this.link.abandon()
     const error = this.errorOf(fault)
-    const isLacking = error.code === MISSING_CAPABILITY
-    const status = isLacking ? this.peer.revision.missingCapabilityStatus : statuses.get(fault.kind)
-    this.link.finish(formatError(this.id, error), status, headersOf(fault, this.mcp))
+    const { revision } = this.peer
+    const headers = headersOf(fault, this.mcp.options.auth)
+    this.link.finish(formatError(this.id, error), statusOf(fault, error, revision), headers)
   }
 
   /** What was thrown, as a `Fault`; a defect is logged. */
@@ -255,23 +254,16 @@ export class Turn implements Line {
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
     const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
-    const detail = fault.detail !== null && typeof fault.detail === 'object' ? fault.detail : undefined
-    if (fault.kind === 'unsupported' && detail !== undefined && 'ability' in detail) {
-      const { ability, requiredCapabilities } = detail as { ability: Ability; requiredCapabilities?: object }
-      return {
-        code: MISSING_CAPABILITY,
-        message: 'Missing required client capability',
-        data: { detail: told, requiredCapabilities: requiredCapabilities ?? capabilityFor(ability) },
-      }
+    const error = errorOf(fault, told, this.peer.revision)
+    try {
+      JSON.stringify(error)
+      return error
+    } catch (cause) {
+      // What an author attached to a fault must not keep its caller from hearing of it.
+      const { requestId } = this.origin
+      this.mcp.service.log('error', 'The detail of a fault is not JSON', { request: requestId, cause })
+      return errorOf(new Fault(fault.kind, fault.message), told, this.peer.revision)
     }
-    if (fault.kind === 'not-found' && detail !== undefined && 'uri' in detail) {
-      const code = this.peer.revision.resourceNotFound
-      const { uri } = detail
-      if (code === INVALID_PARAMS) return rpcError(code, told, { uri })
-      return { code, message: 'Resource not found', data: { detail: told, uri } }
-    }
-    const more = isRecord(detail) && fault.kind !== 'internal' ? detail : undefined
-    return rpcError(codes[fault.kind], told, more)
   }
 
   #end(): void {
@@ -281,13 +273,4 @@ export class Turn implements Line {
     const { session } = this.peer
     if (session !== undefined && session.running.get(this.id) === this.#call) session.running.delete(this.id)
   }
-}
-
-function headersOf(fault: Fault, mcp: McpContext): readonly string[] | undefined {
-  if (fault.kind === 'busy') return ['Retry-After', '1']
-  if (fault.kind !== 'forbidden' && fault.kind !== 'unauthenticated') return undefined
-  const { detail } = fault
-  const scopes = isRecord(detail) ? detail['scopes'] : undefined
-  const error = fault.kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
-  return ['WWW-Authenticate', challenge(mcp.options.auth, error, Array.isArray(scopes) ? scopes : undefined)]
 }

@@ -215,6 +215,7 @@ const reading = serve({
     },
     { uri: 'test://broken', name: 'broken', read() { throw new Error('swordfish') } },
     { uri: 'test://nothing', name: 'nothing', read: () => undefined as never },
+    { uri: 'test://big', name: 'big', read: () => ({ text: 'x', _meta: { big: 1n } }) },
   ],
   resourceTemplates: [{
     uriTemplate: 'test://book/{id}', name: 'book', mimeType: 'text/plain',
@@ -249,7 +250,7 @@ test('what cannot be read is an error, and never empty contents', async () => {
       assert.equal(error.code, notFound, `${uri} in ${revision}`)
       assert.equal(error.data.uri, uri)
     }
-    for (const uri of ['test://broken', 'test://nothing']) {
+    for (const uri of ['test://broken', 'test://nothing', 'test://big']) {
       const { error } = await send('resources/read', { uri })
       assert.equal(error.code, -32603)
       assert.doesNotMatch(JSON.stringify(error), /swordfish/)

@@ -256,6 +256,8 @@ test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async () => 
     assert.equal(refused.status, 405)
   }
   assert.equal((await post(server, ping)).status, 200)
+  assert.equal((await server.fetch(request('/sse'))).status, 405)
+  assert.equal((await post(server, ping, {}, '/messages/')).status, 200)
 })
 
 test('without a session there are no subscriptions', async () => {

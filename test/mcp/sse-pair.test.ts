@@ -111,6 +111,13 @@ test('any revision with a handshake may be negotiated on it', async () => {
   }
 })
 
+test('a handshake that is none is told on the stream', async () => {
+  const pair = await Pair.open(server)
+  assert.equal((await pair.ask('initialize', {})).error.code, -32602)
+  assert.equal((await pair.initialize('2025-06-18')).protocolVersion, '2025-06-18')
+  await pair.stream.cancel()
+})
+
 test('/messages, and sessionId for session_id, are taken as well', async () => {
   const pair = await Pair.open(server)
   const id = new URL(pair.endpoint, 'http://localhost').searchParams.get('session_id')

@@ -179,6 +179,17 @@ test('a listener is told of changes, and leaves by its notification', async () =
   await host.end()
 })
 
+test('the end of the server is told to who listens: by the result, and by a notification', async () => {
+  const host = new Host()
+  await host.ask('subscriptions/listen', withMeta({ notifications: { toolsListChanged: true } }), 9)
+  await host.end()
+  const [answer, notice] = [await host.next(), await host.next()]
+  assert.equal(answer.id, 9)
+  assert.equal(answer.result.resultType, 'complete')
+  assert.equal(notice.method, 'notifications/cancelled')
+  assert.equal(notice.params.requestId, 9)
+})
+
 const bad: readonly (readonly [string, unknown, number, unknown])[] = [
   ['no JSON', '{"jsonrpc":', -32700, undefined],
   ['a number', '7', -32600, undefined],

@@ -238,6 +238,22 @@ for (const [what, run, text] of failures) {
   }
 }
 
+for (const [what, detail, data] of [
+  ['JSON', { field: 'a' }, { detail: 'Not now', field: 'a' }],
+  ['a number', 7, { detail: 'Not now' }],
+  ['a bigint', { big: 1n }, { detail: 'Not now' }],
+  ['a cycle', cycle, { detail: 'Not now' }],
+] as const) {
+  test(`what a fault carries goes with its error, where JSON can say it: ${what}`, async () => {
+    const run = (): never => { throw new Fault('conflict', 'Not now', detail) }
+    const server = serve({ tools: [{ name: 't', run }], prompts: [{ name: 't', get: async () => run() }] })
+    for (const method of ['tools/call', 'prompts/get']) {
+      const { error } = await ask(server, method, { name: 't' })
+      assert.deepEqual(error, { code: -32600, message: 'Invalid request', data })
+    }
+  })
+}
+
 test('exposeErrors shows what went wrong', async () => {
   const server = serve({ exposeErrors: true, tools: [{ name: 't', run() { throw new Error('no ink') } }] })
   assert.equal(said(await call(server, 't')), 'no ink')
@@ -392,6 +408,17 @@ test('logs are told from the level on that was asked for: by session, and by req
   }
 })
 
+test('what a handler tells on the way and JSON cannot say is not told, and the call goes on', async () => {
+  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+    call.log('error', cycle)
+    call.log('error', { big: 1n })
+    await call.elicit({ message: 'Who?', schema: { type: 'object', default: cycle } }).catch(() => {})
+    return 'done'
+  } }] })
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  assert.equal(said(await session.call('t')), 'done')
+})
+
 test('a handler sees who calls, and the trace', async () => {
   let seen: Json
   const apiKey = [{ id: 'alice', key: 'key-of-alice' }]
@@ -415,4 +442,8 @@ test('a handler sees who calls, and the trace', async () => {
   assert.equal(seen.secret, undefined)
   assert.equal(seen.metadata.mine, 1)
   assert.equal(seen.trace.traceparent, traceparent)
+  // What came in `_meta` is nearer to the call.
+  const nearer = { traceparent: traceparent.replace('b7', 'c8'), tracestate: 'a=1', baggage: 7 }
+  await call(server, 't', {}, { meta: nearer, headers: { 'X-API-Key': 'key-of-alice', traceparent } })
+  assert.deepEqual(seen.trace, { traceparent: nearer.traceparent, tracestate: 'a=1' })
 })

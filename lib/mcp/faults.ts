@@ -1,0 +1,80 @@
+/**
+ * The ways to fail, in MCP's numbers: a `Fault` in, the error of a JSON-RPC answer out, and what HTTP says
+ * of it where it has not begun to answer.
+ * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
+ */
+import { isRecord } from '../core/content.ts'
+import {
+  INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
+} from '../wire/jsonrpc.ts'
+import { capabilityFor } from './ask.ts'
+import { challenge } from './authorization.ts'
+import type { Fault, FaultKind } from '../core/fault.ts'
+import type { Ability } from '../core/question.ts'
+import type { Authorization } from '../http/auth.ts'
+import type { RpcError } from '../wire/jsonrpc.ts'
+import type { Revision } from './revisions.ts'
+
+const MISSING_CAPABILITY = -32021
+
+const codes: Readonly<Record<FaultKind, number>> = {
+  'invalid': INVALID_PARAMS,
+  'unauthenticated': INVALID_REQUEST,
+  'forbidden': INVALID_REQUEST,
+  'not-found': INVALID_PARAMS,
+  'conflict': INVALID_REQUEST,
+  'unsupported': METHOD_NOT_FOUND,
+  'too-large': INVALID_REQUEST,
+  'busy': INTERNAL_ERROR,
+  'timeout': INTERNAL_ERROR,
+  'cancelled': INTERNAL_ERROR,
+  'failed': INTERNAL_ERROR,
+  'internal': INTERNAL_ERROR,
+}
+
+/** HTTP statuses of those faults that are told at HTTP's level too. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
+])
+
+/** A fault as an error of a revision. What an author attached to it stands beside the sentence. */
+export function errorOf({ kind, detail }: Fault, said: string, revision: Revision): RpcError {
+  // A defect shows nothing of itself.
+  const more = isRecord(detail) && kind !== 'internal' ? detail : undefined
+  if (isLack(kind, more)) return lackOf(more, said)
+  const { resourceNotFound } = revision
+  if (kind === 'not-found' && more !== undefined && 'uri' in more && resourceNotFound !== INVALID_PARAMS) {
+    return { code: resourceNotFound, message: 'Resource not found', data: { detail: said, ...more } }
+  }
+  return rpcError(codes[kind], said, more)
+}
+
+/** What is lacking: the handler may have said more than its kind. */
+interface Lack { readonly ability: Ability; readonly requiredCapabilities?: unknown }
+
+/** The client cannot be asked in the way that the handler needs. */
+function isLack(kind: FaultKind, more: object | undefined): more is Lack {
+  return kind === 'unsupported' && more !== undefined && 'ability' in more
+}
+
+function lackOf(more: Lack, said: string): RpcError {
+  const requiredCapabilities = more.requiredCapabilities ?? capabilityFor(more.ability)
+  const data = { detail: said, requiredCapabilities }
+  return { code: MISSING_CAPABILITY, message: 'Missing required client capability', data }
+}
+
+/** The HTTP status of a fault; undefined where that of any answer does. */
+export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision): number | undefined {
+  return code === MISSING_CAPABILITY ? revision.missingCapabilityStatus : statuses.get(kind)
+}
+
+/** What HTTP adds to it. */
+export function headersOf(
+  { kind, detail }: Fault, auth: Authorization | undefined,
+): readonly string[] | undefined {
+  if (kind === 'busy') return ['Retry-After', '1']
+  if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
+  const scopes = isRecord(detail) && Array.isArray(detail['scopes']) ? detail['scopes'] : undefined
+  const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
+  return ['WWW-Authenticate', challenge(auth, error, scopes)]
+}
