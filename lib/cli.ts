@@ -9,9 +9,10 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { isRecord } from './core/content.ts'
 import { formatLine } from './core/log.ts'
+import { sortOut } from './core/subject.ts'
 import { launch } from './launch.ts'
 import { serveStdio } from './stdio.ts'
-import type { Subject } from './core/subject.ts'
+import type { Subject, ToolLike } from './core/subject.ts'
 import type { LaunchOptions } from './launch.ts'
 import type { ProtocolName } from './server.ts'
 
@@ -132,15 +133,21 @@ async function load(path: string): Promise<Subject> {
   const named = isRecord(whole) && ('agent' in whole || 'group' in whole) ? whole : module
   const { default: main = named['agent'] ?? named['group'], agents, groups, tools } = named
   if (main !== undefined) {
-    if (tools === undefined || isRecord(main) && ('agents' in main || 'tools' in main)) return main as Subject
-    return [main, tools].flat() as Subject
+    if (tools === undefined) return main as Subject
+    const sorted = sortOut(main as Subject, 'triport')
+    return { ...sorted, tools: [...sorted.tools, ...listed(tools) as readonly ToolLike[]] }
   }
   if (agents === undefined && groups === undefined && tools === undefined) {
     const remedy = 'export default (prompt) => answer, or name it agent, agents or tools'
     throw new Error(`${path} exports nothing to serve; ${remedy}`)
   }
   if (Array.isArray(agents) && groups === undefined && tools === undefined) return agents as Subject
-  return { agents, groups, tools } as Subject
+  return { agents: listed(agents), groups: listed(groups), tools: listed(tools) } as Subject
+}
+
+/** One thing is a list of one. */
+function listed(things: unknown): readonly unknown[] {
+  return things === undefined ? [] : [things].flat()
 }
 
 function reason(error: unknown, path: string): string {

@@ -118,6 +118,11 @@ const forms: readonly (readonly [
   ['groups.mjs', `export const groups = [{ name: 'Desk', agents: [${agent('Ann')}] }]`, 'Ann heard hi'],
   ['with-tools.mjs', `export default ${agent('Ann')}\nexport const tools = [${tool}]`, 'Ann heard hi',
     ['execute_ann_task', 'add']],
+  ['plain-tools.mjs', `export const agent = ${agent('Ann')}
+    export const tools = [{ name: 'now', run: () => 1 }, { name: 'later', run: () => 2 }]`, 'Ann heard hi',
+    ['execute_ann_task', 'now', 'later']],
+  ['one-each.mjs', `export const agents = (prompt) => 'You said ' + prompt\nexport const tools = ${tool}`,
+    'You said hi', ['execute_assistant_task', 'add']],
   ['function.cjs', `module.exports = (prompt) => 'You said ' + prompt`, 'You said hi'],
   ['named.cjs', `exports.agent = ${agent('Ann')}\nexports.tools = [${tool}]`, 'Ann heard hi',
     ['execute_ann_task', 'add']],
