@@ -13,7 +13,7 @@ import { describe } from './error.ts'
 import { limits } from './limits.ts'
 import { assemble } from './node.ts'
 import { register } from './resource.ts'
-import { isObject } from './rule.ts'
+import { isSchema } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
 
@@ -65,10 +65,6 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
     if (errors.length === 0) errors.push({ path: '', keyword: '$ref', message, actual: describe(value) })
     return { valid: false, errors }
   }
-}
-
-function isSchema(schema: unknown): schema is JsonSchema {
-  return typeof schema === 'boolean' || isObject(schema)
 }
 
 function given(schemas: CompileOptions['schemas'] = {}): Map<string, JsonSchema> {

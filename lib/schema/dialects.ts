@@ -12,52 +12,44 @@ import * as array from './keywords/array.ts'
 import * as bound from './keywords/bound.ts'
 import * as logic from './keywords/logic.ts'
 import * as object from './keywords/object.ts'
-import * as reference from './keywords/reference.ts'
-import * as string from './keywords/string.ts'
 import * as value from './keywords/value.ts'
-import { dialect } from './rule.ts'
+import * as kind from './kind.ts'
+import { dialect, rule } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
 
-const rules: Rules = { ...array, ...bound, ...logic, ...object, ...reference, ...string, ...value }
-const { anything, looseId, title } = reference
+const rules: Rules = { ...array, ...bound, ...logic, ...object, ...value }
 
-function table(keywords: string, others: Rules = {}): Vocabulary {
-  return new Map(keywords.split(' ').flatMap((keyword) => {
-    const rule = others[keyword] ?? rules[keyword]
-    return rule ? [[keyword, rule] as const] : []
-  }))
-}
+/** What is in no file of rules asserts nothing and may be anything, like `default`. */
+const table = (names: string, others: Rules = {}): Vocabulary => new Map(names.split(' ').map((keyword) =>
+  [keyword, others[keyword] ?? rules[keyword] ?? rule(kind.anything)]))
 
 const values = `type enum const pattern ${Object.keys(bound).join(' ')} uniqueItems required`
 const objects = 'patternProperties properties additionalProperties propertyNames'
 const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'
 
-/** Since draft-07 nothing is asserted about the content of strings. */
-const unread = { contentEncoding: title, contentMediaType: title }
-
 /** 2020-12. Defaults are filled in by `properties`, which so comes before `required`. */
 const vocabularies = new Map([
   ['applicator', table(`${objects} dependentSchemas prefixItems items ${logics}`)],
   ['validation', table(`${values} dependentRequired minContains maxContains`)],
   ['core', table('$id $schema $anchor $dynamicAnchor $vocabulary $ref $dynamicRef $defs')],
-  ['meta-data', table(`${notes} deprecated`, { default: anything })],
+  ['meta-data', table(`${notes} deprecated`)],
   ['format-annotation', table('format')],
-  ['content', table('contentEncoding contentMediaType contentSchema', unread)],
+  ['content', table('contentEncoding contentMediaType contentSchema')],
   ['unevaluated', table('unevaluatedItems unevaluatedProperties')],
 ])
 /** What it keeps of the drafts before it. */
 const former = table('definitions dependencies')
-const assertion = table('format', { format: string.formatAssertion })
+const assertion = table('format', { format: value.formatAssertion })
 const named = [...vocabularies, ['format-assertion', assertion] as const]
 
-const usual = dialect(new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])), false)
+const usual = dialect(new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])))
 
 const draft07 = table(
   `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions `
   + 'format contentEncoding contentMediaType',
-  { items: array.itemsOrTuple, $id: looseId, default: anything },
+  { items: array.itemsOrTuple, $id: logic.looseId },
 )
 
 const seventh = 'http://json-schema.org/draft-07/schema'

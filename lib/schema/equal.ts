@@ -1,19 +1,16 @@
 /** Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members. */
-import { isObject } from './rule.ts'
 
-// The stack is finite, and no honest value is nested so deeply.
+// The stack is finite, and no honest value is nested so deeply. What stands for the rest is in no JSON text.
 const DEEPEST = 500
+const ABYSS = '\0'
 
-/** Whether two values are the same JSON; what is nested too deeply is not. */
-export function equal(a: unknown, b: unknown, depth = 0): boolean {
-  if (a === b || depth > DEEPEST) return a === b
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => equal(item, b[index], depth + 1))
-  }
-  if (!isObject(a) || !isObject(b)) return false
-  const names = Object.keys(a)
-  return names.length === Object.keys(b).length
-    && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name], depth + 1))
+/** Makes the test whether a value is equal to one of some; none is to what is nested too deeply. */
+export function isAmong(values: readonly unknown[]): (value: unknown) => boolean {
+  const simple = new Set(values)
+  const deep = new Set(values.filter((value) => typeof value === 'object').map((value) => canonical(value)))
+  for (const text of deep) if (String(text).includes(ABYSS)) deep.delete(text)
+  return (value) => simple.has(value)
+    || (deep.size > 0 && typeof value === 'object' && deep.has(canonical(value)))
 }
 
 /** Whether no two items are equal, in time proportional to their size. */
@@ -24,7 +21,7 @@ export const isUnique = (items: readonly unknown[]): boolean =>
 export function canonical(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return value
-  if (depth > DEEPEST) return '…'
+  if (depth > DEEPEST) return ABYSS
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
   const members = Object.entries(value).map(([name, item]) =>
     `${JSON.stringify(name)}:${canonical(item, depth + 1)}`)

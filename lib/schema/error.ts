@@ -53,21 +53,11 @@ export function summarize(errors: readonly SchemaError[]): string {
 
 /**
  * The errors of the branch that the value was meant for: of the right type, then with the right constants,
- * then with the fewest errors. Where that tells all branches apart, one error that names them all.
+ * then with the fewest errors.
  */
-export function nearest(
-  branches: readonly SchemaError[][], here: string, keyword: string,
-): readonly SchemaError[] {
-  const weight = (error: SchemaError): number =>
-    error.keyword === 'type' && error.path === here ? 10_000 : /^(const|enum)$/.test(error.keyword) ? 100 : 1
-  const reasons = branches.flatMap((errors) => errors.find((error) => weight(error) > 1) ?? [])
-  const [first] = reasons
-  const alike = reasons.filter((reason) => first?.path === reason.path && weight(first) === weight(reason))
-  if (first && alike.length === branches.length) {
-    const expected = alike.flatMap(({ keyword, expected }) => keyword === 'const' ? [expected] : expected)
-    const message = alike.map((reason) => reason.message).join(' or ').replaceAll(' or must be ', ' or ')
-    return [{ ...first, keyword, message: cut(message, 200), expected }]
-  }
+export function nearest(branches: readonly SchemaError[][], here: string): readonly SchemaError[] {
+  const weight = ({ keyword, path }: SchemaError): number =>
+    keyword === 'type' && path === here ? 10_000 : /^(const|enum)$/.test(keyword) ? 100 : 1
   const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))
   return branches[scores.indexOf(Math.min(...scores))] ?? []
 }

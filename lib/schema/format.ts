@@ -6,7 +6,7 @@
 import { isHostname, isIdnHostname } from './idn.ts'
 
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
-const ipv4 = RegExp(`^${octet}(?:\\.${octet}){3}$`)
+const isIpv4 = tester(`${octet}(?:\\.${octet}){3}`)
 
 // RFC 3339 §5.6.
 const monthDay = '(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)'
@@ -21,11 +21,8 @@ const days = '(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)'
 const hours = 'T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)'
 
 // RFC 3987 §2.2: what an IRI may have beyond a URI.
-const planes = Array.from({ length: 14 }, (_, plane) => {
-  const high = (plane + 1).toString(16)
-  return `\\u{${high}${plane === 13 ? 1 : 0}000}-\\u{${high}fffd}`
-}).join('')
-const universal = `\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}${planes}`
+const planes = [...'123456789abcd'].map((plane) => `\\u{${plane}0000}-\\u{${plane}fffd}`).join('')
+const universal = `\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}${planes}\\u{e1000}-\\u{efffd}`
 const internal = '\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}'
 
 const escape = '%[\\dA-Fa-f]{2}'
@@ -49,7 +46,7 @@ export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['idn-email', mailbox('\\u{80}-\\u{10ffff}')],
   ['hostname', isHostname],
   ['idn-hostname', isIdnHostname],
-  ['ipv4', (text) => ipv4.test(text)],
+  ['ipv4', isIpv4],
   ['ipv6', isIpv6],
   ['uri', (text) => uri(text, true)],
   ['uri-reference', (text) => uri(text, false)],
@@ -81,7 +78,7 @@ function isTime(text: string): boolean {
 /** RFC 4291 §2.2: eight groups, of which `::` stands for one or more. */
 function isIpv6(text: string): boolean {
   const end = text.lastIndexOf(':') + 1
-  const whole = ipv4.test(text.slice(end)) ? `${text.slice(0, end)}0:0` : text
+  const whole = isIpv4(text.slice(end)) ? `${text.slice(0, end)}0:0` : text
   const halves = whole.split('::')
   const groups = halves.flatMap((half) => half === '' ? [] : half.split(':'))
   return (halves.length === 1 ? groups.length === 8 : halves.length === 2 && groups.length < 8)
@@ -100,7 +97,7 @@ function mailbox(letters: string): (text: string) => boolean {
     if (at < 1 || octets > 64 || domain.length > 255 || !isLocal(local)) return false
     const [literal, ipv6] = /^\[(?:IPv6:(.*)|.*)\]$/i.exec(domain) ?? []
     if (literal === undefined) return isDomain(domain)
-    return ipv6 === undefined ? ipv4.test(literal.slice(1, -1)) : isIpv6(ipv6)
+    return ipv6 === undefined ? isIpv4(literal.slice(1, -1)) : isIpv6(ipv6)
   }
 }
 
@@ -123,7 +120,7 @@ function identifier(letters: string, queries: string): (text: string, absolute: 
 
 function isRegex(text: string): boolean {
   try {
-    return RegExp(text, 'u') !== undefined
+    return Boolean(RegExp(text, 'u'))
   } catch {
     return false
   }

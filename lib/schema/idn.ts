@@ -4,6 +4,8 @@
  * Which characters a label may have follows from the runtime's Unicode properties by the rules of RFC 5892,
  * so there is no table to keep.
  */
+import { domainToASCII, domainToUnicode } from 'node:url'
+
 type Context = (before: string, after: string) => boolean
 
 // RFC 5892 §2 and §3: what is valid by exception, what is not, and what is valid by derivation.
@@ -22,8 +24,8 @@ const contextual: ReadonlyMap<string, Context> = new Map<string, Context>([
   ['\u05f3', afterHebrew],
   ['\u05f4', afterHebrew],
   ['\u30fb', (before, after) => /[\p{sc=Hira}\p{sc=Kana}\p{sc=Han}]/u.test(before + after)],
-  ['\u200c', (before, after) => joins(before, '\u200c', after)],
-  ['\u200d', (before, after) => joins(before, '\u200d', after)],
+  ['\u200c', joins('\u200c')],
+  ['\u200d', joins('\u200d')],
 ])
 
 // RFC 5893 §2, by the blocks that are written from right to left.
@@ -36,32 +38,27 @@ const onlyRight = RegExp(`^[${right}\\d\\u06f0-\\u06f9\\p{Mn}\\u200c\\u200d-]*(?
 /** Labels of letters, digits and hyphens; one that claims to be internationalized must be. */
 export function isHostname(text: string): boolean {
   return text.length < 254 && text.split('.').every((label) =>
-    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && (!/^xn--/i.test(label) || unicode(label) !== ''))
+    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && unicode(label) !== '')
 }
 
 /** A-labels, U-labels and ordinary ones, with a dot of any script between them. */
 export function isIdnHostname(text: string): boolean {
   if (text.length > 253) return false
-  const labels = text.split(/[.\u3002\uff0e\uff61]/)
-    .map((label) => /^xn--/i.test(label) ? unicode(label) : label)
+  const labels = text.split(/[.\u3002\uff0e\uff61]/).map(unicode)
   const forms = labels.map((label) => {
-    if (/[^\0-\x7f]/.test(label)) return isLabel(label) ? ascii(label) : ''
+    if (/[^\0-\x7f]/.test(label)) return isLabel(label) ? domainToASCII(label) : ''
     return /^(?!-|..--)[A-Za-z\d-]+(?<!-)$/.test(label) ? label : ''
   })
   return forms.every((form) => form !== '' && form.length < 64) && forms.join('.').length < 254
     && (labels.every(isDirected) || !labels.some((label) => strong.test(label)))
 }
 
-/** The U-label of an A-label, if it is the one way to write it; else nothing. */
+/** The U-label of an A-label, if it is the one way to write it, else nothing; other labels as they are. */
 function unicode(label: string): string {
-  const text = decode(label.slice(4).toLowerCase())
-  const canonical = isLabel(text) && ascii(text) === label.toLowerCase()
-  return canonical && (isDirected(text) || !strong.test(text)) ? text : ''
-}
-
-/** The A-label of a U-label; the runtime's URLs know how it is spelled. */
-function ascii(label: string): string {
-  return URL.canParse(`http://${label}`) ? new URL(`http://${label}`).hostname : ''
+  if (!/^xn--/i.test(label)) return label
+  const text = domainToUnicode(label)
+  const isOnly = isLabel(text) && domainToASCII(text) === label.toLowerCase()
+  return isOnly && (isDirected(text) || !strong.test(text)) ? text : ''
 }
 
 /** Whether it is a U-label (RFC 5891 §4.2), directions aside. */
@@ -79,39 +76,8 @@ function isDirected(label: string): boolean {
   return onlyRight.test(label) && !(/[\d\u06f0-\u06f9]/.test(label) && /[\u0660-\u0669]/.test(label))
 }
 
-/** Whether a joiner is where it may be. The runtime's URLs know, but look at the first joiner only. */
-function joins(before: string, joiner: string, after: string): boolean {
-  const [left, right] = [before, after].map((part) => part.replace(/[\u200c\u200d]/g, ''))
-  return ascii(`${left}${joiner}${right}`) !== ''
-}
-
-const DIGITS = 'abcdefghijklmnopqrstuvwxyz0123456789'
-
-/** Punycode to text (RFC 3492 §6.2); nothing where it is none. */
-function decode(encoded: string): string {
-  const hyphen = encoded.lastIndexOf('-')
-  const output = [...encoded.slice(0, Math.max(hyphen, 0))]
-  const digits = [...encoded.slice(hyphen + 1)].map((digit) => DIGITS.indexOf(digit))
-  let [code, position, bias] = [128, 0, 72]
-  while (digits.length > 0) {
-    const start = position
-    let [weight, k, digit, threshold] = [1, 0, 0, 0]
-    do {
-      k += 36
-      digit = digits.shift() ?? -1
-      threshold = Math.min(Math.max(k - bias, 1), 26)
-      position += digit * weight
-      weight *= 36 - threshold
-    } while (digit >= threshold)
-    const length = output.length + 1
-    let delta = Math.floor((position - start) / (start === 0 ? 700 : 2))
-    delta += Math.floor(delta / length)
-    for (k = 0; delta > 455; k += 36) delta = Math.floor(delta / 35)
-    bias = k + Math.floor(36 * delta / (delta + 38))
-    code += Math.floor(position / length)
-    position %= length
-    if (digit < 0 || code > 0x10ffff) return ''
-    output.splice(position++, 0, String.fromCodePoint(code))
-  }
-  return output.join('')
+/** Whether a joiner is where it may be. The runtime knows, but looks at the first joiner only. */
+function joins(joiner: string): Context {
+  const bare = (part: string): string => part.replace(/[\u200c\u200d]/g, '')
+  return (before, after) => domainToASCII(bare(before) + joiner + bare(after)) !== ''
 }

@@ -3,7 +3,7 @@
  * and where subschemas are in it.
  */
 import type { JsonObject, Kind } from './rule.ts'
-import { isObject } from './rule.ts'
+import { isObject, isSchema } from './rule.ts'
 
 const text = { type: 'string' }
 const array = { type: 'array' }
@@ -15,25 +15,25 @@ const itself = (self: JsonObject): JsonObject => self
 const listOf = (items: JsonObject): JsonObject => ({ ...array, minItems: 1, items })
 const mapOf = (additionalProperties: JsonObject): JsonObject => ({ type: 'object', additionalProperties })
 
-const isAny = (value: unknown): value is unknown => value !== undefined
-const isText = (value: unknown): value is string => typeof value === 'string'
-const isUri = (value: unknown): value is string => isText(value) && RegExp(uri).test(value)
-const isWord = (value: unknown): value is string => isText(value) && RegExp(word).test(value)
-const isNumber = (value: unknown): value is number => typeof value === 'number'
-const isPositive = (value: unknown): value is number => isNumber(value) && value > 0
-const isCount = (value: unknown): value is number => isNumber(value) && value >= 0 && value % 1 === 0
-const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
-const isFullList = (value: unknown): value is readonly unknown[] => isList(value) && value.length > 0
-const areNames = (value: unknown): value is readonly string[] => isList(value) && value.every(isText)
-const isFlag = (value: unknown): value is unknown => typeof value === 'boolean'
-const isSchema = (value: unknown): value is unknown => isFlag(value) || isObject(value)
-const isEither = (value: unknown): value is unknown => isSchema(value) || isList(value)
+type Is<T> = (value: unknown) => value is T
 
-const noList = 'one schema, an object or a boolean; for a list of them write "prefixItems"'
-const onObject = 'an array of names, ["name"], on the object that has the properties'
-const noFragment = 'a URI without fragment; write the fragment as "$anchor"'
-const several = 'a non-empty array of schemas'
-const wordy = 'a word of letters, digits, "-", "_" and ".", without "#"'
+const isAny: Is<unknown> = (_): _ is unknown => true
+const isText: Is<string> = (value) => typeof value === 'string'
+const isLike = (pattern: string): Is<string> => (value): value is string =>
+  isText(value) && RegExp(pattern).test(value)
+const isNumber: Is<number> = (value) => typeof value === 'number'
+const isPositive: Is<number> = (value): value is number => isNumber(value) && value > 0
+const isCount: Is<number> = (value): value is number => isNumber(value) && value >= 0 && value % 1 === 0
+const isList: Is<readonly unknown[]> = Array.isArray
+const isFullList: Is<readonly unknown[]> = (value): value is readonly unknown[] =>
+  isList(value) && value.length > 0
+const areNames: Is<readonly string[]> = (value): value is readonly string[] =>
+  isList(value) && value.every(isText)
+const isFlag: Is<unknown> = (value): value is unknown => typeof value === 'boolean'
+const isEither: Is<unknown> = (value): value is unknown => isSchema(value) || isList(value)
+
+const aSchema = 'one schema, an object or a boolean'
+const aMap = 'an object: { "name": schema }'
 const either = (self: JsonObject): JsonObject => ({ anyOf: [self, listOf(self)] })
 const mixed = (self: JsonObject): JsonObject => mapOf({ anyOf: [self, texts] })
 
@@ -46,15 +46,20 @@ export const count: Kind<number> = [isCount, 'an integer of at least 0', { type:
 export const string: Kind<string> = [isText, 'a string', text]
 export const regex: Kind<string> = [isText, 'a string', { ...text, format: 'regex' }]
 export const reference: Kind<string> = [isText, 'a string', { ...text, format: 'uri-reference' }]
-export const identifier: Kind<string> = [isUri, noFragment, { ...text, pattern: uri }]
-export const anchor: Kind<string> = [isWord, wordy, { ...text, pattern: word }]
+export const identifier: Kind<string> =
+  [isLike(uri), 'a URI without fragment; write the fragment as "$anchor"', { ...text, pattern: uri }]
+export const anchor: Kind<string> =
+  [isLike(word), 'a word of letters, digits, "-", "_" and "."', { ...text, pattern: word }]
 export const list: Kind<readonly unknown[]> = [isList, 'an array', array]
-export const names: Kind<readonly string[]> = [areNames, onObject, texts]
+export const names: Kind<readonly string[]> =
+  [areNames, 'an array of names, ["name"], on the object that has the properties', texts]
 export const map: Kind<JsonObject> = [isObject, 'an object', { type: 'object' }]
 export const namesMap: Kind<JsonObject> = [isObject, 'an object: { "name": ["other"] }', mapOf(texts)]
-export const schema: Kind<unknown> = [isSchema, 'one schema, an object or a boolean', itself, 'schemas']
-export const itemSchema: Kind<unknown> = [isSchema, noList, itself, 'schemas']
-export const schemas: Kind<readonly unknown[]> = [isFullList, several, listOf, 'schemas']
+export const schema: Kind<unknown> = [isSchema, aSchema, itself, 'schemas']
+export const itemSchema: Kind<unknown> =
+  [isSchema, `${aSchema}; for a list of them write "prefixItems"`, itself, 'schemas']
+export const schemas: Kind<readonly unknown[]> =
+  [isFullList, 'a non-empty array of schemas', listOf, 'schemas']
 export const schemaOrList: Kind<unknown> = [isEither, 'a schema or an array of schemas', either, 'schemas']
-export const schemaMap: Kind<JsonObject> = [isObject, 'an object: { "name": schema }', mapOf, 'map']
-export const mixedMap: Kind<JsonObject> = [isObject, 'an object: { "name": schema }', mixed, 'map']
+export const schemaMap: Kind<JsonObject> = [isObject, aMap, mapOf, 'map']
+export const mixedMap: Kind<JsonObject> = [isObject, aMap, mixed, 'map']

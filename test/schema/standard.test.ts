@@ -54,7 +54,8 @@ test('a Standard Schema without a JSON form needs a JSON Schema beside it', () =
   })
   assert.throws(() => contract(mute), {
     name: 'TypeError',
-    message: /cannot be spelled as JSON Schema; give one beside it/,
+    message: /demo schema cannot be spelled as JSON Schema; give one beside it/,
+    cause: new Error('no dates'),
   })
   assert.throws(() => contract(bare, { beside: { type: 'any' } }), /Invalid JSON Schema at \/type/)
   assert.deepEqual(contract(mute, { beside: { type: 'object' } }).json, { type: 'object' })

@@ -30,13 +30,9 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   return (value, run) => {
     if (!Array.isArray(value)) return true
     run.steps += value.length
-    let found = 0
-    for (const [index, item] of value.entries()) {
-      if (!run.holds(check, item)) continue
-      found++
-      if (site.tracks) run.seen.push(index)
-    }
-    return found < least ? run.fails(few, value) : found <= most || run.fails(many, value)
+    const found = [...value.keys()].filter((index) => run.holds(check, value[index]))
+    if (site.tracks) run.seen = run.seen.concat(found)
+    return found.length < least ? run.fails(few, value) : found.length <= most || run.fails(many, value)
   }
 })
 /** Read by `contains`. */
@@ -57,8 +53,7 @@ function leading(site: Site, schemas: readonly unknown[]): Check {
 function each(
   site: Site, schema: unknown, start: number, end = Infinity, unseen = false, ...steps: number[]
 ): Check {
-  const { keyword, tracks } = site
-  const check = site.part(schema, keyword, ...steps)
+  const check = site.part(schema, site.keyword, ...steps)
   return (value, run) => {
     if (!Array.isArray(value)) return true
     const stop = Math.min(end, value.length)
@@ -66,7 +61,7 @@ function each(
     run.steps += stop
     for (let index = start; index < stop; index++) {
       if (seen && seen.has(index)) continue
-      if (tracks) run.seen.push(index)
+      if (site.tracks) run.seen.push(index)
       if (!run.visit(check, value[index], index)) return false
     }
     return true

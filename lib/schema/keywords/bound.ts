@@ -1,50 +1,50 @@
 /**
- * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). Every
- * bound is a range that is open on one side.
+ * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
  */
-import type { Fault } from '../error.ts'
 import type { Rule } from '../rule.ts'
-import type { Check } from '../run.ts'
 import { count } from '../error.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
 
-/** Makes the check that a value is in a range, or is of a type that the range says nothing about. */
-type Range = (low: number, high: number, fault: Fault) => Check
+/** How much there is of a value, or nothing where the keyword says nothing about its type. */
+type Measure = (value: unknown, limit: number) => number | undefined
+type Compare = (size: number, limit: number) => boolean
 
-const number: Range = (low, high, fault) => (value, run) =>
-  typeof value !== 'number' || (value >= low && value <= high) || run.fails(fault, value)
-const between: Range = (low, high, fault) => (value, run) =>
-  typeof value !== 'number' || (value > low && value < high) || run.fails(fault, value)
-const items: Range = (low, high, fault) => (value, run) =>
-  !Array.isArray(value) || (value.length >= low && value.length <= high) || run.fails(fault, value)
-const properties: Range = (low, high, fault) => (value, run) => {
-  const size = isObject(value) ? Object.keys(value).length : low
-  return (size >= low && size <= high) || run.fails(fault, value)
-}
-const characters: Range = (low, high, fault) => (value, run) => {
+const number: Measure = (value) => typeof value === 'number' ? value : undefined
+const items: Measure = (value) => Array.isArray(value) ? value.length : undefined
+const properties: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined
+const characters: Measure = (value, limit) => {
+  if (typeof value !== 'string') return undefined
   // A character is a code point, one or two UTF-16 units, so most strings need no counting.
-  if (typeof value !== 'string' || (value.length >= 2 * low && value.length <= high)) return true
-  const size = value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length
-  return (size >= low && size <= high) || run.fails(fault, value)
+  const { length } = value
+  return length < limit || length > 2 * limit ? length
+    : value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length
 }
 
-const bound = (range: Range, isHigh: boolean, phrase: string, noun?: string): Rule =>
+const isAtMost: Compare = (size, limit) => size <= limit
+const isAtLeast: Compare = (size, limit) => size >= limit
+
+const bound = (measure: Measure, holds: Compare, phrase: string, noun?: string): Rule =>
   rule(noun ? kind.count : kind.number, (site, limit) => {
     const fault = site.fault(`must ${phrase} ${noun ? count(limit, noun) : limit}`, limit)
-    return isHigh ? range(noun ? 0 : -Infinity, limit, fault) : range(limit, Infinity, fault)
+    return (value, run) => {
+      const size = measure(value, limit)
+      return size === undefined || holds(size, limit) || run.fails(fault, value)
+    }
   })
+const most = (measure: Measure, noun: string): Rule => bound(measure, isAtMost, 'have at most', noun)
+const least = (measure: Measure, noun: string): Rule => bound(measure, isAtLeast, 'have at least', noun)
 
-export const maximum: Rule = bound(number, true, 'be at most')
-export const minimum: Rule = bound(number, false, 'be at least')
-export const exclusiveMaximum: Rule = bound(between, true, 'be less than')
-export const exclusiveMinimum: Rule = bound(between, false, 'be greater than')
-export const maxLength: Rule = bound(characters, true, 'have at most', 'character')
-export const minLength: Rule = bound(characters, false, 'have at least', 'character')
-export const maxItems: Rule = bound(items, true, 'have at most', 'item')
-export const minItems: Rule = bound(items, false, 'have at least', 'item')
-export const maxProperties: Rule = bound(properties, true, 'have at most', 'property')
-export const minProperties: Rule = bound(properties, false, 'have at least', 'property')
+export const maximum: Rule = bound(number, isAtMost, 'be at most')
+export const minimum: Rule = bound(number, isAtLeast, 'be at least')
+export const exclusiveMaximum: Rule = bound(number, (size, limit) => size < limit, 'be less than')
+export const exclusiveMinimum: Rule = bound(number, (size, limit) => size > limit, 'be greater than')
+export const maxLength: Rule = most(characters, 'character')
+export const minLength: Rule = least(characters, 'character')
+export const maxItems: Rule = most(items, 'item')
+export const minItems: Rule = least(items, 'item')
+export const maxProperties: Rule = most(properties, 'property')
+export const minProperties: Rule = least(properties, 'property')
 
 export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
   const fault = site.fault(`must be a multiple of ${divisor}`, divisor)
@@ -54,7 +54,7 @@ export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
 /** As people write them: 19.99 is a multiple of 0.01, although neither has an exact binary form. */
 function isMultiple(value: number, divisor: number): boolean {
   // The remainder of two integers is exact, however large they are.
-  if (Number.isInteger(divisor)) return value % divisor === 0
+  if (!Number.isFinite(value) || Number.isInteger(divisor)) return value % divisor === 0
   const [digits, scale] = decimal(value)
   const [unit, unitScale] = decimal(divisor)
   const common = Math.max(scale, unitScale)

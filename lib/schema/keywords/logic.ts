@@ -1,5 +1,7 @@
 /**
- * Keywords that apply schemas to the same value (2020-12 applicator §10.2).
+ * Keywords that apply schemas to the same value, where they stand (2020-12 applicator §10.2) or by their
+ * names (core §8); and those that assert nothing. Names are read when a document is taken apart; here it is
+ * only checked that they are names.
  */
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
@@ -41,7 +43,26 @@ const condition: Rule = rule(kind.schema, (site, schema) => {
   const no = site.same(site.beside('else') ?? true, 'else')
   return (value, run) => run.holds(test, value) ? yes(value, run) : no(value, run)
 })
-/** Applied by `if`. */
-const consequence: Rule = rule(kind.schema)
 
-export { condition as if, consequence as then, consequence as else }
+export const $id: Rule = rule(kind.identifier)
+/** Up to draft-07. */
+export const looseId: Rule = rule(kind.reference)
+export const $anchor: Rule = rule(kind.anchor)
+export const $vocabulary: Rule = rule(kind.map)
+export const $ref: Rule = rule(kind.reference, (site, reference) => site.refer(reference))
+export const $dynamicRef: Rule = rule(kind.reference, (site, reference) => site.refer(reference, true))
+export const $defs: Rule = rule(kind.schemaMap, (site, schemas) => {
+  for (const [name, schema] of Object.entries(schemas)) site.define(schema, name)
+})
+
+export const title: Rule = rule(kind.string)
+export const readOnly: Rule = rule(kind.flag)
+export const examples: Rule = rule(kind.list)
+/** `contentSchema`, and what `if` applies. */
+const schema: Rule = rule(kind.schema)
+
+export {
+  $anchor as $dynamicAnchor, $defs as definitions, readOnly as deprecated, readOnly as writeOnly,
+  title as $comment, title as $schema, title as contentEncoding, title as contentMediaType,
+  title as description, schema as contentSchema, schema as then, schema as else, condition as if,
+}

@@ -6,7 +6,7 @@
  */
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
-import type { Check } from '../run.ts'
+import type { Check, Run } from '../run.ts'
 import { list } from '../error.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
@@ -18,24 +18,24 @@ import { all, isObject, rule } from '../rule.ts'
  */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { limits, tracks } = site
-  const required = new Set(listOf(site.beside('required')))
+  const required = new Set([site.beside('required')].flat())
   const fault = { ...site.fault('is required'), keyword: 'required' }
-  const fail: Check = (value, run) => run.fails(fault, value)
   const parts = Object.entries(schemas).map(([name, schema]) => ({
-    ...partOf(name),
+    name,
+    isInherited: name in Object.prototype,
     check: site.part(schema, 'properties', name),
     fallback: limits.defaults && isObject(schema) ? schema['default'] : undefined,
-    absent: required.has(name) ? fail : undefined,
+    isRequired: required.has(name),
   }))
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   return (object, run) => {
     if (!isObject(object)) return true
     let found = 0
     for (const part of parts) {
-      let value = read(object, part)
+      let value = part.isInherited ? read(object, part.name) : object[part.name]
       if (value === undefined && part.fallback !== undefined && !run.trial) value = fill(object, part)
       if (value === undefined) {
-        if (part.absent && !run.visit(part.absent, value, part.name)) return false
+        if (part.isRequired && !run.fails(fault, value, part.name)) return false
         continue
       }
       found++
@@ -43,7 +43,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
       // The busiest line of all: quiet runs are spared the detour.
       if (run.quiet ? !part.check(value, run) : !run.visit(part.check, value, part.name)) return false
     }
-    return !rest || found === size(object) || rest(object, run)
+    return !rest || found === Object.keys(object).length || rest(object, run)
   }
 })
 
@@ -51,11 +51,16 @@ export const additionalProperties: Rule = rule(kind.schema, (site) =>
   site.beside('properties') ? undefined : additional(site))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
-  all(Object.entries(schemas).map(([source, schema]) =>
-    members(site, site.part(schema, site.keyword, source), patternAt(site, source, source)))))
+  all(Object.entries(schemas).map(([source, schema]) => {
+    const matches = patternAt(site, source, source)
+    return members(site, site.part(schema, site.keyword, source), () => matches)
+  })))
 
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) =>
-  members(site, remaining(site, schema, site.keyword, ''), (name, seen) => !seen.has(name), true), 'last')
+  members(site, remaining(site, schema, site.keyword, ''), ({ seen }) => {
+    const known = new Set(seen)
+    return (name) => !known.has(name)
+  }), 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
@@ -63,8 +68,8 @@ export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
 })
 
 export const required: Rule = rule(kind.names, (site, names) => {
-  const known = site.beside('properties')
-  const rest = names.filter((name) => !isObject(known) || !Object.hasOwn(known, name))
+  const known = new Set(keysOf(site.beside('properties')))
+  const rest = names.filter((name) => !known.has(name))
   return rest.length > 0 ? demand(rest, site.fault('is required')) : undefined
 })
 export const dependentRequired: Rule = rule(kind.namesMap, (site, map) => dependent(site, map, () => true))
@@ -72,41 +77,25 @@ export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) => depend
 /** Up to draft-07: the two in one. */
 export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(site, map, Array.isArray))
 
-interface Part {
-  readonly name: string
-  /** Whether objects inherit something of that name. */
-  readonly inherited: boolean
-}
+/** Makes the test which properties of an object are meant. */
+type Picks = (run: Run) => (name: string) => boolean
 
-type Picks = (name: string, seen: ReadonlySet<unknown>) => boolean
-
-const nothing: ReadonlySet<unknown> = new Set()
-const partOf = (name: string): Part => ({ name, inherited: name in Object.prototype })
-const listOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []
 const keysOf = (value: unknown): string[] => isObject(value) ? Object.keys(value) : []
 
-function read(object: JsonObject, { name, inherited }: Part): unknown {
-  return inherited && !Object.hasOwn(object, name) ? undefined : object[name]
-}
-
-function size(object: JsonObject): number {
-  let count = 0
-  for (const _ in object) count++
-  return count
+function read(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 /** Checks the properties that are picked by name, or by what has been evaluated. */
-function members(site: Site, check: Check, picks: Picks, reads = false): Check {
-  const { tracks } = site
+function members(site: Site, check: Check, picks: Picks): Check {
   return (object, run) => {
     if (!isObject(object)) return true
-    const seen = reads ? new Set(run.seen) : nothing
-    for (const name of Object.keys(object)) {
-      if (object[name] === undefined || !picks(name, seen)) continue
-      if (tracks) run.seen.push(name)
-      if (!run.visit(check, object[name], name)) return false
-    }
-    return true
+    const isMeant = picks(run)
+    return Object.keys(object).every((name) => {
+      if (object[name] === undefined || !isMeant(name)) return true
+      if (site.tracks) run.seen.push(name)
+      return run.visit(check, object[name], name)
+    })
   }
 }
 
@@ -115,7 +104,8 @@ function additional(site: Site): Check {
   const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
   const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
-  return members(site, check, (name) => !known.has(name) && !tests.some((matches) => matches(name)))
+  const isMeant = (name: string): boolean => !known.has(name) && !tests.some((matches) => matches(name))
+  return members(site, check, () => isMeant)
 }
 
 /** The check of what is left over, with a better word for `false`. */
@@ -126,27 +116,21 @@ function remaining(site: Site, schema: unknown, keyword: string, hint: string): 
 
 /** Demands properties; what is missing is reported at the place where it should be. */
 function demand(names: readonly string[], fault: Fault): Check {
-  const parts = names.map(partOf)
-  const fail: Check = (value, run) => run.fails(fault, value)
-  return (object, run) => {
-    if (!isObject(object)) return true
-    for (const part of parts) {
-      if (read(object, part) === undefined && !run.visit(fail, undefined, part.name)) return false
-    }
-    return true
-  }
+  return (object, run) => !isObject(object) || names.every((name) =>
+    read(object, name) !== undefined || run.fails(fault, undefined, name))
 }
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
   const [is, phrase] = kind.names
+  const checkOf = (name: string, value: unknown): Check => {
+    if (!isNames(value)) return site.same(value, site.keyword, name)
+    if (!is(value)) throw site.broken(`must be ${phrase}`, name)
+    return demand(value, site.fault(`is required where "${name}" is given`))
+  }
   return all(Object.entries(map).map(([name, value]): Check => {
-    const part = partOf(name)
-    if (isNames(value) && !is(value)) throw site.broken(`must be ${phrase}`, name)
-    const check = isNames(value) && is(value)
-      ? demand(value, site.fault(`is required where "${name}" is given`))
-      : site.same(value, site.keyword, name)
-    return (object, run) => !isObject(object) || read(object, part) === undefined || check(object, run)
+    const check = checkOf(name, value)
+    return (object, run) => !isObject(object) || read(object, name) === undefined || check(object, run)
   }))
 }
 

@@ -1,44 +1,35 @@
 /**
- * Keywords for any value: `type`, `enum`, `const` (2020-12 validation §6.1).
+ * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
-import type { Fault } from '../error.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
-import { equal } from '../equal.ts'
+import { isAmong } from '../equal.ts'
 import { list, show } from '../error.ts'
+import { formats } from '../format.ts'
 import * as kind from '../kind.ts'
+import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
 
-type Gate = (fault: Fault, others: Check | undefined) => Check
-
-const names: readonly unknown[] = ['string', 'number', 'boolean', 'integer', 'object', 'array', 'null']
-/** The types that `typeof` does not tell. Each has a check of its own, which is the quickest. */
-const gates: ReadonlyMap<unknown, Gate> = new Map<unknown, Gate>([
-  ['integer', (fault, others) => (value, run) =>
-    Number.isInteger(value) ? !others || others(value, run) : run.fails(fault, value)],
-  ['object', (fault, others) => (value, run) =>
-    isObject(value) ? !others || others(value, run) : run.fails(fault, value)],
-  ['array', (fault, others) => (value, run) =>
-    Array.isArray(value) ? !others || others(value, run) : run.fails(fault, value)],
-  ['null', (fault, others) => (value, run) =>
-    value === null ? !others || others(value, run) : run.fails(fault, value)],
+const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
+  ['string', (value) => typeof value === 'string'],
+  ['number', (value) => typeof value === 'number'],
+  ['boolean', (value) => typeof value === 'boolean'],
+  ['integer', Number.isInteger],
+  ['object', isObject],
+  ['array', Array.isArray],
+  ['null', (value) => value === null],
 ])
-const primitive = (name: unknown): Gate => (fault, others) => (value, run) =>
-  typeof value === name ? !others || others(value, run) : run.fails(fault, value)
 
 export const type: Rule = rule(kind.type, (site, value, others) => {
-  const chosen = [value].flat()
-  const wrong = chosen.length > 0 ? chosen.find((name) => !names.includes(name)) : []
-  if (wrong !== undefined) {
-    throw site.broken(`${show(wrong)} is not a type; write one of ${list(names)}, or an array of them`)
+  const names = [value].flat()
+  const [first, ...more] = names.flatMap((name) => types.get(name) ?? [])
+  if (!first || more.length + 1 < names.length) {
+    throw site.broken(`${show(value)} is not a type; write one of ${list([...types.keys()])}, or several`)
   }
-  const phrases = chosen.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
+  const phrases = names.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
   const fault = site.fault(`must be ${phrases.join(' or ')}`, value)
-  const [only = primitive(''), ...more] = chosen.map((name) => gates.get(name) ?? primitive(name))
-  if (more.length === 0) return only(fault, others)
-  const checks = [only, ...more].map((gate) => gate(fault, undefined))
-  return (one, run) =>
-    checks.some((check) => run.holds(check, one)) ? !others || others(one, run) : run.fails(fault, one)
+  const is = more.length > 0 ? (one: unknown) => first(one) || more.some((test) => test(one)) : first
+  return (one, run) => is(one) ? others(one, run) : run.fails(fault, one)
 }, 'gate')
 
 const enumeration: Rule = rule(kind.list, (site, values) =>
@@ -47,9 +38,27 @@ const constant: Rule = rule(kind.anything, (site, value) => among(site, [value],
 
 export { enumeration as enum, constant as const }
 
+export const pattern: Rule = rule(kind.regex, (site, source) =>
+  text(site, patternAt(site, source), `match the pattern ${source}`, source))
+
+/** Asserted where the option `formats` is set. */
+export const format: Rule = rule(kind.string, (site, name) =>
+  site.limits.formats ? formatted(site, name) : undefined)
+/** Asserted always. */
+export const formatAssertion: Rule = rule(kind.string, formatted)
+
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
   const fault = site.fault(`must be ${phrase}`, expected)
-  const simple = new Set(values)
-  const deep = values.filter((value) => typeof value === 'object')
-  return (value, run) => simple.has(value) || deep.some((one) => equal(one, value)) || run.fails(fault, value)
+  const is = isAmong(values)
+  return (value, run) => is(value) || run.fails(fault, value)
+}
+
+function text(site: Site, test: (text: string) => boolean, phrase: string, expected: string): Check {
+  const fault = site.fault(`must ${phrase}`, expected)
+  return (value, run) => typeof value !== 'string' || test(value) || run.fails(fault, value)
+}
+
+function formatted(site: Site, name: string): Check | undefined {
+  const test = formats.get(name)
+  return test && text(site, test, `be a valid ${name}`, name)
 }
