@@ -3,7 +3,7 @@
  * params. A dialect is a record of codecs in a file of its own; what is not in its map it does not have,
  * and what is not in the table the card does not promise.
  *
- * Knows the names of methods and nothing of what they do. Contract: one `POST /a2a` for all dialects.
+ * Knows the names of methods and nothing of what they do. All dialects share one `POST /a2a`.
  */
 import { plain } from './plain.ts'
 import type { Agent, Group } from '../core/agent.ts'

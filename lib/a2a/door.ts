@@ -1,7 +1,6 @@
 /**
  * The A2A door: for the root, and for every agent and group, the endpoint that takes messages, the card
  * and the status. What is said at the endpoint is the binding's; what stands in the card is the card's.
- * Contract §3.
  */
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
 import { createCards } from './card.ts'

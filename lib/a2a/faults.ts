@@ -1,6 +1,6 @@
 /**
  * The ways to fail, in A2A's numbers: a `Fault` in, the error of a JSON-RPC answer out.
- * Contract §1, column A2A; the specification's own codes carry its own words (A2A 0.3 §8.2).
+ * The specification's own codes carry its own words (A2A 0.3 §8.2).
  */
 import { isRecord } from '../core/content.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'

@@ -2,7 +2,7 @@
  * The JSON-RPC binding: a body in, the answer of the dialect it is written in out.
  *
  * Knows envelopes, ids, statuses and the one catch; what a method takes and gives is the dialect's.
- * An error is HTTP 200 unless the body could not be read (400) or the request was refused (contract §3).
+ * An error is HTTP 200 unless the body could not be read (400) or the request was refused.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'

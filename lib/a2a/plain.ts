@@ -3,7 +3,7 @@
  * Params in, a neutral message out; a neutral message in, JSON text out.
  *
  * It has no tasks, no streams and no `kind`. Which requests are plain is `speaks`; what is wrong with
- * one that is, the decoder says. Spec: `A2A message` and `A2A message part` of the interfaces; contract §3.
+ * one that is, the decoder says.
  */
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
