@@ -1,5 +1,5 @@
 /**
- * The A2A door by hand, as the user's text has it: the card, the status, and `message/send` with parts that
+ * The A2A door by hand, as its tables have it: the card, the status, and `message/send` with parts that
  * carry `type`. Needs no package; the clients of the newer dialects have files of their own.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * The MCP tables of the user's text, row by row: each test is named after what the row promises. An MCP
+ * The tables of the MCP interface, row by row: each test is named after what the row promises. An MCP
  * server at its simplest is `POST /messages/` with a JSON body, and nothing before it.
  */
 import assert from 'node:assert/strict'
