@@ -33,7 +33,7 @@ export const plain: Dialect = {
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */
-export function isPlain(params: unknown): boolean {
+function isPlain(params: unknown): boolean {
   if (!isRecord(params) || !isRecord(params['message'])) return true
   const { kind, parts } = params['message']
   if (isGiven(kind)) return false

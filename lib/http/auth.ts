@@ -105,7 +105,7 @@ function bearerOf(info: TokenInfo | undefined | null): Principal | undefined {
 }
 
 /** The one credential of a request: none where two differ, or where it is of another scheme. */
-export function credentialOf(head: Head): string | undefined {
+function credentialOf(head: Head): string | undefined {
   const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
   if (head.authorization !== undefined && bearer === undefined) return undefined
   if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
