@@ -110,7 +110,7 @@ function listOf(value: string | undefined): readonly string[] | undefined {
 async function builtIn(): Promise<Subject> {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
-    const { openaiAgent } = await import('./core/openai.ts')
+    const { openaiAgent } = await import('./adapters/openai.ts')
     return openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })

@@ -8,7 +8,7 @@ export { defineResource, defineResourceTemplate } from './core/resource.ts'
 export { definePrompt } from './core/prompt.ts'
 export { Fault } from './core/fault.ts'
 export { defaults } from './core/defaults.ts'
-export { openaiAgent } from './core/openai.ts'
+export { openaiAgent } from './adapters/openai.ts'
 export { compile } from './schema/compile.ts'
 export { memoryStore } from './store/memory.ts'
 
@@ -20,7 +20,7 @@ export type {
   Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
 } from './core/agent.ts'
 export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
-export type { ArtifactInput, Call, ClientInfo, Protocol, Severity, Trace } from './core/call.ts'
+export type { ArtifactInput, Call, ClientInfo, Protocol, Trace } from './core/call.ts'
 export type {
   Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
 } from './core/question.ts'
@@ -32,12 +32,12 @@ export type {
   Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents,
   ResourceLink, TextContent,
 } from './core/content.ts'
-export type { Turn } from './core/conversation.ts'
+export type { ChatMessage } from './core/conversation.ts'
 export type { Limits } from './core/defaults.ts'
-export type { Icon, Kind } from './core/define.ts'
+export type { Icon, ServedKind } from './core/define.ts'
 export type { FaultKind } from './core/fault.ts'
-export type { Log, LogLevel } from './core/log.ts'
-export type { OpenaiOptions } from './core/openai.ts'
+export type { Log, LogLevel, Severity } from './core/log.ts'
+export type { OpenaiOptions } from './adapters/openai.ts'
 export type { Principal } from './core/principal.ts'
 export type {
   Prompt, PromptArgument, PromptArgumentInput, PromptArguments, PromptDefinition, PromptMessageInput,
@@ -47,7 +47,7 @@ export type {
   ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition,
   Variables,
 } from './core/resource.ts'
-export type { Kept, Soon, Store } from './core/store.ts'
+export type { Entry, MaybePromise, Store } from './core/store.ts'
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
@@ -57,4 +57,5 @@ export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } fr
 export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
 export type { MemoryLimits } from './store/memory.ts'
-export type { TemplateValue, UriTemplate } from './wire/uri-template.ts'
+export type { TemplateValue } from './wire/uri-parts.ts'
+export type { UriTemplate } from './wire/uri-template.ts'

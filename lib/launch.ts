@@ -65,9 +65,9 @@ function announcement(server: TriportServer, { url }: Address, isKeyed: boolean)
   return lines.join('\n') + '\n'
 }
 
-type Post = (path: string, body: object) => string
+type PostReply = (path: string, body: object) => string
 
-const doors: Readonly<Record<ProtocolName, (post: Post, url: string) => readonly [string, string]>> = {
+const doors: Readonly<Record<ProtocolName, (post: PostReply, url: string) => readonly [string, string]>> = {
   http: (post, url) => [`${url}/`, post('/', { query: 'hello' })],
   mcp: (post, url) => [`${url}/mcp and ${url}/sse`, post('/messages/', {
     jsonrpc: '2.0', id: 1, method: 'tools/list',

@@ -18,12 +18,12 @@ import { createFetch } from './http/fetch.ts'
 import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
-import { createRouter } from './http/router.ts'
+import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
 import { mcpDoor } from './mcp/door.ts'
 import { queryEndpoints } from './rest/routes.ts'
-import { welcomeEndpoints } from './rest/welcome.ts'
+import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
 import type { Limits } from './core/defaults.ts'
@@ -166,7 +166,7 @@ export function createServer(options: ServerOptions): TriportServer {
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
-    ...welcomeEndpoints(service, {
+    ...serviceEndpoints(service, {
       endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining,
     }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
@@ -178,7 +178,7 @@ export function createServer(options: ServerOptions): TriportServer {
   const { allowedHosts, allowedOrigins, cors } = options
   const gate = createGate({
     name, limits, budget, log, anonymous, mountPath, publicUrl,
-    router: createRouter(endpoints),
+    router: createRouteTable(endpoints),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
     trustProxy: options.trustProxy ?? false,
@@ -207,9 +207,9 @@ export function createServer(options: ServerOptions): TriportServer {
   async function shut(): Promise<void> {
     isDraining = true
     listener.drain()
-    mcp?.quiet()
+    mcp?.closeIdle()
     // A session whose last call ends during the grace has nothing more to wait for.
-    const sweep = setInterval(() => mcp?.quiet(), SWEEP_MS)
+    const sweep = setInterval(() => mcp?.closeIdle(), SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))

@@ -6,26 +6,12 @@
  * Spec: A2A 0.3 §5.5; RFC 9110 §13.1, RFC 9111.
  */
 import { createHash } from 'node:crypto'
+import { JSON_TYPE } from '../wire/media.ts'
 import { dialects } from './dialects.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
-
-/** What a card tells, in the words of no dialect. */
-export interface Profile {
-  readonly name: string
-  readonly description: string
-  readonly version: string
-  /** The absolute address that takes messages. */
-  readonly url: string
-  readonly streams: boolean
-  /** Media types. */
-  readonly inputModes: readonly string[]
-  readonly outputModes: readonly string[]
-  readonly skills: readonly Skill[]
-  /** Callers need a key. */
-  readonly isKeyed: boolean
-}
+import type { CardProfile } from './dialect.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
 export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
@@ -70,7 +56,7 @@ export function createCards(service: Service, isKeyed: () => boolean): Cards {
   }
 }
 
-function profileOf(service: Service, who: Agent | Group, url: string, isKeyed: boolean): Profile {
+function profileOf(service: Service, who: Agent | Group, url: string, isKeyed: boolean): CardProfile {
   const isRoot = who === service.catalog.root
   return {
     name: who.name,
@@ -97,7 +83,7 @@ function skillsOf(who: Agent | Group): readonly Skill[] {
   return who.skills.map((skill) => ({ ...skill, tags: skill.tags ?? [skill.id] }))
 }
 
-function makeCard(profile: Profile, changedAt: number, baseUrlIsTrusted: boolean): Card {
+function makeCard(profile: CardProfile, changedAt: number, baseUrlIsTrusted: boolean): Card {
   let members: Readonly<Record<string, unknown>> = {}
   for (const dialect of dialects) members = { ...members, ...dialect.encodeCard(profile) }
   const body = Buffer.from(JSON.stringify(members))
@@ -111,7 +97,7 @@ function makeCard(profile: Profile, changedAt: number, baseUrlIsTrusted: boolean
   ])
   return {
     etag,
-    whole: { status: 200, type: 'application/json', headers, body },
+    whole: { status: 200, type: JSON_TYPE, headers, body },
     unchanged: { status: 304, headers },
   }
 }

@@ -2,16 +2,17 @@
  * The A2A door: for the root, and for every agent and group, the endpoint that takes messages, the card
  * and the status. What is said at the endpoint is the binding's; what stands in the card is the card's.
  */
-import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
 import { createCards } from './card.ts'
-import { JSON_TYPE, receive, refuse as refuseMessage } from './jsonrpc.ts'
-import { cardOperation, sendOperation, statusOperation } from './operations.ts'
+import { receive, refuseMessage } from './jsonrpc.ts'
+import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Catalog } from '../core/catalog.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint, Exchange, Refusal, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
 import type { Cards } from './card.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './openapi-operations.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
 const CARD = '/.well-known/agent-card.json'
@@ -60,7 +61,8 @@ function endpointsBelow(base: string, service: Service, cards: Cards, whoOf: Who
     methods: ['GET'],
     open: 'public',
     operations: { get },
-    refuse,
+    // A refusal of a card or a status is for people and browsers.
+    refuse: problemReply,
   }, answer)
 
   const card = (path: string): Endpoint => open(path, cardOperation,
@@ -90,10 +92,4 @@ function addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, answer: Answer):
 
 function status(service: Service, { name, version = service.version }: Agent | Group): Reply {
   return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
-}
-
-/** A refusal of a card or a status is for people and browsers: a problem document. */
-function refuse({ status, detail, requestId, headers }: Refusal): Reply {
-  const body = JSON.stringify(problem(status, detail, requestId))
-  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }

@@ -25,7 +25,7 @@ const codes: Readonly<Record<FaultKind, number>> = {
 }
 
 /** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
-export function errorOf({ kind, detail }: Fault, said: string): RpcError {
+export function a2aError({ kind, detail }: Fault, said: string): RpcError {
   const code = codes[kind]
   const more = isRecord(detail) ? detail : detail === undefined ? undefined : { data: detail }
   const error = rpcError(code, said, more === undefined ? undefined : { ...more, detail: said })

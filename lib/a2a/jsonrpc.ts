@@ -5,21 +5,20 @@
  * An error is HTTP 200 unless the body could not be read (400) or the request was refused.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { formatChallenge } from '../wire/challenge.ts'
 import { parseJson } from '../wire/json.ts'
 import {
-  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
-  PARSE_ERROR, rpcError,
+  decodeMessage, errorReply, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+  refusalError, rpcError,
 } from '../wire/jsonrpc.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { dialectOf, methodNames } from './dialects.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
-import type { Dialect } from './dialects.ts'
-
-/** The media type of both directions. */
-export const JSON_TYPE = 'application/json'
+import type { Dialect } from './dialect.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
@@ -27,9 +26,8 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** A refusal made before the message was read. */
-export function refuse({ status, detail, headers, unparsable }: Refusal): Reply {
-  const code = unparsable === true ? PARSE_ERROR : status < 500 ? INVALID_REQUEST : INTERNAL_ERROR
-  return errorReply(null, rpcError(code, detail), status, headers)
+export function refuseMessage(refusal: Refusal): Reply {
+  return errorReply(null, refusalError(refusal), refusal.status, refusal.headers)
 }
 
 /** Answers one body that was sent to an agent or a group. */
@@ -41,16 +39,16 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
   if (message.kind === 'malformed') {
     const isBatch = Array.isArray(parsed.value)
     const why = isBatch ? 'Batches are not taken; send one message per request' : message.why
-    return errorReply(message.id ?? null, rpcError(INVALID_REQUEST, why))
+    return errorReply(message.id ?? null, rpcError(INVALID_REQUEST, why), 200)
   }
   if (message.kind === 'response') {
-    return errorReply(message.id, rpcError(INVALID_REQUEST, 'This is an answer; a request has a "method"'))
+    return errorReply(message.id, rpcError(INVALID_REQUEST, 'This is an answer; a request has a "method"'), 200)
   }
   // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
   const id = message.kind === 'request' ? message.id : null
   const { method, params } = message
   const dialect = dialectOf(method, params)
-  if (dialect === undefined) return errorReply(id, unknown(method))
+  if (dialect === undefined) return errorReply(id, unknown(method), 200)
   const act = dialect.methods.get(method)!
   return answered(service, exchange, dialect, id, () => act(service, who, params, exchange))
 }
@@ -96,7 +94,7 @@ function faultReply(service: Service, requestId: string, dialect: Dialect, id: I
 function headersFor(status: number, realm: string): readonly string[] | undefined {
   if (status === 503) return ['Retry-After', '1']
   if (status !== 401) return undefined
-  return ['WWW-Authenticate', `Bearer realm="${realm.replace(/[^\x20-\x7e]|["\\]/g, '')}"`]
+  return ['WWW-Authenticate', formatChallenge({ realm })]
 }
 
 function unknown(method: string): RpcError {
@@ -105,8 +103,4 @@ function unknown(method: string): RpcError {
       + `send { "message": { "role": "user", "parts": [{ "type": "text", "text": "hello" }] } }`)
   }
   return rpcError(METHOD_NOT_FOUND, `There is no method '${method}' here; there is ${methodNames.join(', ')}`)
-}
-
-function errorReply(id: Id, error: RpcError, status = 200, headers?: readonly string[]): Reply {
-  return { status, type: JSON_TYPE, body: formatError(id, error), ...headers !== undefined && { headers } }
 }

@@ -10,10 +10,11 @@ import { Fault } from '../core/fault.ts'
 import { describe, logLevelOf } from '../core/log.ts'
 import { answer } from '../core/operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { ArtifactInput, Line, Origin, Severity } from '../core/call.ts'
+import type { ArtifactInput, CallChannel, Origin } from '../core/call.ts'
+import type { Severity } from '../core/log.ts'
+import type { Answer } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
-import type { Turn } from '../core/conversation.ts'
-import type { Outcome } from '../core/operations.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
 
 const none: readonly never[] = Object.freeze([])
@@ -59,10 +60,10 @@ export function promptOf(content: readonly Content[]): string {
 }
 
 /** One message on its way: its place in the conversation, and what the agent leaves besides its answer. */
-class MessageRun implements Line {
+class MessageRun implements CallChannel {
   readonly protocol = 'a2a'
   readonly sessionId: string
-  readonly history: readonly Turn[]
+  readonly history: readonly ChatMessage[]
   readonly message: readonly Content[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly prompt: string
@@ -94,7 +95,7 @@ class MessageRun implements Line {
     this.#artifacts.set(key, [...before, ...parts])
   }
 
-  finish({ state, text: said, content }: Outcome): AgentMessage {
+  finish({ state, text: said, content }: Answer): AgentMessage {
     if (state === 'failed') throw new Fault('failed', said || 'The agent failed', { state })
     if (state === 'rejected') throw new Fault('invalid', said || 'The agent rejected the message', { state })
     const artifacts = this.#artifacts === undefined ? none : [...this.#artifacts.values()].flat()

@@ -7,11 +7,10 @@
  */
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { errorOf } from './faults.ts'
+import { a2aError } from './faults.ts'
 import { converse } from './message.ts'
 import type { Content } from '../core/content.ts'
-import type { Profile } from './card.ts'
-import type { Dialect, Method } from './dialects.ts'
+import type { CardProfile, Dialect, Method } from './dialect.ts'
 import type { AgentMessage, UserMessage } from './message.ts'
 
 /** What a file is whose media type nobody told. RFC 9110 §8.3. */
@@ -28,7 +27,7 @@ export const plain: Dialect = {
   name: 'plain',
   methods: new Map([['message/send', send]]),
   speaks: isPlain,
-  encodeFault: errorOf,
+  encodeFault: a2aError,
   encodeCard,
 }
 
@@ -144,7 +143,7 @@ const schemes = {
   bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
 }
 
-function encodeCard(profile: Profile): Readonly<Record<string, unknown>> {
+function encodeCard(profile: CardProfile): Readonly<Record<string, unknown>> {
   const { name, description, url, version, streams, inputModes, outputModes, skills, isKeyed } = profile
   return {
     name,

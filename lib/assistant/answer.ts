@@ -4,7 +4,7 @@
  */
 
 import type { Skill } from '../core/agent.ts'
-import type { Turn } from '../core/conversation.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import { calculate } from './calculate.ts'
 import type { Calculation } from './calculate.ts'
 import { convert } from './convert.ts'
@@ -46,7 +46,7 @@ const followUps = '"and times 2?", "convert that to feet", "what did I ask befor
 const nothingBefore = 'There is nothing before this in our conversation.'
 
 /** Answers one prompt. Never throws for what a prompt says. */
-export function* answer(prompt: string, history: readonly Turn[], clock: Clock): Generator<string, void> {
+export function* answer(prompt: string, history: readonly ChatMessage[], clock: Clock): Generator<string, void> {
   const memory = remember(history)
   const intent = understand(prompt, memory)
   try {

@@ -4,7 +4,7 @@
  * question and answer. It knows the form of the answers, not how they came about.
  */
 
-import type { Turn } from '../core/conversation.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import { evaluate } from './calculate.ts'
 import { unitText } from './quantity.ts'
 
@@ -25,7 +25,7 @@ const maxCarried = 40
 const maxAnswer = 1400
 
 /** Reads the conversation, oldest turn first. */
-export function remember(history: readonly Turn[]): Memory {
+export function remember(history: readonly ChatMessage[]): Memory {
   const none = { value: undefined, unit: '', result: undefined }
   return {
     ...recent(history) ?? none,
@@ -34,7 +34,7 @@ export function remember(history: readonly Turn[]): Memory {
   }
 }
 
-function recent(history: readonly Turn[]): Pick<Memory, 'value' | 'unit' | 'result'> | undefined {
+function recent(history: readonly ChatMessage[]): Pick<Memory, 'value' | 'unit' | 'result'> | undefined {
   for (const { role, content } of history.slice(-20).reverse()) {
     const value = role === 'assistant' ? valueOf(content.slice(0, maxAnswer)) : undefined
     if (value === undefined) continue

@@ -29,6 +29,9 @@ export type AgentOutput =
   | PromiseLike<Piece | undefined | void | null | Readonly<Record<string, unknown>> | AsyncIterable<Piece>>
   | AsyncIterable<Piece> | Iterable<Piece>
 
+/** One agent's part in the answer of a group: what it said, or why it failed. */
+export interface AgentResult { readonly agent: string; readonly response?: string; readonly error?: string }
+
 /** An answer in its normal form. `text` is the text of all `content` together. */
 export interface Answer {
   readonly text: string
@@ -36,6 +39,8 @@ export interface Answer {
   readonly state: AnswerState
   /** Undefined where the agent gave none. */
   readonly data: unknown
+  /** Each agent's part, where a group answered. */
+  readonly results?: readonly AgentResult[]
 }
 
 /** Takes each piece as it comes. A promise holds the agent back until the reader has caught up. */
@@ -64,7 +69,7 @@ export function answerOf(
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
-  const gathering = new Gathering(maxBytes)
+  const gathering = new AnswerBuilder(maxBytes)
   if (isAsyncIterable(output)) return drain(output[Symbol.asyncIterator](), call, gathering, emit)
   if (isIterable(output)) return drain(output[Symbol.iterator](), call, gathering, emit)
   const fresh = gathering.add(output)
@@ -79,7 +84,7 @@ async function tell(fresh: readonly Content[], emit: Emit): Promise<void> {
 async function drain(
   iterator: Iterator<unknown> | AsyncIterator<unknown>,
   call: LiveCall,
-  gathering: Gathering,
+  gathering: AnswerBuilder,
   emit: Emit | undefined,
 ): Promise<Answer> {
   let thrown: unknown
@@ -107,7 +112,7 @@ async function drain(
 }
 
 /** Puts pieces together. */
-class Gathering {
+class AnswerBuilder {
   readonly #maxBytes: number
   #size = 0
   #text = ''

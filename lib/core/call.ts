@@ -1,7 +1,7 @@
 /**
  * What a handler is given: who calls, what was said before, and the ways back to the client.
  *
- * A door lends an `Origin` (the request) and a `Line` (what its protocol can carry back); the call is
+ * A door lends an `Origin` (the request) and a `CallChannel` (what its protocol can carry back); the call is
  * what the author sees of both. Everything is lazy: a handler that uses none of it pays for none.
  * After the run is over, whatever the handler still says goes nowhere.
  */
@@ -9,7 +9,8 @@ import { Clock } from './clock.ts'
 import { blockOf } from './content.ts'
 import { Fault } from './fault.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Turn } from './conversation.ts'
+import type { ChatMessage } from './conversation.ts'
+import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
   Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlQuestion,
@@ -17,9 +18,6 @@ import type {
 
 /** The door a call came through. */
 export type Protocol = 'http' | 'mcp' | 'a2a'
-
-/** Syslog's eight severities (RFC 5424), as MCP names them. */
-export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
 /** The program on the other side, as it names itself. Never a reason to trust it. */
 export interface ClientInfo { readonly name: string; readonly version: string; readonly title?: string }
@@ -55,7 +53,7 @@ export interface Call {
   readonly headers: ReadonlyMap<string, string>
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
-  readonly history: readonly Turn[]
+  readonly history: readonly ChatMessage[]
   /** The whole present message: its text and its files. */
   readonly message: readonly Content[]
   /** What the client attached: MCP `_meta`, A2A and HTTP `metadata`. */
@@ -96,11 +94,11 @@ export interface Origin {
 }
 
 /** What a protocol can carry back during a run. What is left out, it cannot. */
-export interface Line {
+export interface CallChannel {
   readonly protocol: Protocol
   readonly sessionId?: string | undefined
   readonly client?: ClientInfo | undefined
-  readonly history?: readonly Turn[] | undefined
+  readonly history?: readonly ChatMessage[] | undefined
   readonly message?: readonly Content[]
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly trace?: Trace | undefined
@@ -120,24 +118,24 @@ const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
 /** One run of a handler, from the side of the house. */
 export class LiveCall implements Call {
   readonly origin: Origin
-  readonly line: Line
+  readonly channel: CallChannel
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
   /** Set when the handler's own code has come to its end, which may be later. */
   settled = false
-  /** Takes the place of the line's history, where a handler's arguments name a conversation. */
-  turns: readonly Turn[] | undefined
+  /** Takes the place of the channel's history, where a handler's arguments name a conversation. */
+  conversationHistory: readonly ChatMessage[] | undefined
   /** Artifacts of a protocol that has none: they are content. */
-  left: Content[] | undefined
+  artifactContent: Content[] | undefined
   #clock: Clock | undefined
   #reason: Fault | undefined
   #controller: AbortController | undefined
   #onCancel: ((reason: Fault) => void) | undefined
   #once: Map<string, Promise<unknown>> | undefined
 
-  constructor(origin: Origin, line: Line) {
+  constructor(origin: Origin, channel: CallChannel) {
     this.origin = origin
-    this.line = line
+    this.channel = channel
   }
 
   get signal(): AbortSignal {
@@ -148,16 +146,16 @@ export class LiveCall implements Call {
     return this.#controller.signal
   }
 
-  get protocol(): Protocol { return this.line.protocol }
+  get protocol(): Protocol { return this.channel.protocol }
   get requestId(): string { return this.origin.requestId }
   get principal(): Principal { return this.origin.principal }
-  get client(): ClientInfo | undefined { return this.line.client }
+  get client(): ClientInfo | undefined { return this.channel.client }
   get headers(): ReadonlyMap<string, string> { return this.origin.headers }
-  get sessionId(): string | undefined { return this.line.sessionId }
-  get history(): readonly Turn[] { return this.turns ?? this.line.history ?? nothing }
-  get message(): readonly Content[] { return this.line.message ?? nothing }
-  get metadata(): Readonly<Record<string, unknown>> { return this.line.metadata ?? noMetadata }
-  get trace(): Trace { return this.line.trace ?? traceOf(this.origin) }
+  get sessionId(): string | undefined { return this.channel.sessionId }
+  get history(): readonly ChatMessage[] { return this.conversationHistory ?? this.channel.history ?? nothing }
+  get message(): readonly Content[] { return this.channel.message ?? nothing }
+  get metadata(): Readonly<Record<string, unknown>> { return this.channel.metadata ?? noMetadata }
+  get trace(): Trace { return this.channel.trace ?? traceOf(this.origin) }
 
   /** Stands still while the client is asked. */
   get clock(): Clock { return this.#clock ??= new Clock() }
@@ -181,15 +179,15 @@ export class LiveCall implements Call {
   }
 
   can(what: Ability): boolean {
-    return !this.over && this.line.ask !== undefined && this.line.can?.(what) === true
+    return !this.over && this.channel.ask !== undefined && this.channel.can?.(what) === true
   }
 
   progress(done: number, total?: number, text?: string): void {
-    if (!this.over) this.line.progress?.(done, total, text)
+    if (!this.over) this.channel.progress?.(done, total, text)
   }
 
   log(level: Severity, data: unknown, logger?: string): void {
-    if (!this.over) this.line.log?.(level, data, logger)
+    if (!this.over) this.channel.log?.(level, data, logger)
   }
 
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer> {
@@ -209,20 +207,20 @@ export class LiveCall implements Call {
     const running = this.#once?.get(key)
     if (running !== undefined) return running as Promise<T>
     if (this.over) return Promise.reject(abortError(this.#reason))
-    const result = this.line.once?.(key, fn) ?? new Promise<T>((resolve) => resolve(fn()))
+    const result = this.channel.once?.(key, fn) ?? new Promise<T>((resolve) => resolve(fn()))
     this.#once ??= new Map()
     this.#once.set(key, result)
     return result as Promise<T>
   }
 
   detach(options?: { readonly retryMs?: number }): void {
-    if (!this.over) this.line.detach?.(options?.retryMs)
+    if (!this.over) this.channel.detach?.(options?.retryMs)
   }
 
   artifact(artifact: ArtifactInput): void {
     if (this.over) return
-    if (this.line.artifact !== undefined) this.line.artifact(artifact)
-    else (this.left ??= []).push(...artifact.parts.map(blockOf))
+    if (this.channel.artifact !== undefined) this.channel.artifact(artifact)
+    else (this.artifactContent ??= []).push(...artifact.parts.map(blockOf))
   }
 
   #ask<T>(question: Question): Promise<T> {
@@ -232,14 +230,14 @@ export class LiveCall implements Call {
     return answer
   }
 
-  // The answer's shape is checked by the line, which knows what its protocol allows.
+  // The answer's shape is checked by the channel, which knows what its protocol allows.
   async #carry<T>(question: Question): Promise<T> {
     if (this.over) throw abortError(this.#reason)
-    const { line } = this
-    if (line.ask === undefined || line.can?.(question.what) !== true) throw unable(question.what)
+    const { channel } = this
+    if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
     this.clock.begin()
     try {
-      return await line.ask(question) as T
+      return await channel.ask(question) as T
     } finally {
       this.clock.end()
     }

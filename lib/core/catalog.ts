@@ -4,7 +4,7 @@
  */
 import { twins } from './agent.ts'
 import type { Agent, Group } from './agent.ts'
-import type { Kind } from './define.ts'
+import type { ServedKind } from './define.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
 import type { Tool } from './tool.ts'
@@ -14,7 +14,7 @@ export type Served = Agent | Group | Tool | Resource | ResourceTemplate | Prompt
 
 /** What listeners are told: that a list changed, or what a resource holds (its name is its URI). */
 export type CatalogChange =
-  | { readonly kind: Kind; readonly name: string; readonly change: 'added' | 'removed' }
+  | { readonly kind: ServedKind; readonly name: string; readonly change: 'added' | 'removed' }
   | { readonly kind: 'resource'; readonly name: string; readonly change: 'updated' }
 
 /** What not every server has. */
@@ -119,13 +119,13 @@ export class Catalog {
    * Takes one thing away. False where there is none of that kind and name. An agent's name is its id, a
    * resource's its URI, a template's its own text.
    */
-  remove(kind: Kind, name: string): boolean {
+  remove(kind: ServedKind, name: string): boolean {
     const gone = this.#shelf(kind).delete(name)
     if (gone) this.#tell({ kind, name, change: 'removed' })
     return gone
   }
 
-  #shelf(kind: Kind): Map<string, Served> {
+  #shelf(kind: ServedKind): Map<string, Served> {
     switch (kind) {
       case 'agent': return this.#agents
       case 'group': return this.#groups

@@ -3,6 +3,9 @@
  * Costs nothing until a limit is set. Durations are monotonic.
  */
 
+/** The longest that a timer of Node's can count, in milliseconds (24 days): beyond it, it fires at once. */
+export const MAX_TIMER_MS = 0x7fffffff
+
 /** The time limit of one run. */
 export class Clock {
   #waits = 0
@@ -38,8 +41,7 @@ export class Clock {
   }
 
   #run(): void {
-    // setTimeout cannot count further than 2^31 - 1 ms (24 days), and fires at once instead.
-    if (this.#leftMs > 0x7fffffff) return
+    if (this.#leftMs > MAX_TIMER_MS) return
     this.#since = performance.now()
     this.#timer = setTimeout(() => {
       const onEnd = this.#onEnd

@@ -10,13 +10,16 @@ import { Queue } from './queue.ts'
 import type { Limits } from './defaults.ts'
 import type { Queued } from './queue.ts'
 
+/** What a client may choose as the id of a conversation. */
+export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
+
 /** One message of a conversation. */
-export interface Turn { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
+export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
 
 interface Conversation extends Queued<Conversation> {
   readonly holding: Holding
   readonly id: string
-  turns: readonly Turn[]
+  messages: readonly ChatMessage[]
   bytes: number
   /** Monotonic milliseconds; whole, so that they need no box of their own in ten thousand conversations. */
   usedAt: number
@@ -33,7 +36,7 @@ interface Holding {
   bytes: number
 }
 
-const none: readonly Turn[] = Object.freeze([])
+const none: readonly ChatMessage[] = Object.freeze([])
 
 /** All conversations of one server. */
 export class Conversations {
@@ -57,7 +60,7 @@ export class Conversations {
   }
 
   /** What was said in the owner's conversation of that id. Naming one keeps it. */
-  history(owner: string, id: string): readonly Turn[] {
+  history(owner: string, id: string): readonly ChatMessage[] {
     const found = this.#find(owner, id)
     if (found === undefined) return none
     const now = monotonic()
@@ -66,11 +69,11 @@ export class Conversations {
       return none
     }
     touch(found, found.holding.named, now)
-    return found.turns.slice()
+    return found.messages.slice()
   }
 
   /** Adds what was said, the oldest messages making room within the conversation's own limits. */
-  record(owner: string, id: string, said: readonly Turn[]): void {
+  record(owner: string, id: string, said: readonly ChatMessage[]): void {
     const now = monotonic()
     const known = this.#find(owner, id)
     if (known !== undefined) touch(known, known.queue, now)
@@ -91,7 +94,7 @@ export class Conversations {
     }
     const queue = this.#fresh
     const conversation = {
-      holding, id, turns: none, bytes: 0, usedAt, queue, ahead: undefined, behind: undefined,
+      holding, id, messages: none, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
     }
     holding.conversations.set(id, conversation)
     queue.add(conversation)
@@ -99,17 +102,17 @@ export class Conversations {
     return conversation
   }
 
-  #add(conversation: Conversation, said: readonly Turn[]): void {
+  #add(conversation: Conversation, said: readonly ChatMessage[]): void {
     const { conversationMessages, conversationBytes } = this.#limits
-    const turns = conversation.turns.length === 0 ? said : [...conversation.turns, ...said]
+    const messages = conversation.messages.length === 0 ? said : [...conversation.messages, ...said]
     const before = conversation.bytes
-    for (const turn of said) conversation.bytes += sizeOf(turn)
-    const surplus = Math.max(0, turns.length - conversationMessages)
+    for (const message of said) conversation.bytes += sizeOf(message)
+    const surplus = Math.max(0, messages.length - conversationMessages)
     let drop = 0
     while (drop < surplus || conversation.bytes > conversationBytes) {
-      conversation.bytes -= sizeOf(turns[drop++]!)
+      conversation.bytes -= sizeOf(messages[drop++]!)
     }
-    conversation.turns = drop === 0 ? turns : turns.slice(drop)
+    conversation.messages = drop === 0 ? messages : messages.slice(drop)
     conversation.holding.bytes += conversation.bytes - before
     this.#bytes += conversation.bytes - before
   }
@@ -181,6 +184,6 @@ function monotonic(): number {
   return Math.floor(performance.now())
 }
 
-function sizeOf(turn: Turn): number {
-  return Buffer.byteLength(turn.content) + turn.role.length
+function sizeOf(message: ChatMessage): number {
+  return Buffer.byteLength(message.content) + message.role.length
 }

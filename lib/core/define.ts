@@ -5,7 +5,7 @@
 import { isRecord } from './content.ts'
 
 /** The kinds of things that are served; `server.catalog.remove` takes one of these words. */
-export type Kind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-template' | 'prompt'
+export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-template' | 'prompt'
 
 /** A picture for people (MCP `Icon`). */
 export interface Icon {

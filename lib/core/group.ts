@@ -6,18 +6,17 @@ import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
 import { describe } from './log.ts'
 import type { Agent, Group } from './agent.ts'
-import type { Answer, Emit } from './answer.ts'
+import type { AgentResult, Answer, Emit } from './answer.ts'
 import type { LiveCall } from './call.ts'
-import type { Outcome, Share } from './operations.ts'
 import type { Service } from './service.ts'
 
 /** The detail of the `Fault` that a failing agent ends a group with. */
-export interface GroupFailure { readonly results: readonly Share[] }
+export interface GroupFailure { readonly results: readonly AgentResult[] }
 
 /** Runs a group. Throws `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops. */
 export async function runGroup(
   service: Service, group: Group, query: string, call: LiveCall, emit?: Emit,
-): Promise<Outcome> {
+): Promise<Answer> {
   if (group.mode === 'parallel') return parallel(service, group, query, call, emit)
   if (group.mode === 'sequence') return sequence(service, group, group.agents, query, call, emit)
   return sequence(service, group, pick(group, await group.mode(query, call)), query, call, emit)
@@ -36,8 +35,8 @@ function pick(group: Group, choice: unknown): readonly Agent[] {
 async function sequence(
   service: Service, group: Group, agents: readonly Agent[], query: string, call: LiveCall,
   emit: Emit | undefined,
-): Promise<Outcome> {
-  const results: Share[] = []
+): Promise<Answer> {
+  const results: AgentResult[] = []
   let answer: Answer = textAnswer('')
   let input = query
   for (const [index, agent] of agents.entries()) {
@@ -62,7 +61,7 @@ async function sequence(
 
 async function parallel(
   service: Service, group: Group, query: string, call: LiveCall, emit: Emit | undefined,
-): Promise<Outcome> {
+): Promise<Answer> {
   const said = await Promise.all(
     group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)),
   )
@@ -80,7 +79,7 @@ async function parallel(
   return { ...textAnswer(whole), content: [text(whole), ...files], state, results }
 }
 
-interface Attempt { readonly share: Share; readonly answer?: Answer }
+interface Attempt { readonly share: AgentResult; readonly answer?: Answer }
 
 async function attempt(
   service: Service, group: Group, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined,
@@ -103,7 +102,7 @@ async function attempt(
   }
 }
 
-function stopped(share: Share | undefined, results: readonly Share[]): Fault {
+function stopped(share: AgentResult | undefined, results: readonly AgentResult[]): Fault {
   const detail: GroupFailure = { results }
   return new Fault('failed', `${share?.agent ?? 'An agent'} failed: ${share?.error ?? ''}`, detail)
 }

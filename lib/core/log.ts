@@ -3,7 +3,22 @@
  * Never given a credential or a body. Knows nothing of requests.
  */
 
-import type { Severity } from './call.ts'
+/** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
+export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+const severities: readonly Severity[] = [
+  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
+]
+
+/** Whether a value names a severity. */
+export function isSeverity(value: unknown): value is Severity {
+  return severities.some((known) => known === value)
+}
+
+/** Whether a severity is at least as severe as a threshold. */
+export function reaches(severity: Severity, threshold: Severity): boolean {
+  return severities.indexOf(severity) >= severities.indexOf(threshold)
+}
 
 /** How much a line matters. `debug` and `info` are not printed by the default logger. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'

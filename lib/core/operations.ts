@@ -22,32 +22,27 @@ import type { Service } from './service.ts'
 import type { Tool, ToolResult } from './tool.ts'
 import type { Workload } from './workload.ts'
 
-/** One agent's part in the answer of a group. */
-export interface Share { readonly agent: string; readonly response?: string; readonly error?: string }
-
-/** An answer, with each agent's share where a group gave it. */
-export interface Outcome extends Answer { readonly results?: readonly Share[] }
-
 /** Runs an agent or a group. `emit` gets each piece as it comes. */
 export function answer(
   service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
-): Outcome | Promise<Outcome> {
-  return perform(service, call, timeoutOf(service, who), () => {
+): Answer | Promise<Answer> {
+  return runHandler(service, call, timeoutOf(service, who), () => {
     const outcome = speak(service, who, prompt, call, emit)
-    if (outcome instanceof Promise) return outcome.then((later) => withLeft(later, call))
-    return withLeft(outcome, call)
+    if (outcome instanceof Promise) return outcome.then((later) => withArtifacts(later, call))
+    return withArtifacts(outcome, call)
   })
 }
 
 /** What a handler left as artifacts, in a protocol that has none, stands behind what it said. */
-function withLeft<T extends { readonly content: readonly Content[] }>(output: T, { left }: LiveCall): T {
-  return left === undefined ? output : { ...output, content: [...output.content, ...left] }
+function withArtifacts<T extends { readonly content: readonly Content[] }>(output: T, { artifactContent }: LiveCall): T {
+  return artifactContent === undefined ? output
+    : { ...output, content: [...output.content, ...artifactContent] }
 }
 
 /** What an agent or a group says, for those who run it within rules of their own. */
 export function speak(
   service: Service, who: Agent | Group, prompt: string, call: LiveCall, emit?: Emit,
-): Outcome | Promise<Outcome> {
+): Answer | Promise<Answer> {
   if (who.kind === 'group') return runGroup(service, who, prompt, call, emit)
   return answerOf(who.run(prompt, call), call, service.limits.maxResultBytes, emit)
 }
@@ -67,7 +62,7 @@ export function timeoutOf(service: Service, who: Agent | Group): number {
 export function callTool(service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload):
   ToolResult | Promise<ToolResult> {
   requireScopes(call.principal, tool.scopes)
-  return perform(service, call, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
+  return runHandler(service, call, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
     const checked = tool.input.check(args)
     if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))
     return run(tool, checked, call)
@@ -78,8 +73,8 @@ function run(tool: Tool, { value, errors }: Checked, call: LiveCall): ToolResult
   if (errors.length > 0) return badArguments(tool, errors)
   const output = tool.run(value, call)
   return isThenable(output)
-    ? Promise.resolve(output).then((settled) => conforming(tool, withLeft(toolResultOf(settled), call)))
-    : conforming(tool, withLeft(toolResultOf(output), call))
+    ? Promise.resolve(output).then((settled) => conforming(tool, withArtifacts(toolResultOf(settled), call)))
+    : conforming(tool, withArtifacts(toolResultOf(output), call))
 }
 
 function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {
@@ -102,7 +97,7 @@ function conforming(tool: Tool, result: ToolResult): ToolResult | Promise<ToolRe
  * Runs an author's code under the house's rules: a place in the workload, a time limit, an end. What
  * comes out late, after the limit or a cancellation, is dropped.
  */
-export function perform<T>(
+export function runHandler<T>(
   service: Service, call: LiveCall, timeoutMs: number, work: () => T | Promise<T>, session?: Workload,
 ): T | Promise<T> {
   if (call.reason !== undefined) throw call.reason
@@ -119,10 +114,10 @@ export function perform<T>(
     call.over = true
     return output
   }
-  return hold(service, call, timeoutMs, output, session)
+  return track(service, call, timeoutMs, output, session)
 }
 
-function hold<T>(
+function track<T>(
   service: Service, call: LiveCall, timeoutMs: number, output: Promise<T>, session: Workload | undefined,
 ): Promise<T> {
   service.workload.enter(call)
@@ -131,7 +126,7 @@ function hold<T>(
     call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
     call.onCancel((reason) => {
       call.clock.clear()
-      service.workload.desert()
+      service.workload.notifyIfIdle()
       reject(reason)
     })
     const settle = (): boolean => {

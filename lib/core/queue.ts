@@ -1,5 +1,6 @@
 /**
- * A queue that its members can leave from anywhere: who has waited longest is at the front.
+ * An intrusive doubly linked list, used as a queue that its members can leave from anywhere: the links are
+ * members of the values themselves, and who has waited longest is at the front.
  *
  * A `Map` keeps its order too, but each look at its front passes over all that left there since its
  * table was last made; among ten thousand that come and go, that costs more than the request around it.
@@ -7,8 +8,8 @@
 
 /** What can stand in a queue, in one at a time. Only the queue writes these. */
 export interface Queued<T> {
-  ahead: T | undefined
-  behind: T | undefined
+  previous: T | undefined
+  next: T | undefined
 }
 
 /** Members in the order in which they came. */
@@ -21,20 +22,20 @@ export class Queue<T extends Queued<T>> {
 
   /** Puts a member at the end. */
   add(member: T): void {
-    member.ahead = this.#last
+    member.previous = this.#last
     if (this.#last === undefined) this.#first = member
-    else this.#last.behind = member
+    else this.#last.next = member
     this.#last = member
   }
 
   /** Takes out a member of this queue. */
   remove(member: T): void {
-    const { ahead, behind } = member
-    if (ahead === undefined) this.#first = behind
-    else ahead.behind = behind
-    if (behind === undefined) this.#last = ahead
-    else behind.ahead = ahead
+    const { previous, next } = member
+    if (previous === undefined) this.#first = next
+    else previous.next = next
+    if (next === undefined) this.#last = previous
+    else next.previous = previous
     // What has left must not hold on to those who stay.
-    member.ahead = member.behind = undefined
+    member.previous = member.next = undefined
   }
 }

@@ -3,13 +3,13 @@
  * a `Fault` out.
  *
  * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
- * under `perform`, and answers without a promise where they did.
+ * under `runHandler`, and answers without a promise where they did.
  */
 import { isThenable } from './answer.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
-import { perform } from './operations.ts'
+import { runHandler } from './operations.ts'
 import { requireScopes } from './principal.ts'
 import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
@@ -28,7 +28,7 @@ import type { Workload } from './workload.ts'
 export function readResource(
   service: Service, uri: string, call: LiveCall, session?: Workload,
 ): readonly ResourceContents[] | Promise<readonly ResourceContents[]> {
-  return perform(service, call, service.limits.toolTimeoutMs, () => {
+  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
     const { output, mimeType } = open(service.catalog, uri, call)
     return whenSettled(output, (read) => contentsOf(read, uri, mimeType))
   }, session)
@@ -60,7 +60,7 @@ function open(catalog: Catalog, uri: string, call: LiveCall): Opened {
 export function getPrompt(
   service: Service, name: string, args: unknown, call: LiveCall, session?: Workload,
 ): PromptResult | Promise<PromptResult> {
-  return perform(service, call, service.limits.toolTimeoutMs, () => {
+  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
     const prompt = service.catalog.prompt(name)
     if (prompt === undefined) throw unknownPrompt(name)
     requireScopes(call.principal, prompt.scopes)
@@ -91,7 +91,7 @@ function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, str
 export function complete(
   service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
 ): Completion | Promise<Completion> {
-  return perform(service, call, service.limits.toolTimeoutMs, () => {
+  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
     const { name, value } = isRecord(argument) ? argument : {}
     if (typeof name !== 'string' || typeof value !== 'string') {
       throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)

@@ -7,10 +7,10 @@
  */
 
 /** A value, or the promise of one. */
-export type Soon<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** One kept value. `value` is JSON text: a home never looks inside. */
-export interface Kept {
+export interface Entry {
   readonly owner: string
   readonly value: string
   /** Milliseconds since the epoch after which it is gone. */
@@ -20,12 +20,12 @@ export interface Kept {
 /** A home. Keys are unique within a shelf; nothing of one owner is ever shown to another. */
 export interface Store {
   /** What is kept under the key for this owner, unless it has expired. */
-  read(shelf: string, key: string, owner: string): Soon<Kept | undefined>
+  read(shelf: string, key: string, owner: string): MaybePromise<Entry | undefined>
   /** Keeps a value, in the place of the one before. Rejects with `Fault('busy')` where there is no room. */
-  write(shelf: string, key: string, kept: Kept): Soon<void>
+  write(shelf: string, key: string, kept: Entry): MaybePromise<void>
   /** Forgets a value. Nothing happens where there is none, or where it is another owner's. */
-  remove(shelf: string, key: string, owner: string): Soon<void>
+  remove(shelf: string, key: string, owner: string): MaybePromise<void>
   /** The keys of an owner, the last written first. */
-  list(shelf: string, owner: string): Soon<readonly string[]>
-  close?(): Soon<void>
+  list(shelf: string, owner: string): MaybePromise<readonly string[]>
+  close?(): MaybePromise<void>
 }

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { Fault } from './fault.ts'
 import type { Content } from './content.ts'
 import type { Limits } from './defaults.ts'
-import type { Soon, Store } from './store.ts'
+import type { MaybePromise, Store } from './store.ts'
 
 /** Where a task stands. */
 export type TaskState =
@@ -118,7 +118,7 @@ export class Tasks {
   }
 
   /** The owner's task of that id, running or finished. */
-  get(owner: string, id: string): Soon<Task | undefined> {
+  get(owner: string, id: string): MaybePromise<Task | undefined> {
     const live = this.#live.get(id)
     if (live !== undefined) return live.task.owner === owner ? live.task : undefined
     const kept = this.#store.read(SHELF, id, owner)
@@ -179,7 +179,7 @@ export class Tasks {
   }
 
   /** The ids of the owner's tasks, the newest first, running ones before finished ones. */
-  list(owner: string): Soon<readonly string[]> {
+  list(owner: string): MaybePromise<readonly string[]> {
     const owned = [...this.#live.values()].filter(({ task }) => task.owner === owner)
     const running = owned.map(({ task }) => task.id).reverse()
     const kept = this.#store.list(SHELF, owner)

@@ -2,11 +2,9 @@
  * How many calls run at one time. A run counts from the moment it has to be waited for until its own
  * promise settles: one that ignores its abort signal goes on counting, because it goes on running.
  */
+import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import type { LiveCall } from './call.ts'
-
-/** The longest that a timer of Node's can run. */
-const MAX_TIMER_MS = 0x7fffffff
 
 /** The calls that run, with a ceiling. */
 export class Workload {
@@ -34,11 +32,11 @@ export class Workload {
 
   leave(call: LiveCall): void {
     this.#running.delete(call)
-    this.desert()
+    this.notifyIfIdle()
   }
 
   /** Nobody waits for one of the calls any more. It counts until it really ends. */
-  desert(): void {
+  notifyIfIdle(): void {
     if (this.#onIdle !== undefined && !this.#isAwaited()) this.#onIdle()
   }
 

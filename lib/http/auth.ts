@@ -6,7 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Principal } from '../core/principal.ts'
-import type { Head } from './exchange.ts'
+import type { KnownHeaders } from './exchange.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
 export interface NamedKey {
@@ -62,7 +62,7 @@ export interface Authorization {
 
 /** Finds the principal of a request; undefined means 401. */
 export type Authenticate =
-  (head: Head, query: string, request: AuthRequest) => Principal | undefined | Promise<Principal | undefined>
+  (head: KnownHeaders, query: string, request: AuthRequest) => Principal | undefined | Promise<Principal | undefined>
 
 interface KnownKey { readonly digest: Buffer; readonly principal: Principal; readonly expiresAt: number }
 
@@ -105,7 +105,7 @@ function bearerOf(info: TokenInfo | undefined | null): Principal | undefined {
 }
 
 /** The one credential of a request: none where two differ, or where it is of another scheme. */
-function credentialOf(head: Head): string | undefined {
+function credentialOf(head: KnownHeaders): string | undefined {
   const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
   if (head.authorization !== undefined && bearer === undefined) return undefined
   if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined

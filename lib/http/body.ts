@@ -38,8 +38,8 @@ export class BodyBudget {
 }
 
 /** Reads a body of at most `max` bytes and calls `done` exactly once: with the text, or why there is none. */
-export function readBody(request: IncomingMessage, max: number, budget: BodyBudget, done: BodyReader): void {
-  if (request.readableEnded) return leftOver(request, max, done)
+export function readBody(incoming: IncomingMessage, max: number, budget: BodyBudget, done: BodyReader): void {
+  if (incoming.readableEnded) return leftOver(incoming, max, done)
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
   let length = 0
@@ -53,7 +53,7 @@ export function readBody(request: IncomingMessage, max: number, budget: BodyBudg
     done(text, failure)
   }
 
-  request.on('data', (chunk: Buffer) => {
+  incoming.on('data', (chunk: Buffer) => {
     if (finished) return
     if (length + chunk.length > max) return finish('', 'too-large')
     if (!budget.take(chunk.length)) return finish('', 'no-room')
@@ -61,22 +61,22 @@ export function readBody(request: IncomingMessage, max: number, budget: BodyBudg
     if (first === undefined) first = chunk
     else (rest ??= [first]).push(chunk)
   })
-  request.on('end', () => {
+  incoming.on('end', () => {
     if (finished) return
     const bytes = rest === undefined ? first : Buffer.concat(rest, length)
     if (bytes === undefined) return finish('')
     if (!isUtf8(bytes)) return finish('', 'not-utf8')
     finish(bytes.toString())
   })
-  request.on('error', () => finish('', 'gone'))
-  request.on('close', () => finish('', 'gone'))
+  incoming.on('error', () => finish('', 'gone'))
+  incoming.on('close', () => finish('', 'gone'))
 }
 
 /** In somebody else's server a body parser may have come first: what it left in `body` is text again here. */
-function leftOver(request: IncomingMessage, max: number, done: BodyReader): void {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+function leftOver(incoming: IncomingMessage, max: number, done: BodyReader): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = incoming.headers
   if (encoding === undefined && length === '0') return done('')
-  const left: unknown = 'body' in request ? request.body : undefined
+  const left: unknown = 'body' in incoming ? incoming.body : undefined
   let text: string | undefined
   try {
     text = typeof left === 'string' ? left : Buffer.isBuffer(left) ? left.toString() : JSON.stringify(left)

@@ -8,7 +8,7 @@ import type { Origin } from '../core/call.ts'
  * The headers that are read on the way of nearly every request, from one scan. All others are found by
  * `Exchange.header`. A header that came twice is joined by `, ` as RFC 9110 §5.3 has it.
  */
-export interface Head {
+export interface KnownHeaders {
   readonly host: string | undefined
   readonly origin: string | undefined
   readonly accept: string | undefined
@@ -37,7 +37,7 @@ export interface Exchange {
   readonly query: string
   /** What the `{names}` of the endpoint's path stood for. */
   readonly params: ReadonlyMap<string, string>
-  readonly head: Head
+  readonly head: KnownHeaders
   /** Length and UTF-8 are checked already; '' = none. */
   readonly body: string
   readonly origin: Origin

@@ -7,14 +7,14 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { isSource } from './exchange.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
-import { refusalOf } from './visit.ts'
+import { refusalOf } from './request.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { BodyBudget } from './body.ts'
 import type { Reply, Source } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Pipe, StreamSink, Streams } from './sink.ts'
-import type { Arrival, Visit } from './visit.ts'
+import type { RequestHead, HttpRequest } from './request.ts'
 
 /** What it works with. */
 export interface FetchOptions {
@@ -29,23 +29,23 @@ export interface FetchOptions {
 const HIGH_WATER = 16 * 1024
 
 /** Makes the function. It never rejects: what fails is answered. */
-export function createFetch(options: FetchOptions): (request: Request) => Promise<Response> {
+export function createFetch(options: FetchOptions): (incoming: Request) => Promise<Response> {
   const { gate, log } = options
-  return async (request) => {
-    const departure = new Departure(request.signal)
-    const visit = await gate(arrivalOf(request, departure))
-    const send = (reply: Reply): Response => responseOf(visit, reply, options, departure)
-    if (visit.refusal !== undefined) return send(visit.refusal)
-    const endpoint = visit.endpoint!
+  return async (incoming) => {
+    const departure = new Departure(incoming.signal)
+    const request = await gate(headOf(incoming, departure))
+    const send = (reply: Reply): Response => responseOf(request, reply, options, departure)
+    if (request.refusal !== undefined) return send(request.refusal)
+    const endpoint = request.endpoint!
     try {
-      if (endpoint.accepts !== undefined && visit.method !== 'GET' && visit.method !== 'HEAD') {
-        const refusal = await readInto(visit, request, options)
+      if (endpoint.accepts !== undefined && request.method !== 'GET' && request.method !== 'HEAD') {
+        const refusal = await readInto(request, incoming, options)
         if (refusal !== undefined) return send(refusal)
       }
-      return send(await endpoint.handle(visit))
+      return send(await endpoint.handle(request))
     } catch (error) {
-      log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
-      return send(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
+      log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
+      return send(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
     }
   }
 }
@@ -72,9 +72,9 @@ class Departure {
   }
 }
 
-function arrivalOf(request: Request, departure: Departure): Arrival {
-  const { headers, method, body } = request
-  const url = new URL(request.url)
+function headOf(incoming: Request, departure: Departure): RequestHead {
+  const { headers, method, body } = incoming
+  const url = new URL(incoming.url)
   const rawHeaders: string[] = []
   for (const [name, value] of headers) rawHeaders.push(name, value)
   // A web Request has its authority in its address and its body's length nowhere.
@@ -92,46 +92,46 @@ function arrivalOf(request: Request, departure: Departure): Arrival {
   }
 }
 
-/** Reads the body into the visit; a reply where that cannot be. */
-async function readInto(visit: Visit, request: Request, options: FetchOptions): Promise<Reply | undefined> {
+/** Reads the body into the request; a reply where that cannot be. */
+async function readInto(request: HttpRequest, incoming: Request, options: FetchOptions): Promise<Reply | undefined> {
   const { budget, limits } = options
   const chunks: Uint8Array[] = []
   let length = 0
   try {
-    for await (const chunk of request.body ?? []) {
-      if (length + chunk.length > limits.maxBodyBytes) return refusalOf(visit, 413, tooLarge(limits))
-      if (!budget.take(chunk.length)) return refusalOf(visit, 503, NO_ROOM, ['Retry-After', '1'])
+    for await (const chunk of incoming.body ?? []) {
+      if (length + chunk.length > limits.maxBodyBytes) return refusalOf(request, 413, tooLarge(limits))
+      if (!budget.take(chunk.length)) return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
       length += chunk.length
       chunks.push(chunk)
     }
   } catch {
-    return refusalOf(visit, 400, 'The body ended before it was whole')
+    return refusalOf(request, 400, 'The body ended before it was whole')
   } finally {
     budget.give(length)
   }
   const bytes = Buffer.concat(chunks, length)
-  if (!isUtf8(bytes)) return refusalOf(visit, 400, 'The body is not valid UTF-8', undefined, true)
-  visit.body = bytes.toString()
+  if (!isUtf8(bytes)) return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
+  request.body = bytes.toString()
   return undefined
 }
 
-function responseOf(visit: Visit, reply: Reply, options: FetchOptions, departure: Departure): Response {
+function responseOf(request: HttpRequest, reply: Reply, options: FetchOptions, departure: Departure): Response {
   const { body, status } = reply
   const { streams } = options
-  const lines = headerLines(visit, reply)
+  const lines = headerLines(request, reply)
   if (!isSource(body)) {
     const length = lengthOf(status, body)
     if (length !== undefined) lines.push('Content-Length', length)
-    const isEmpty = visit.method === 'HEAD' || length === undefined
+    const isEmpty = request.method === 'HEAD' || length === undefined
     return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
   }
   if (streams.isFull) {
     discard(body)
-    const full = refusalOf(visit, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
-    return responseOf(visit, full, options, departure)
+    const full = refusalOf(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+    return responseOf(request, full, options, departure)
   }
   const headers = headersOf([...lines, ...STREAM_HEADERS])
-  if (visit.method !== 'HEAD') {
+  if (request.method !== 'HEAD') {
     return new Response(streamOf(body, streams, reply.type === EVENT_STREAM, departure), { status, headers })
   }
   discard(body)

@@ -5,24 +5,25 @@
  * Knows no socket: a listener, `server.fetch` and tests all arrive here. Every refusal behind the match
  * is written by the endpoint, in the form of its own door.
  */
+import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
-import { countHeader } from './head.ts'
+import { countHeader } from './headers.ts'
 import { parseTarget } from './router.ts'
-import { refuse, Visit } from './visit.ts'
+import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate, AuthRequest } from './auth.ts'
 import type { BodyBudget } from './body.ts'
-import type { Endpoint, Head } from './exchange.ts'
+import type { Endpoint, KnownHeaders } from './exchange.ts'
 import type { Guard } from './guard.ts'
-import type { Match, Router } from './router.ts'
-import type { Arrival, VisitOptions } from './visit.ts'
+import type { Match, RouteTable } from './router.ts'
+import type { RequestHead, RequestOptions } from './request.ts'
 
 /** What the gate goes by. */
-export interface GateOptions extends VisitOptions {
+export interface GateOptions extends RequestOptions {
   readonly name: string
-  readonly router: Router
+  readonly router: RouteTable
   readonly guard: Guard
   /** Undefined while nobody needs a key. */
   readonly authenticate: () => Authenticate | undefined
@@ -33,7 +34,7 @@ export interface GateOptions extends VisitOptions {
 }
 
 /** The way in. Answers at once unless finding the principal takes a promise. */
-export type Gate = (arrival: Arrival) => Visit | Promise<Visit>
+export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 
 /** Why a request is not let in: status, sentence, headers. */
 type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
@@ -46,104 +47,104 @@ export const NO_ROOM = 'Too many bodies are being read; try again later'
 /** Makes the gate of one server. */
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, mountPath } = options
-  const realm = `Bearer realm="${options.name.replace(/[^\x20-\x7e]|["\\]/g, '')}"`
+  const ownChallenge = formatChallenge({ realm: options.name })
 
-  return (arrival) => {
-    const visit = new Visit(arrival, options)
-    const framing = framingObjection(visit, limits)
-    if (framing !== undefined) return refuse(visit, ...framing)
-    const match = locate(visit)
-    if (match === undefined) return refuse(visit, 400, 'The path has an escape that is broken or not allowed')
-    visit.endpoint = match.endpoint ?? fallback(visit, match)
-    visit.params = match.params
+  return (incoming) => {
+    const request = new HttpRequest(incoming, options)
+    const framing = framingObjection(request, limits)
+    if (framing !== undefined) return refuseRequest(request, ...framing)
+    const match = locate(request)
+    if (match === undefined) return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
+    request.endpoint = match.endpoint ?? fallback(request, match)
+    request.params = match.params
 
-    const isPublic = visit.endpoint?.open === 'public'
-    const verdict = guard.check(visit.head, arrival.bind, isPublic)
-    visit.corsHeaders = verdict.headers
-    visit.hostIsListed = verdict.hostIsListed
-    if (verdict.refused !== undefined) return refuse(visit, 403, verdict.refused)
-    if (arrival.method === 'OPTIONS' && (match.allowed.length > 0 || arrival.target === '*')) {
-      return preflight(visit, match, isPublic)
+    const isPublic = request.endpoint?.open === 'public'
+    const verdict = guard.check(request.head, incoming.bind, isPublic)
+    request.corsHeaders = verdict.headers
+    request.hostIsListed = verdict.hostIsListed
+    if (verdict.refused !== undefined) return refuseRequest(request, 403, verdict.refused)
+    if (incoming.method === 'OPTIONS' && (match.allowed.length > 0 || incoming.target === '*')) {
+      return preflight(request, match, isPublic)
     }
 
     const authenticate = options.authenticate()
-    if (authenticate === undefined || isOpen(match.endpoint, visit.path)) return admit(visit, match)
-    return identify(visit, match, authenticate)
+    if (authenticate === undefined || isOpen(match.endpoint, request.path)) return admit(request, match)
+    return identify(request, match, authenticate)
   }
 
   /** Finds the path below the mount path; undefined where it is malformed. */
-  function locate(visit: Visit): Match | undefined {
-    const { method, target } = visit.arrival
+  function locate(request: HttpRequest): Match | undefined {
+    const { method, target } = request.incoming
     const parsed = parseTarget(isAbsolute(target) ? originForm(target) : target)
     if (parsed === undefined) return undefined
-    visit.query = parsed.query
-    visit.path = parsed.path
+    request.query = parsed.query
+    request.path = parsed.path
     if (mountPath === '') return router.match(method, parsed.path)
-    if (parsed.path === mountPath) visit.path = '/'
-    else if (parsed.path.startsWith(`${mountPath}/`)) visit.path = parsed.path.slice(mountPath.length)
-    else visit.path = '\0'
-    return router.match(method, visit.path)
+    if (parsed.path === mountPath) request.path = '/'
+    else if (parsed.path.startsWith(`${mountPath}/`)) request.path = parsed.path.slice(mountPath.length)
+    else request.path = '\0'
+    return router.match(method, request.path)
   }
 
   /** For a method that a path does not have, the form of the refusal is that of the path's door. */
-  function fallback(visit: Visit, match: Match): Endpoint | undefined {
+  function fallback(request: HttpRequest, match: Match): Endpoint | undefined {
     const [first] = match.allowed
-    return first === undefined ? undefined : router.match(first, visit.path).endpoint
+    return first === undefined ? undefined : router.match(first, request.path).endpoint
   }
 
-  function preflight(visit: Visit, match: Match, isPublic: boolean): Visit {
+  function preflight(request: HttpRequest, match: Match, isPublic: boolean): HttpRequest {
     const allowed = match.allowed.length > 0 ? match.allowed : ['GET', 'POST']
     const methods = [...allowed, 'OPTIONS']
-    const headers = visit.head.origin === undefined ? undefined
-      : guard.preflight(visit.head, isPublic, methods, visit.header('access-control-request-headers'))
-    visit.corsHeaders = none
-    visit.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
-    return visit
+    const headers = request.head.origin === undefined ? undefined
+      : guard.preflight(request.head, isPublic, methods, request.header('access-control-request-headers'))
+    request.corsHeaders = none
+    request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
+    return request
   }
 
-  function identify(visit: Visit, match: Match, authenticate: Authenticate): Visit | Promise<Visit> {
-    const enter = (principal: Principal | undefined): Visit => {
+  function identify(request: HttpRequest, match: Match, authenticate: Authenticate): HttpRequest | Promise<HttpRequest> {
+    const enter = (principal: Principal | undefined): HttpRequest => {
       if (principal === undefined) {
-        const { authorization, apiKey } = visit.head
+        const { authorization, apiKey } = request.head
         const isGiven = authorization !== undefined || apiKey !== undefined
-        const challenge = visit.endpoint?.challenge?.(isGiven) ?? realm
+        const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
         const detail = 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
-        return refuse(visit, 401, detail, ['WWW-Authenticate', challenge])
+        return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
       }
-      visit.principal = principal
-      return admit(visit, match)
+      request.principal = principal
+      return admit(request, match)
     }
-    const broken = (error: unknown): Visit => {
-      options.log('error', 'Authentication failed to run', { request: visit.requestId, cause: error })
-      return refuse(visit, 500, `Internal error (request ${visit.requestId})`)
+    const broken = (error: unknown): HttpRequest => {
+      options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
+      return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
     }
-    const { method, path } = visit
-    const request: AuthRequest = { method, path, header: (name) => visit.header(name) }
+    const { method, path } = request
+    const asked: AuthRequest = { method, path, header: (name) => request.header(name) }
     try {
-      const principal = authenticate(visit.head, visit.query, request)
+      const principal = authenticate(request.head, request.query, asked)
       return principal instanceof Promise ? principal.then(enter, broken) : enter(principal)
     } catch (error) {
       return broken(error)
     }
   }
 
-  function admit(visit: Visit, match: Match): Visit {
+  function admit(request: HttpRequest, match: Match): HttpRequest {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      if (methods === '') return refuse(visit, 404, 'There is nothing at this path; GET / lists what is')
-      return refuse(visit, 405, `This path answers ${methods}`, ['Allow', methods])
+      if (methods === '') return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+      return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
     }
     if (options.isDraining() && endpoint.always !== true) {
-      return refuse(visit, 503, 'The server is closing down', ['Retry-After', '1'])
+      return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
-    const objection = endpoint.accepts === undefined || visit.method === 'GET' || visit.method === 'HEAD'
-      ? undefined : bodyObjection(visit.head, endpoint.accepts)
-    return objection === undefined ? visit : refuse(visit, ...objection)
+    const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
+      ? undefined : bodyObjection(request.head, endpoint.accepts)
+    return objection === undefined ? request : refuseRequest(request, ...objection)
   }
 
   /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection(head: Head, accepts: readonly string[]): Objection | undefined {
+  function bodyObjection(head: KnownHeaders, accepts: readonly string[]): Objection | undefined {
     const { contentLength, contentType, contentEncoding, transferEncoding } = head
     if (transferEncoding === undefined && (contentLength ?? '0') === '0') return undefined
     if (contentType !== accepts[0]) {
@@ -186,23 +187,23 @@ function originForm(target: string): string {
 }
 
 /** What is wrong with the frame of a request that Node lets through. */
-function framingObjection(visit: Visit, limits: Limits): Objection | undefined {
-  const { arrival, head } = visit
-  if (arrival.httpVersion !== '1.1' && arrival.httpVersion !== '1.0') {
+function framingObjection(request: HttpRequest, limits: Limits): Objection | undefined {
+  const { incoming, head } = request
+  if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0') {
     // A request that came by HTTP/2 has pseudo headers; on an HTTP/1 socket the number is only a claim.
-    const isHttp2 = arrival.httpVersion === '2.0' && arrival.rawHeaders[0]?.startsWith(':') === true
+    const isHttp2 = incoming.httpVersion === '2.0' && incoming.rawHeaders[0]?.startsWith(':') === true
     return isHttp2 ? undefined : [505, 'This server speaks HTTP/1.1']
   }
-  if (arrival.rawHeaders.length > limits.maxHeaderLines * 2) {
+  if (incoming.rawHeaders.length > limits.maxHeaderLines * 2) {
     return [431, `More than ${limits.maxHeaderLines} header lines`]
   }
-  if (head.host === undefined && arrival.httpVersion === '1.1') return [400, 'The Host header is missing']
+  if (head.host === undefined && incoming.httpVersion === '1.1') return [400, 'The Host header is missing']
   // Node takes the first of two Host lines; a proxy before it may have looked at the second.
-  if (head.host?.includes(',') === true && countHeader(arrival.rawHeaders, 'host') > 1) {
+  if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {
     return [400, 'Two Host headers']
   }
-  if (isAbsolute(arrival.target)) {
-    const authority = /^https?:\/\/([^/?#]*)/i.exec(arrival.target)?.[1] ?? ''
+  if (isAbsolute(incoming.target)) {
+    const authority = /^https?:\/\/([^/?#]*)/i.exec(incoming.target)?.[1] ?? ''
     // RFC 9112 §3.2.2: the authority of the target is the host; a Host line that names another is an attack.
     if (head.host !== undefined && head.host.toLowerCase() !== authority.toLowerCase()) {
       return [400, 'The request target and the Host header name two hosts']

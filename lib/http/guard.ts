@@ -5,7 +5,7 @@
  * names are compared with lists, never with each other unless one of them passed a list.
  * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
  */
-import type { Head } from './exchange.ts'
+import type { KnownHeaders } from './exchange.ts'
 
 /** What the operator says about names. */
 export interface GuardOptions {
@@ -35,10 +35,10 @@ export type Bind = 'loopback' | 'network' | 'none'
 
 /** The check, with its tables made. */
 export interface Guard {
-  check(head: Head, bind: Bind, isPublic: boolean): Verdict
+  check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
   preflight(
-    head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined
 }
 
@@ -78,7 +78,7 @@ export function createGuard(options: GuardOptions): Guard {
     return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
   }
 
-  function originIsAllowed(origin: string, head: Head, verdict: Verdict): boolean {
+  function originIsAllowed(origin: string, head: KnownHeaders, verdict: Verdict): boolean {
     const url = parseOrigin(origin)
     if (url === undefined) return false
     if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
@@ -94,7 +94,7 @@ export function createGuard(options: GuardOptions): Guard {
     return [...allowed, 'Vary', 'Origin']
   }
 
-  function check(head: Head, bind: Bind, isPublic: boolean): Verdict {
+  function check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
     const key = `${bind}\n${isPublic}\n${head.host}\n${head.origin}`
     const known = remembered.get(key)
     if (known !== undefined) return known
@@ -111,7 +111,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function preflight(
-    head: Head, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined {
     const headers = isPublic ? everybody : readHeaders(head.origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined

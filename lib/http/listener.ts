@@ -4,14 +4,15 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { mustWait, NodeArrival, responseOn } from './arrival.ts'
+import { MAX_TIMER_MS } from '../core/clock.ts'
+import { mustWait, NodeRequestHead, responseOn } from './node-request.ts'
 import { readBody } from './body.ts'
 import { isSource } from './exchange.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { isLoopback } from './guard.ts'
 import { discard, sendReply } from './reply.ts'
 import { answerUnread, unreadOf } from './unread.ts'
-import { refusalOf } from './visit.ts'
+import { refusalOf } from './request.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -22,7 +23,7 @@ import type { Reply } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
 import type { Streams } from './sink.ts'
-import type { Visit } from './visit.ts'
+import type { HttpRequest } from './request.ts'
 
 /** What a listener works with. */
 export interface ListenerOptions {
@@ -34,7 +35,7 @@ export interface ListenerOptions {
 }
 
 /** Answers one request of a node:http server. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+export type Handler = (incoming: IncomingMessage, response: ServerResponse) => void
 
 /** A request handler for node:http, and a server of our own around it. */
 export interface Listener {
@@ -53,25 +54,25 @@ export interface Listener {
 /** What a client wants to hear before it sends its body. */
 type Expectation = 'nothing' | 'continue' | 'unknown'
 
-/** The longest that a timer of Node's can run. */
-const MAX_TIMER_MS = 0x7fffffff
+/** The largest that Node takes. */
+const MAX_HEADER_SIZE = 2 ** 31 - 1
 const DROP_LOG_MS = 60_000
 
 /** Makes a listener; nothing is opened yet. */
 export function createListener(options: ListenerOptions): Listener {
   const { gate, streams, budget, limits, log } = options
-  /** What is being answered; a response has no visit while its caller is being identified. */
-  const running = new Map<ServerResponse, Visit | undefined>()
+  /** What is being answered; a response has no request while its caller is being identified. */
+  const running = new Map<ServerResponse, HttpRequest | undefined>()
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false
   let dropsLoggedAt = -Infinity
 
   function receive(
-    request: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
+    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
   ): void {
-    if (mustWait(request, response)) {
-      response.once('socket', () => receive(request, response, bind, expects))
+    if (mustWait(incoming, response)) {
+      response.once('socket', () => receive(incoming, response, bind, expects))
       return
     }
     response.on('close', () => {
@@ -81,10 +82,10 @@ export function createListener(options: ListenerOptions): Listener {
     // Without a listener an error of one socket would end the process.
     response.on('error', ignore)
     try {
-      const visit = gate(new NodeArrival(request, response, bind))
-      if (!(visit instanceof Promise)) return go(request, response, visit, expects)
+      const request = gate(new NodeRequestHead(incoming, response, bind))
+      if (!(request instanceof Promise)) return go(incoming, response, request, expects)
       running.set(response, undefined)
-      visit.then((later) => go(request, response, later, expects)).catch(failed)
+      request.then((later) => go(incoming, response, later, expects)).catch(failed)
     } catch (error) {
       failed(error)
     }
@@ -95,29 +96,29 @@ export function createListener(options: ListenerOptions): Listener {
     }
   }
 
-  function go(request: IncomingMessage, response: ServerResponse, visit: Visit, expects: Expectation): void {
+  function go(incoming: IncomingMessage, response: ServerResponse, request: HttpRequest, expects: Expectation): void {
     if (response.closed) return
-    running.set(response, visit)
-    const { endpoint } = visit
-    if (visit.refusal !== undefined || endpoint === undefined) {
-      if (visit.refusal !== undefined) send(visit.refusal)
+    running.set(response, request)
+    const { endpoint } = request
+    if (request.refusal !== undefined || endpoint === undefined) {
+      if (request.refusal !== undefined) send(request.refusal)
       return
     }
-    if (expects === 'unknown') return send(refusalOf(visit, 417, 'Nothing but 100-continue can be expected'))
-    if (endpoint.accepts === undefined || visit.method === 'GET' || visit.method === 'HEAD') return run()
+    if (expects === 'unknown') return send(refusalOf(request, 417, 'Nothing but 100-continue can be expected'))
+    if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') return run()
     if (expects === 'continue') response.writeContinue()
-    readBody(request, limits.maxBodyBytes, budget, (text, failure) => {
+    readBody(incoming, limits.maxBodyBytes, budget, (text, failure) => {
       if (failure === undefined) {
-        visit.body = text
+        request.body = text
         return run()
       }
-      const refusal = bodyRefusal(visit, failure, options)
+      const refusal = bodyRefusal(request, failure, options)
       if (refusal !== undefined) send(refusal)
     })
 
     function run(): void {
       try {
-        const reply = endpoint!.handle(visit)
+        const reply = endpoint!.handle(request)
         if (reply instanceof Promise) reply.then(send, failed)
         else send(reply)
       } catch (error) {
@@ -130,22 +131,22 @@ export function createListener(options: ListenerOptions): Listener {
         if (!isSource(reply.body) || !streams.isFull) return deliver(reply)
         discard(reply.body)
         const detail = 'Too many streams are open; try again later'
-        deliver(refusalOf(visit, 503, detail, ['Retry-After', '5']))
+        deliver(refusalOf(request, 503, detail, ['Retry-After', '5']))
       } catch (error) {
         failed(error)
       }
     }
 
     function deliver(reply: Reply): void {
-      sendReply(request, response, visit, reply, streams, isDraining)
+      sendReply(incoming, response, request, reply, streams, isDraining)
     }
 
     /** What broke before a word was sent is told; what breaks while that is told is not. */
     function failed(error: unknown): void {
-      log('error', 'An endpoint failed', { request: visit.requestId, path: visit.path, cause: error })
+      log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
       try {
         if (response.headersSent) response.destroy()
-        else deliver(refusalOf(visit, 500, `Internal error (request ${visit.requestId})`))
+        else deliver(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
       } catch {
         response.destroy()
       }
@@ -157,12 +158,12 @@ export function createListener(options: ListenerOptions): Listener {
     log('debug', 'A connection sent no readable request', { code: error.code })
     const { status, detail } = unreadOf(error.code)
     const response = responseOn(socket)
-    const visit = response === undefined ? undefined : running.get(response)
+    const request = response === undefined ? undefined : running.get(response)
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else if (response === undefined) answerUnread(socket, { status, detail })
     // An answer that has begun owns the socket, and so does the one that is still to come to a whole request.
-    else if (visit === undefined || response.headersSent || response.req.complete) socket.destroy()
-    else sendReply(response.req, response, visit, refusalOf(visit, status, detail), streams, true)
+    else if (request === undefined || response.headersSent || response.req.complete) socket.destroy()
+    else sendReply(response.req, response, request, refusalOf(request, status, detail), streams, true)
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {
@@ -175,7 +176,7 @@ export function createListener(options: ListenerOptions): Listener {
       requestTimeout: limits.bodyTimeoutMs === Infinity ? 0 : limits.bodyTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
       keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
-      maxHeaderSize: Math.min(limits.maxHeaderBytes, 0x7fffffff),
+      maxHeaderSize: Math.min(limits.maxHeaderBytes, MAX_HEADER_SIZE),
       // The gate refuses a request without a Host in words of its own.
       requireHostHeader: false,
     })
@@ -183,9 +184,9 @@ export function createListener(options: ListenerOptions): Listener {
     // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
     opened.maxHeadersCount = 0
     opened.maxConnections = connectionLimit(limits.maxConnections)
-    opened.on('request', (request, response) => receive(request, response, bind, 'nothing'))
-    opened.on('checkContinue', (request, response) => receive(request, response, bind, 'continue'))
-    opened.on('checkExpectation', (request, response) => receive(request, response, bind, 'unknown'))
+    opened.on('request', (incoming, response) => receive(incoming, response, bind, 'nothing'))
+    opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
+    opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
     opened.on('clientError', giveUp)
     opened.on('drop', () => {
       if (performance.now() - dropsLoggedAt < DROP_LOG_MS) return
@@ -207,7 +208,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   return {
-    handler: (request, response) => receive(request, response, undefined, 'nothing'),
+    handler: (incoming, response) => receive(incoming, response, undefined, 'nothing'),
     listen: open,
     drain() {
       isDraining = true
@@ -234,15 +235,15 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
-function bodyRefusal(visit: Visit, failure: BodyFailure, options: ListenerOptions): Reply | undefined {
+function bodyRefusal(request: HttpRequest, failure: BodyFailure, options: ListenerOptions): Reply | undefined {
   switch (failure) {
-    case 'too-large': return refusalOf(visit, 413, tooLarge(options.limits))
-    case 'no-room': return refusalOf(visit, 503, NO_ROOM, ['Retry-After', '1'])
-    case 'not-utf8': return refusalOf(visit, 400, 'The body is not valid UTF-8', undefined, true)
+    case 'too-large': return refusalOf(request, 413, tooLarge(options.limits))
+    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
+    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
     case 'gone': return undefined
     case 'taken':
       options.log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-      return refusalOf(visit, 500, `Internal error (request ${visit.requestId})`)
+      return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
   }
 }
 

@@ -6,7 +6,7 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply, Source } from './exchange.ts'
 import type { Pipe, StreamSink, Streams } from './sink.ts'
-import type { Visit } from './visit.ts'
+import type { HttpRequest } from './request.ts'
 
 /** A refused body of up to this length is read to its end, so that the connection can be kept. */
 const DRAIN_BYTES = 64 * 1024
@@ -33,11 +33,11 @@ export function discard(source: Source): void {
 }
 
 /** The header lines of a reply, but for the length. */
-export function headerLines(visit: Visit, reply: Reply): string[] {
+export function headerLines(request: HttpRequest, reply: Reply): string[] {
   const lines = reply.type === undefined ? [] : ['Content-Type', reply.type]
-  lines.push('X-Request-Id', visit.requestId)
+  lines.push('X-Request-Id', request.requestId)
   if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
-  if (visit.corsHeaders.length > 0) for (const part of visit.corsHeaders) lines.push(part)
+  if (request.corsHeaders.length > 0) for (const part of request.corsHeaders) lines.push(part)
   return lines
 }
 
@@ -49,7 +49,7 @@ export function lengthOf(status: number, body: string | Uint8Array | undefined):
 
 /** Sends a reply. `isLast`: the connection is not kept. */
 export function sendReply(
-  request: IncomingMessage, response: ServerResponse, visit: Visit, reply: Reply, streams: Streams,
+  incoming: IncomingMessage, response: ServerResponse, request: HttpRequest, reply: Reply, streams: Streams,
   isLast: boolean,
 ): void {
   const { body } = reply
@@ -57,12 +57,12 @@ export function sendReply(
     if (isSource(body)) discard(body)
     return
   }
-  const lines = headerLines(visit, reply)
-  const unread = !request.complete && mayNotBeRead(visit)
+  const lines = headerLines(request, reply)
+  const unread = !incoming.complete && mayNotBeRead(request)
   if (isLast || unread) lines.push('Connection', 'close')
   if (isSource(body)) {
     lines.push(...STREAM_HEADERS)
-    if (visit.method === 'HEAD') {
+    if (request.method === 'HEAD') {
       discard(body)
       response.writeHead(reply.status, lines)
       response.end()
@@ -74,8 +74,8 @@ export function sendReply(
   const length = lengthOf(reply.status, body)
   if (length !== undefined) lines.push('Content-Length', length)
   response.writeHead(reply.status, lines)
-  if (unread) linger(request, response, visit.method === 'HEAD' ? undefined : body)
-  else response.end(visit.method === 'HEAD' ? undefined : body)
+  if (unread) linger(incoming, response, request.method === 'HEAD' ? undefined : body)
+  else response.end(request.method === 'HEAD' ? undefined : body)
 }
 
 function openStream(
@@ -127,10 +127,10 @@ function isAlone(response: ServerResponse): boolean {
 }
 
 /** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
-function mayNotBeRead(visit: Visit): boolean {
-  const { contentLength, transferEncoding } = visit.head
+function mayNotBeRead(request: HttpRequest): boolean {
+  const { contentLength, transferEncoding } = request.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > DRAIN_BYTES
-    || visit.header('expect') !== undefined
+    || request.header('expect') !== undefined
 }
 
 /**
@@ -139,11 +139,11 @@ function mayNotBeRead(visit: Visit): boolean {
  * sends is passed over for a little while.
  */
 function linger(
-  request: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
+  incoming: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
 ): void {
   if (body !== undefined) response.write(body)
   else response.flushHeaders()
-  const { socket } = request
+  const { socket } = incoming
   socket.end()
   let drained = 0
   const close = (): void => {
@@ -151,12 +151,12 @@ function linger(
     socket.destroySoon()
   }
   const timer = setTimeout(close, LINGER_MS)
-  request.removeAllListeners('data')
-  request.on('data', (chunk: Buffer) => {
+  incoming.removeAllListeners('data')
+  incoming.on('data', (chunk: Buffer) => {
     drained += chunk.length
     if (drained > DRAIN_BYTES) close()
   })
-  request.on('end', close)
-  request.on('close', close)
-  request.resume()
+  incoming.on('end', close)
+  incoming.on('close', close)
+  incoming.resume()
 }

@@ -27,13 +27,13 @@ const noParams: ReadonlyMap<string, string> = new Map()
 const unknown: Match = { endpoint: undefined, allowed: [], params: noParams }
 
 /** All paths of one server. */
-export interface Router {
+export interface RouteTable {
   match(method: string, path: string): Match
   readonly endpoints: readonly Endpoint[]
 }
 
 /** Makes the table. Throws `TypeError` where two endpoints meet on one path and method. */
-export function createRouter(endpoints: readonly Endpoint[]): Router {
+export function createRouteTable(endpoints: readonly Endpoint[]): RouteTable {
   const fixed = new Map<string, Map<string, Endpoint>>()
   const patterns: Pattern[] = []
   for (const endpoint of endpoints) {

@@ -4,6 +4,7 @@
  * What is written within one turn of the event loop leaves as one piece. A stream that ends in the turn
  * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
  */
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { HEARTBEAT } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Sink, Source } from './exchange.ts'
@@ -52,7 +53,7 @@ export class Streams {
   open(source: Source, pipe: Pipe, isEvents: boolean): StreamSink {
     const sink = new StreamSink(this, pipe, isEvents)
     this.#open.add(sink)
-    if (this.#timer === undefined && this.#heartbeatMs <= 0x7fffffff) {
+    if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
       // Two looks per interval, so that no silence is longer than one.
       this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
       this.#timer.unref()
@@ -110,7 +111,7 @@ export class StreamSink implements Sink {
   #flushing = false
   #begun = false
   #ended = false
-  #quiet = false
+  #isSilent = false
   #waiters: (() => void)[] | undefined
 
   constructor(streams: Streams, pipe: Pipe, isEvents: boolean) {
@@ -137,7 +138,7 @@ export class StreamSink implements Sink {
       this.drop()
       return false
     }
-    this.#quiet = false
+    this.#isSilent = false
     this.#pending += text
     this.#schedule()
     return this.held + this.#pending.length < HIGH_WATER
@@ -184,7 +185,7 @@ export class StreamSink implements Sink {
   /** Called twice per heartbeat interval: says something if nothing was said since the last time. */
   beat(): void {
     this.drained()
-    if (!this.#quiet) this.#quiet = true
+    if (!this.#isSilent) this.#isSilent = true
     else if (this.#isEvents && this.held === 0) this.write(HEARTBEAT)
   }
 

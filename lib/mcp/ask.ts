@@ -1,7 +1,8 @@
 /**
  * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
- * the older way of asking, by a request on the running stream. The newer way is in `rounds.ts`.
+ * the older way of asking, by a request on the running stream. The newer way is in `round-trips.ts`.
  */
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formFault } from '../core/form.ts'
@@ -9,8 +10,8 @@ import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
 import type { LiveCall } from '../core/call.ts'
 import type { Ability, Question } from '../core/question.ts'
 import type { Limits } from '../core/defaults.ts'
-import type { Link, Peer } from './link.ts'
-import type { Session } from './session.ts'
+import type { ResponseChannel } from './channel.ts'
+import type { Peer, Session } from './session.ts'
 
 /** Whether the client of a request can be asked in this way. */
 export function canAsk(peer: Peer, what: Ability): boolean {
@@ -100,9 +101,9 @@ function unfit(why: string): Fault {
 /** Questions that have no answer yet, each as the way to take it back. */
 export type OpenQuestions = Set<(reason: Fault) => void>
 
-/** Asks by a request on the link, and waits for its answer, which comes by another message of the session. */
+/** Asks by a request on the channel, and waits for its answer, which comes by another message of the session. */
 export function askOnStream(
-  question: Question, session: Session, link: Link, call: LiveCall, limits: Limits, peer: Peer,
+  question: Question, session: Session, channel: ResponseChannel, call: LiveCall, limits: Limits, peer: Peer,
   open: OpenQuestions,
 ): Promise<unknown> {
   const { method, params } = encodeQuestion(question, peer)
@@ -120,7 +121,7 @@ export function askOnStream(
       settle()
       // The client should stop bothering its user with it.
       const params = JSON.stringify({ requestId: id, reason: reason.message })
-      link.send(formatNotification('notifications/cancelled', params))
+      channel.send(formatNotification('notifications/cancelled', params))
       reject(reason)
     }
     const withdraw = (): void => giveUp(call.reason ?? new Fault('cancelled', 'The call has ended'))
@@ -138,13 +139,13 @@ export function askOnStream(
         reject(reason)
       },
     })
-    if (limits.askTimeoutMs <= 0x7fffffff) {
+    if (limits.askTimeoutMs <= MAX_TIMER_MS) {
       const late = `The client did not answer within ${limits.askTimeoutMs} ms`
       timer = setTimeout(() => giveUp(new Fault('timeout', late)), limits.askTimeoutMs)
     }
     call.signal.addEventListener('abort', withdraw)
     open.add(giveUp)
-    link.send(request)
+    channel.send(request)
   })
 }
 

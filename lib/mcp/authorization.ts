@@ -4,7 +4,9 @@
  *
  * Spec: RFC 9728; RFC 6750 §3; MCP 2025-11-25, Authorization.
  */
-import { problem, PROBLEM_JSON } from '../wire/problem.ts'
+import { formatChallenge } from '../wire/challenge.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
 
@@ -15,12 +17,11 @@ export function challenge(
   auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
   scopes?: readonly string[],
 ): string {
-  const parts = [
-    ...error === undefined ? [] : [`error="${error}"`],
-    ...scopes === undefined || scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`],
-    ...auth === undefined ? [] : [`resource_metadata="${metadataUrl(auth)}"`],
-  ]
-  return parts.length === 0 ? 'Bearer' : `Bearer ${parts.join(', ')}`
+  return formatChallenge({
+    error,
+    scope: scopes?.join(' '),
+    resource_metadata: auth === undefined ? undefined : metadataUrl(auth),
+  })
 }
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
@@ -35,7 +36,7 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
   const { resource, authorizationServers, scopes, name, documentation } = auth
   const reply: Reply = {
     status: 200,
-    type: 'application/json',
+    type: JSON_TYPE,
     headers: ['Cache-Control', 'public, max-age=3600'],
     body: JSON.stringify({
       resource,
@@ -50,10 +51,7 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
     path,
     methods: ['GET'],
     open: 'public',
-    refuse: ({ status, detail, requestId, headers }) => ({
-      status, type: PROBLEM_JSON, body: JSON.stringify(problem(status, detail, requestId)),
-      ...headers !== undefined && { headers },
-    }),
+    refuse: problemReply,
     handle: () => reply,
   }))
 }

@@ -5,16 +5,17 @@
  * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
  */
 import { isRecord } from '../core/content.ts'
+import { isSeverity } from '../core/log.ts'
 import { decodeHeaderValue } from '../wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { clientOf } from './handshake.ts'
 import { paramFault } from './param-headers.ts'
 import { assumed, modern, revisionOf, revisions } from './revisions.ts'
-import { isSeverity, META } from './turn.ts'
+import { META } from './request.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
-import type { Peer } from './link.ts'
+import type { Peer } from './session.ts'
 import type { Revision } from './revisions.ts'
 
 const HEADER_MISMATCH = -32020
@@ -134,13 +135,13 @@ function refused(error: RpcError, status = 400): Refused {
 }
 
 /** The peer of a request of a legacy client that is in no session. */
-const strangers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
+const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
   revision, { revision, capabilities: {}, client: undefined, logLevel: 'info', session: undefined },
 ]))
 
 /** A client of which nothing is known but its revision. */
-export function stranger(revision: Revision): Peer {
-  return strangers.get(revision)!
+export function anonymousPeer(revision: Revision): Peer {
+  return anonymousPeers.get(revision)!
 }
 
 /** The peer of a legacy request: its session, or a stranger. */
@@ -159,5 +160,5 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
   if (mcp.options.sessions === 'required') {
     return refused(rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
   }
-  return stranger(named)
+  return anonymousPeer(named)
 }

@@ -2,7 +2,7 @@
  * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
  * lists that were put together once.
  */
-import { Notices } from './notices.ts'
+import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
 import { Sessions } from './session.ts'
 import { toolTable } from './tools.ts'
@@ -39,7 +39,7 @@ export class McpContext {
   readonly seal: Seal
   readonly replay: ReplayBudget
   readonly sessions: Sessions
-  readonly notices: Notices
+  readonly notifications: Notifications
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
   /** What each revision says in every result, made once. */
@@ -62,12 +62,12 @@ export class McpContext {
       this.#noteTasks()
       this.texts.clear()
     })
-    this.notices = new Notices(this)
+    this.notifications = new Notifications(this)
   }
 
   /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */
-  quiet(): void {
-    this.notices.close()
+  closeIdle(): void {
+    this.notifications.close()
     for (const session of this.sessions.all) {
       session.standalone?.finish()
       if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
@@ -76,7 +76,7 @@ export class McpContext {
 
   /** Ends everything. */
   close(): void {
-    this.notices.close()
+    this.notifications.close()
     this.sessions.closeAll()
   }
 

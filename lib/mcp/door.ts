@@ -1,10 +1,11 @@
 /**
  * The MCP door: its paths, and what they say about themselves.
  */
+import { JSON_TYPE } from '../wire/media.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { McpContext } from './context.ts'
-import { get, post, refuse, remove } from './streamable.ts'
-import { openPair, postMessage } from './sse-pair.ts'
+import { get, post, refuse, remove } from './streamable-http.ts'
+import { openPair, postMessage } from './http-sse.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -14,12 +15,12 @@ import type { McpSetup } from './context.ts'
 export interface McpDoor {
   readonly endpoints: readonly Endpoint[]
   /** Ends what only waits; may be called again. */
-  quiet(): void
+  closeIdle(): void
   /** Ends everything. */
   close(): void
 }
 
-const accepts = ['application/json']
+const accepts = [JSON_TYPE]
 
 /** Opens the door. Throws `TypeError` where two tools would have one name. */
 export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
@@ -56,7 +57,7 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     })),
     ...metadataEndpoints(auth),
   ]
-  return { endpoints: guarded, quiet: () => mcp.quiet(), close: () => mcp.close() }
+  return { endpoints: guarded, closeIdle: () => mcp.closeIdle(), close: () => mcp.close() }
 }
 
 const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
@@ -68,7 +69,7 @@ const callOperation = {
   requestBody: {
     required: true,
     content: {
-      'application/json': {
+      [JSON_TYPE]: {
         schema: {
           type: 'object',
           properties: {
@@ -87,7 +88,7 @@ const callOperation = {
     200: {
       description: 'The answer',
       content: {
-        'application/json': { schema: { type: 'object' } },
+        [JSON_TYPE]: { schema: { type: 'object' } },
         'text/event-stream': { schema: { type: 'string' } },
       },
     },

@@ -38,7 +38,7 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** A fault as an error of a revision. What an author attached to it stands beside the sentence. */
-export function errorOf({ kind, detail }: Fault, said: string, revision: Revision): RpcError {
+export function mcpError({ kind, detail }: Fault, said: string, revision: Revision): RpcError {
   // A defect shows nothing of itself.
   const more = isRecord(detail) && kind !== 'internal' ? detail : undefined
   if (isLack(kind, more)) return lackOf(more, said)
@@ -69,7 +69,7 @@ export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision
 }
 
 /** What HTTP adds to it. */
-export function headersOf(
+export function faultHeaders(
   { kind, detail }: Fault, auth: Authorization | undefined,
 ): readonly string[] | undefined {
   if (kind === 'busy') return ['Retry-After', '1']

@@ -11,7 +11,7 @@ import type { ClientInfo } from '../core/call.ts'
 import type { McpContext } from './context.ts'
 import type { Revision } from './revisions.ts'
 import type { Handshake } from './session.ts'
-import type { Turn } from './turn.ts'
+import type { McpRequest } from './request.ts'
 
 /** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is no mistake. */
 export function decodeInitialize(params: unknown): Handshake | string {
@@ -50,13 +50,13 @@ export function initializeResult(mcp: McpContext, { revision }: Handshake, hasSt
 }
 
 /** `server/discover`. */
-export function discover(turn: Turn): object {
-  const { mcp, peer } = turn
+export function discover(request: McpRequest): object {
+  const { mcp, peer } = request
   return {
     supportedVersions: revisions.map(({ name }) => name),
     capabilities: capabilitiesOf(mcp, peer.revision, true),
     ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
-    ...cacheHints(turn),
+    ...cacheHints(request),
   }
 }
 

@@ -6,7 +6,7 @@
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { pick, toolDescriptor } from './shape.ts'
-import type { Turn } from './turn.ts'
+import type { McpRequest } from './request.ts'
 
 /** One item: the name that a cursor goes by, and what is shown. */
 interface Item { readonly name: string; readonly shown: object }
@@ -18,7 +18,7 @@ const PAGE_SIZE = 1_000
 const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
-const itemsOf: Readonly<Record<List, (turn: Turn) => readonly Item[]>> = {
+const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
   tools: ({ mcp, peer: { revision } }) => mcp.tools.listed.map((tool) => (
     { name: tool.name, shown: toolDescriptor(tool, revision) }
   )),
@@ -35,22 +35,22 @@ const itemsOf: Readonly<Record<List, (turn: Turn) => readonly Item[]>> = {
 }
 
 /** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
-export function page(turn: Turn, member: List): string {
-  const { mcp, params, peer } = turn
+export function page(request: McpRequest, member: List): string {
+  const { mcp, params, peer } = request
   const { cursor } = params
-  if (cursor !== undefined && cursor !== null) return pageText(turn, member, cursor)
+  if (cursor !== undefined && cursor !== null) return pageText(request, member, cursor)
   const key = `${member} ${peer.revision.name}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
-    text = pageText(turn, member, undefined)
+    text = pageText(request, member, undefined)
     mcp.texts.set(key, text)
   }
   return text
 }
 
-function pageText(turn: Turn, member: List, cursor: unknown): string {
-  const { mcp, peer } = turn
-  const items = itemsOf[member](turn)
+function pageText(request: McpRequest, member: List, cursor: unknown): string {
+  const { mcp, peer } = request
+  const items = itemsOf[member](request)
   const purpose = `${PURPOSE} ${member}`
   const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
   const from = cursor === undefined ? 0 : startOf(items, opened)
@@ -62,7 +62,7 @@ function pageText(turn: Turn, member: List, cursor: unknown): string {
     : undefined
   const result = { [member]: shown.map((item) => item.shown), nextCursor }
   return JSON.stringify(peer.revision.stamps
-    ? { resultType: 'complete', ...result, ...cacheHints(turn), _meta: turn.stamp }
+    ? { resultType: 'complete', ...result, ...cacheHints(request), _meta: request.stamp }
     : result)
 }
 
@@ -77,7 +77,7 @@ function startOf(items: readonly Item[], after: unknown): number {
 
 /** How long a client may keep a result, and for whom. */
 export function cacheHints(
-  { mcp }: Turn,
+  { mcp }: McpRequest,
 ): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
   const { ttlMs = 0, scope = 'private' } = mcp.options.cache ?? {}
   return { ttlMs, cacheScope: scope }

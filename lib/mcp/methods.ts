@@ -1,25 +1,27 @@
 /**
  * Method name → decode → operation → encode. Knows no transport: what comes in is a message and its
- * peer, what goes out leaves by the link.
+ * peer, what goes out leaves by the channel.
  */
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isSeverity } from '../core/log.ts'
 import { callTool } from '../core/operations.ts'
 import { complete, getPrompt, readResource } from '../core/reading.ts'
 import { formatError, METHOD_NOT_FOUND, rpcError } from '../wire/jsonrpc.ts'
 import { discover } from './handshake.ts'
 import { cacheHints, page } from './lists.ts'
-import { listen } from './notices.ts'
+import { listen } from './notifications.ts'
 import { MAX_SUBSCRIPTIONS } from './session.ts'
 import { isWrapped, promptResult, readResult, toolResult } from './shape.ts'
 import { TaskRun } from './task-run.ts'
 import { cancelTask, getTask, mayBecomeTask, updateTask } from './tasks.ts'
-import { isSeverity, Turn } from './turn.ts'
+import { McpRequest } from './request.ts'
 import type { LiveCall, Origin } from '../core/call.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
-import type { Link, Peer } from './link.ts'
+import type { ResponseChannel } from './channel.ts'
+import type { Peer } from './session.ts'
 
 /** A result, its JSON text, a promise of one of them, or nothing where the method answers by itself. */
 type Result = object | string | undefined | Promise<object | string | undefined>
@@ -27,7 +29,7 @@ type Result = object | string | undefined | Promise<object | string | undefined>
 /** What comes of a tool: the result's JSON text, or the result that tells of its failure. */
 type Outcome = object | string
 
-type Method = (turn: Turn) => Result
+type Method = (request: McpRequest) => Result
 
 const empty = '{}'
 const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
@@ -35,14 +37,14 @@ const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
   ['server/discover', discover],
-  ['tools/list', (turn) => page(turn, 'tools')],
+  ['tools/list', (request) => page(request, 'tools')],
   ['tools/call', toolsCall],
-  ['resources/list', (turn) => page(turn, 'resources')],
-  ['resources/templates/list', (turn) => page(turn, 'resourceTemplates')],
+  ['resources/list', (request) => page(request, 'resources')],
+  ['resources/templates/list', (request) => page(request, 'resourceTemplates')],
   ['resources/read', resourcesRead],
-  ['resources/subscribe', (turn) => subscription(turn, true)],
-  ['resources/unsubscribe', (turn) => subscription(turn, false)],
-  ['prompts/list', (turn) => page(turn, 'prompts')],
+  ['resources/subscribe', (request) => subscription(request, true)],
+  ['resources/unsubscribe', (request) => subscription(request, false)],
+  ['prompts/list', (request) => page(request, 'prompts')],
   ['prompts/get', promptsGet],
   ['completion/complete', completionComplete],
   ['logging/setLevel', setLevel],
@@ -52,32 +54,32 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['tasks/cancel', cancelTask],
 ])
 
-/** Answers one request, now or later. Never throws. The turn is returned for a disconnect to cancel. */
+/** Answers one request, now or later. Never throws. The request is returned for a disconnect to cancel. */
 export function dispatch(
-  mcp: McpContext, message: Message & { readonly kind: 'request' }, peer: Peer, origin: Origin, link: Link,
-): Turn | undefined {
+  mcp: McpContext, message: Message & { readonly kind: 'request' }, peer: Peer, origin: Origin, channel: ResponseChannel,
+): McpRequest | undefined {
   const { id, method: name } = message
   const method = peer.revision.methods.has(name) && isOffered(mcp, name) ? methods.get(name) : undefined
   if (method === undefined) {
     const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
-    link.finish(formatError(id, error), peer.revision.unknownMethodStatus)
+    channel.finish(formatError(id, error), peer.revision.unknownMethodStatus)
     return undefined
   }
   const params = isRecord(message.params) ? message.params : noParams
   const metadata = isRecord(params['_meta']) ? params['_meta'] : noParams
-  const turn = new Turn(mcp, peer, origin, link, id, params, metadata)
+  const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
   try {
-    const result = method(turn)
-    if (!(result instanceof Promise)) settle(turn, result)
-    else result.then((later) => settle(turn, later)).catch((error: unknown) => turn.fail(error))
+    const result = method(request)
+    if (!(result instanceof Promise)) settle(request, result)
+    else result.then((later) => settle(request, later)).catch((error: unknown) => request.fail(error))
   } catch (error) {
-    turn.fail(error)
+    request.fail(error)
   }
-  return turn
+  return request
 }
 
-function settle(turn: Turn, result: object | string | undefined): void {
-  if (result !== undefined) turn.succeed(result)
+function settle(request: McpRequest, result: object | string | undefined): void {
+  if (result !== undefined) request.succeed(result)
 }
 
 /** A method whose capability is off is unknown: what is advertised and what works agree. */
@@ -90,15 +92,15 @@ function isOffered(mcp: McpContext, method: string): boolean {
   return true
 }
 
-function stringParam(turn: Turn, name: string): string {
-  const value = turn.params[name]
+function stringParam(request: McpRequest, name: string): string {
+  const value = request.params[name]
   if (typeof value === 'string') return value
   throw new Fault('invalid', `params.${name} must be a string`)
 }
 
-function toolsCall(turn: Turn): Result {
-  const name = stringParam(turn, 'name')
-  const { mcp, params } = turn
+function toolsCall(request: McpRequest): Result {
+  const name = stringParam(request, 'name')
+  const { mcp, params } = request
   const given = params['arguments']
   if (given !== undefined && !isRecord(given)) {
     throw new Fault('invalid', 'params.arguments must be an object')
@@ -106,18 +108,18 @@ function toolsCall(turn: Turn): Result {
   const tool = mcp.tools.find(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
   const args = given ?? {}
-  const call = turn.call(['tools/call', name, args])
-  if (!mayBecomeTask(turn, tool)) return runTool(turn, tool, args, call)
-  turn.task = new TaskRun(turn, tool, call)
-  return turn.task.run(() => runTool(turn, tool, args, call))
+  const call = request.call(['tools/call', name, args])
+  if (!mayBecomeTask(request, tool)) return runTool(request, tool, args, call)
+  request.task = new TaskRun(request, tool, call)
+  return request.task.run(() => runTool(request, tool, args, call))
 }
 
-function runTool(turn: Turn, tool: Tool, args: unknown, call: LiveCall): Outcome | Promise<Outcome> {
-  const { mcp, peer } = turn
+function runTool(request: McpRequest, tool: Tool, args: unknown, call: LiveCall): Outcome | Promise<Outcome> {
+  const { mcp, peer } = request
   const wraps = isWrapped(tool)
   // Written at once: what JSON cannot say is the tool's failure like any other.
-  const shaped = (result: ToolResult): string => turn.encode(toolResult(result, peer.revision, wraps))
-  const failed = (error: unknown): object => toolFailure(turn, tool, error)
+  const shaped = (result: ToolResult): string => request.encode(toolResult(result, peer.revision, wraps))
+  const failed = (error: unknown): object => toolFailure(request, tool, error)
   try {
     const result = callTool(mcp.service, tool, args, call, peer.session?.workload)
     return result instanceof Promise ? result.then(shaped).catch(failed) : shaped(result)
@@ -127,30 +129,30 @@ function runTool(turn: Turn, tool: Tool, args: unknown, call: LiveCall): Outcome
 }
 
 /** What a model can mend, or should hear of, is a result; the rest is an error of the protocol. */
-function toolFailure(turn: Turn, tool: Tool, error: unknown): object {
+function toolFailure(request: McpRequest, tool: Tool, error: unknown): object {
   const fault = asFault(error)
   const { kind } = fault
   const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
   const isResult = kind === 'invalid' || kind === 'timeout' || kind === 'failed' || kind === 'internal'
-    || (isClientLack && turn.peer.revision.ask === 'request')
+    || (isClientLack && request.peer.revision.ask === 'request')
   if (!isResult) throw fault
-  const said = sentence(fault, turn.origin.requestId, turn.mcp.service.exposeErrors)
+  const said = sentence(fault, request.origin.requestId, request.mcp.service.exposeErrors)
   return { content: [text(kind === 'timeout' ? `${tool.name}: ${said}` : said)], isError: true }
 }
 
-function resourcesRead(turn: Turn): Result {
-  const uri = stringParam(turn, 'uri')
-  const { mcp, peer } = turn
-  const cache = peer.revision.stamps ? cacheHints(turn) : {}
-  const contents = readResource(mcp.service, uri, turn.call(['resources/read', uri]), peer.session?.workload)
+function resourcesRead(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  const { mcp, peer } = request
+  const cache = peer.revision.stamps ? cacheHints(request) : {}
+  const contents = readResource(mcp.service, uri, request.call(['resources/read', uri]), peer.session?.workload)
   return contents instanceof Promise
     ? contents.then((later) => ({ ...readResult(later), ...cache }))
     : { ...readResult(contents), ...cache }
 }
 
-function subscription(turn: Turn, isWanted: boolean): Result {
-  const uri = stringParam(turn, 'uri')
-  const { session } = turn.peer
+function subscription(request: McpRequest, isWanted: boolean): Result {
+  const uri = stringParam(request, 'uri')
+  const { session } = request.peer
   if (session === undefined) {
     throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
   }
@@ -162,30 +164,30 @@ function subscription(turn: Turn, isWanted: boolean): Result {
   return empty
 }
 
-function promptsGet(turn: Turn): Result {
-  const name = stringParam(turn, 'name')
-  const { mcp, params, peer } = turn
+function promptsGet(request: McpRequest): Result {
+  const name = stringParam(request, 'name')
+  const { mcp, params, peer } = request
   const args = params['arguments'] ?? {}
-  const call = turn.call(['prompts/get', name, args])
+  const call = request.call(['prompts/get', name, args])
   const result = getPrompt(mcp.service, name, args, call, peer.session?.workload)
   return result instanceof Promise
     ? result.then((later) => promptResult(later, peer.revision))
     : promptResult(result, peer.revision)
 }
 
-function completionComplete(turn: Turn): Result {
-  const { mcp, params, peer } = turn
+function completionComplete(request: McpRequest): Result {
+  const { mcp, params, peer } = request
   const { ref, argument, context } = params
-  const call = turn.call()
+  const call = request.call()
   const result = complete(mcp.service, ref, argument, context, call, peer.session?.workload)
   return result instanceof Promise ? result.then((completion) => ({ completion })) : { completion: result }
 }
 
-function setLevel(turn: Turn): Result {
-  const { level } = turn.params
+function setLevel(request: McpRequest): Result {
+  const { level } = request.params
   if (!isSeverity(level)) {
     throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
   }
-  if (turn.peer.session !== undefined) turn.peer.session.logLevel = level
+  if (request.peer.session !== undefined) request.peer.session.logLevel = level
   return empty
 }

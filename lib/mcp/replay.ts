@@ -10,7 +10,7 @@ import { formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Sink, Source } from '../http/exchange.ts'
 
-interface Kept { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
+interface KeptEvent { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
 
 /** Memory that all streams of one server share for clients that come back. */
 export class ReplayBudget {
@@ -45,7 +45,7 @@ export class ReplayStream {
   readonly id: string = randomBytes(12).toString('base64url')
   readonly #limits: Limits
   readonly #budget: ReplayBudget
-  #kept: Kept[] = []
+  #kept: KeptEvent[] = []
   #bytes = 0
   #count = 0
   #sink: Sink | undefined

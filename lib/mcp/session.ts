@@ -5,18 +5,29 @@
  * A session of another principal does not exist. Spec: MCP 2025-11-25, Transports, Session Management.
  */
 import { randomBytes } from 'node:crypto'
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
 import { ReplayStream } from './replay.ts'
-import type { ClientInfo, LiveCall, Severity } from '../core/call.ts'
+import type { ClientInfo, LiveCall } from '../core/call.ts'
+import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Id } from '../wire/jsonrpc.ts'
-import type { Peer } from './link.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'
 
 /** Addresses that one client may watch. */
 export const MAX_SUBSCRIPTIONS = 1_000
+
+/** What is known of the client of one request. */
+export interface Peer {
+  readonly revision: Revision
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly client: ClientInfo | undefined
+  /** What it wants to hear of logs; undefined: nothing. */
+  readonly logLevel: Severity | undefined
+  readonly session: Session | undefined
+}
 
 /** What `initialize` settled. */
 export interface Handshake {
@@ -173,7 +184,7 @@ export class Sessions {
   // One look at all of them, often enough that nobody stays much beyond the limit.
   #watch(): void {
     const { sessionIdleMs } = this.#limits
-    if (this.#timer !== undefined || sessionIdleMs > 0x7fffffff) return
+    if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
       for (const session of this.#byId.values()) {

@@ -17,13 +17,13 @@ import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
 import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
-import { readMessage, take } from './streamable.ts'
+import { readMessage, take } from './streamable-http.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../core/call.ts'
 import type { Id, Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
-import type { Peer } from './link.ts'
-import type { Turn } from './turn.ts'
+import type { Peer } from './session.ts'
+import type { McpRequest } from './request.ts'
 
 type Request = Message & { readonly kind: 'request' }
 
@@ -40,7 +40,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   session.onEnd = () => {}
   session.outlet = write
   /** What runs and stands alone, so that a cancellation finds it; undefined until its turn is known. */
-  const alone = new Map<Id, Turn | undefined>()
+  const alone = new Map<Id, McpRequest | undefined>()
 
   function receive(line: string): void {
     const parsed = parseJson(line, limits.maxDepth)
@@ -77,7 +77,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
 
   function run(message: Request, peer: Peer): void {
     const { id } = message
-    let turn: Turn | undefined
+    let turn: McpRequest | undefined
     // A request that was cancelled may end after another has taken its id.
     const free = (): void => { if (alone.get(id) === turn) alone.delete(id) }
     alone.set(id, undefined)

@@ -6,10 +6,11 @@
  * run that may become a task has no progress and no log, because tasks have none.
  * Spec: MCP SEP-2663, tasks extension; https://modelcontextprotocol.io/seps/2663-tasks-extension
  */
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { text } from '../core/content.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { decodeAnswer } from './ask.ts'
-import { rejectInTurn } from './rounds.ts'
+import { rejectInTurn } from './round-trips.ts'
 import { taskShape } from './tasks.ts'
 import type { LiveCall } from '../core/call.ts'
 import type { Question } from '../core/question.ts'
@@ -17,7 +18,7 @@ import type { Content } from '../core/content.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { TaskState } from '../core/task.ts'
 import type { Tool } from '../core/tool.ts'
-import type { Turn } from './turn.ts'
+import type { McpRequest } from './request.ts'
 
 /** A question that waits for `tasks/update`. */
 interface Open {
@@ -36,7 +37,7 @@ const refusals: ReadonlySet<FaultKind> = new Set([
 
 /** A run, from the call's beginning to the task's end. */
 export class TaskRun {
-  readonly #turn: Turn
+  readonly #request: McpRequest
   readonly #tool: Tool
   readonly #call: LiveCall
   /** The task, once there is one. */
@@ -48,8 +49,8 @@ export class TaskRun {
   #message: readonly Content[] | undefined
   #isShowing = false
 
-  constructor(turn: Turn, tool: Tool, call: LiveCall) {
-    this.#turn = turn
+  constructor(request: McpRequest, tool: Tool, call: LiveCall) {
+    this.#request = request
     this.#tool = tool
     this.#call = call
   }
@@ -75,23 +76,23 @@ export class TaskRun {
     output.then((result) => this.#succeed(result)).catch((error: unknown) => this.#fail(error))
     // A run that asks by now ends with its round, and comes back with the answers.
     setImmediate(() => {
-      if (!this.#call.over && !this.#turn.isAsking) this.begin()
+      if (!this.#call.over && !this.#request.isAsking) this.begin()
     })
     return undefined
   }
 
   /** Makes it a task and tells the client. Nothing where it is one, or is answered, or there is no room. */
   begin(): void {
-    const turn = this.#turn
-    if (this.#id !== undefined || turn.isFinished || this.#isFull) return
-    const { mcp, origin } = turn
+    const request = this.#request
+    if (this.#id !== undefined || request.isFinished || this.#isFull) return
+    const { mcp, origin } = request
     const { tasks } = mcp.service
     const { id } = tasks.create(origin.principal.id, '', [], { mcp: {} })
     this.#id = id
     mcp.taskRuns.set(id, this)
-    turn.divert((name, question, request) => this.#ask(name, question, request))
+    request.divert((name, question, request) => this.#ask(name, question, request))
     tasks.move(id, 'working', this.#message)
-    turn.succeed({ resultType: 'task', ...this.#shape() })
+    request.succeed({ resultType: 'task', ...this.#shape() })
   }
 
   /** What the handler says of its progress becomes the task's message. */
@@ -125,13 +126,13 @@ export class TaskRun {
   }
 
   get #isFull(): boolean {
-    const { tasks, limits } = this.#turn.mcp.service
+    const { tasks, limits } = this.#request.mcp.service
     return tasks.live >= limits.maxTasks
   }
 
   /** The task as it stands. */
   #shape(): object {
-    const { mcp: { service: { tasks, limits } }, origin } = this.#turn
+    const { mcp: { service: { tasks, limits } }, origin } = this.#request
     const task = tasks.get(origin.principal.id, this.#id!)
     // A task that runs is always at hand; only finished ones may be far away.
     return task === undefined || task instanceof Promise ? {} : taskShape(task, limits)
@@ -144,28 +145,28 @@ export class TaskRun {
   }
 
   #succeed(result: object | string): undefined {
-    if (!this.#needsTask()) return void this.#turn.succeed(result)
+    if (!this.#needsTask()) return void this.#request.succeed(result)
     // As JSON, so that nothing of it changes any more, and what JSON cannot say is found out here.
-    const kept = { result: JSON.parse(this.#turn.encode(result)) as object }
+    const kept = { result: JSON.parse(this.#request.encode(result)) as object }
     // What `tasks/get` will say has to fit too.
-    this.#turn.encode({ ...this.#shape(), ...kept })
+    this.#request.encode({ ...this.#shape(), ...kept })
     this.#end('completed', kept)
   }
 
   #fail(thrown: unknown): undefined {
     const isRefusal = this.#id === undefined && refusals.has(asFault(thrown).kind)
-    if (isRefusal || !this.#needsTask()) return void this.#turn.fail(thrown)
+    if (isRefusal || !this.#needsTask()) return void this.#request.fail(thrown)
     if (this.#isOver) return
-    const fault = this.#turn.faultOf(thrown)
+    const fault = this.#request.faultOf(thrown)
     if (fault.kind === 'cancelled') this.#end('canceled', {}, [text(fault.message)])
-    else this.#end('failed', { error: this.#turn.errorOf(fault) })
+    else this.#end('failed', { error: this.#request.errorOf(fault) })
   }
 
   #ask(name: string, question: Question, request: object): Promise<unknown> {
     const key = this.#fresh(name)
-    const { askTimeoutMs } = this.#turn.mcp.service.limits
+    const { askTimeoutMs } = this.#request.mcp.service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
-      const timer = askTimeoutMs > 0x7fffffff ? undefined : setTimeout(() => this.#giveUp(key), askTimeoutMs)
+      const timer = askTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => this.#giveUp(key), askTimeoutMs)
       this.#open.set(key, { question, request, timer, resolve, reject })
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
@@ -193,7 +194,7 @@ export class TaskRun {
     if (open === undefined) return
     this.#close(key, open)
     this.#show()
-    const { askTimeoutMs } = this.#turn.mcp.service.limits
+    const { askTimeoutMs } = this.#request.mcp.service.limits
     open.reject(new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
   }
 
@@ -207,18 +208,18 @@ export class TaskRun {
     if (this.#id === undefined || this.#isOver) return
     const inputRequests = Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]))
     const isAsking = this.#open.size > 0
-    this.#turn.mcp.service.tasks.keep(this.#id, { mcp: isAsking ? { inputRequests } : {} })
+    this.#request.mcp.service.tasks.keep(this.#id, { mcp: isAsking ? { inputRequests } : {} })
     this.#move(isAsking ? 'input-required' : 'working')
   }
 
   #move(state: TaskState): void {
-    this.#turn.mcp.service.tasks.move(this.#id!, state, this.#message)
+    this.#request.mcp.service.tasks.move(this.#id!, state, this.#message)
   }
 
   #end(state: TaskState, kept: Readonly<Record<string, unknown>>, message?: readonly Content[]): void {
     if (this.#isOver || this.#id === undefined) return
     this.#isOver = true
-    const { mcp } = this.#turn
+    const { mcp } = this.#request
     mcp.taskRuns.delete(this.#id)
     const left = [...this.#open]
     for (const [key, open] of left) this.#close(key, open)

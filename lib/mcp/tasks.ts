@@ -13,7 +13,7 @@ import type { Limits } from '../core/defaults.ts'
 import type { Task, TaskState } from '../core/task.ts'
 import type { Tool } from '../core/tool.ts'
 import type { TaskRun } from './task-run.ts'
-import type { Turn } from './turn.ts'
+import type { McpRequest } from './request.ts'
 
 /** The name by which both sides declare it. */
 export const TASKS = 'io.modelcontextprotocol/tasks'
@@ -31,19 +31,19 @@ const statuses: Readonly<Record<TaskState, string>> = {
  * Whether a call of the tool may be answered with a task. Throws `Fault('unsupported')` for a tool that
  * needs one and a client that does not know them; revisions without tasks run it like any other.
  */
-export function mayBecomeTask(turn: Turn, tool: Tool): boolean {
-  if (tool.task === 'forbidden' || !turn.peer.revision.methods.has('tasks/get')) return false
-  if (tool.task === 'required') requireTasks(turn)
-  return knowsTasks(turn)
+export function mayBecomeTask(request: McpRequest, tool: Tool): boolean {
+  if (tool.task === 'forbidden' || !request.peer.revision.methods.has('tasks/get')) return false
+  if (tool.task === 'required') requireTasks(request)
+  return knowsTasks(request)
 }
 
-function knowsTasks({ peer }: Turn): boolean {
+function knowsTasks({ peer }: McpRequest): boolean {
   const { extensions } = peer.capabilities
   return isRecord(extensions) && isRecord(extensions[TASKS])
 }
 
-function requireTasks(turn: Turn): void {
-  if (knowsTasks(turn)) return
+function requireTasks(request: McpRequest): void {
+  if (knowsTasks(request)) return
   throw new Fault('unsupported', `This client has not declared the extension ${TASKS}`, {
     ability: 'tasks', requiredCapabilities: { extensions: { [TASKS]: {} } },
   })
@@ -73,10 +73,10 @@ function lifeOf({ createdAt, status }: Task, { taskKeepMs }: Limits): number | n
 
 /** Does something with the task that the request names, and with its run, if it runs here. */
 function onTask(
-  turn: Turn, act: (task: Task, run: TaskRun | undefined) => object,
+  request: McpRequest, act: (task: Task, run: TaskRun | undefined) => object,
 ): object | Promise<object> {
-  requireTasks(turn)
-  const { mcp, origin, params: { taskId } } = turn
+  requireTasks(request)
+  const { mcp, origin, params: { taskId } } = request
   if (typeof taskId !== 'string') throw new Fault('invalid', 'params.taskId must be a string')
   const found = mcp.service.tasks.get(origin.principal.id, taskId)
   const go = (task: Task | undefined): object => {
@@ -92,14 +92,14 @@ function isOurs(task: Task | undefined): task is Task {
 }
 
 /** `tasks/get`. */
-export function getTask(turn: Turn): object | Promise<object> {
-  return onTask(turn, (task) => taskShape(task, turn.mcp.service.limits))
+export function getTask(request: McpRequest): object | Promise<object> {
+  return onTask(request, (task) => taskShape(task, request.mcp.service.limits))
 }
 
 /** `tasks/update`: brings answers. */
-export function updateTask(turn: Turn): object | Promise<object> {
-  return onTask(turn, (_task, run) => {
-    const { inputResponses } = turn.params
+export function updateTask(request: McpRequest): object | Promise<object> {
+  return onTask(request, (_task, run) => {
+    const { inputResponses } = request.params
     if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
     run?.answer(inputResponses)
     return {}
@@ -107,8 +107,8 @@ export function updateTask(turn: Turn): object | Promise<object> {
 }
 
 /** `tasks/cancel`: what has ended stays as it is. */
-export function cancelTask(turn: Turn): object | Promise<object> {
-  return onTask(turn, (_task, run) => {
+export function cancelTask(request: McpRequest): object | Promise<object> {
+  return onTask(request, (_task, run) => {
     run?.cancel()
     return {}
   })
@@ -124,8 +124,8 @@ export interface Following {
 }
 
 /** Looks up the tasks that a client wants to hear of. */
-export async function follow(turn: Turn, wanted: readonly string[]): Promise<Following> {
-  const { mcp: { service: { tasks, limits } }, origin: { principal: { id: owner } } } = turn
+export async function follow(request: McpRequest, wanted: readonly string[]): Promise<Following> {
+  const { mcp: { service: { tasks, limits } }, origin: { principal: { id: owner } } } = request
   const found = await Promise.all(wanted.map((id) => tasks.get(owner, id)))
   const ids = found.filter(isOurs).map(({ id }) => id)
   const stops: (() => void)[] = []
@@ -153,9 +153,9 @@ export async function follow(turn: Turn, wanted: readonly string[]): Promise<Fol
 }
 
 /** The ids in `notifications.taskIds`; undefined where there are none. */
-export function taskIdsIn(turn: Turn, value: unknown): readonly string[] | undefined {
+export function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
-  requireTasks(turn)
+  requireTasks(request)
   const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
     && value.every((id) => typeof id === 'string')
   if (!isFine) {

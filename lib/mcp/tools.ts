@@ -6,12 +6,13 @@
  */
 import { isRecord } from '../core/content.ts'
 import { LiveCall } from '../core/call.ts'
+import { CONVERSATION_ID } from '../core/conversation.ts'
 import { speak, timeoutOf } from '../core/operations.ts'
 import { defineTool } from '../core/tool.ts'
 import { headersFor } from './param-headers.ts'
 import type { Agent, Group } from '../core/agent.ts'
+import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import type { Outcome } from '../core/operations.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool, ToolResultInput } from '../core/tool.ts'
 
@@ -71,7 +72,7 @@ function askTool(service: Service, who: Agent | Group): Tool {
       properties: {
         message: { type: 'string' },
         session_id: {
-          type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.',
+          type: 'string', pattern: CONVERSATION_ID.source, description: 'Goes on with a conversation.',
         },
       },
       required: ['message'],
@@ -82,7 +83,7 @@ function askTool(service: Service, who: Agent | Group): Tool {
       if (sessionId === undefined) return say(service, who, message, call)
       const { conversations } = service
       const owner = call.principal.id
-      call.turns = conversations.history(owner, sessionId)
+      call.conversationHistory = conversations.history(owner, sessionId)
       return say(service, who, message, call, (said) => conversations.record(owner, sessionId, [
         { role: 'user', content: message }, { role: 'assistant', content: said },
       ]))
@@ -106,7 +107,7 @@ function say(
   service: Service, who: Agent | Group, prompt: string, call: LiveCall, onSaid?: (text: string) => void,
 ): ToolResultInput | Promise<ToolResultInput> {
   let pieces = 0
-  const finish = (outcome: Outcome): ToolResultInput => {
+  const finish = (outcome: Answer): ToolResultInput => {
     const { content, data, state, text } = outcome
     if (state === 'failed' || state === 'rejected') return { content, isError: true }
     onSaid?.(text)

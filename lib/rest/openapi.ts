@@ -3,7 +3,7 @@
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
 import { isRecord } from '../core/content.ts'
-import { schemas } from './operations.ts'
+import { schemas } from './openapi-operations.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 
@@ -16,7 +16,7 @@ const tags = [
 ]
 
 /** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
-export function describe(
+export function openapiDocument(
   service: Service, endpoints: readonly Endpoint[], baseUrl: string, keyed: boolean,
 ): object {
   const { catalog, name, version, description } = service

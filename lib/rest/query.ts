@@ -2,14 +2,15 @@
  * The body of a query: JSON in, what is asked out, or every member that is wrong. Never a guess.
  */
 import { isRecord } from '../core/content.ts'
-import type { Turn } from '../core/conversation.ts'
+import { CONVERSATION_ID } from '../core/conversation.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import type { ProblemError } from '../wire/problem.ts'
 
 /** What a client asks. */
 export interface Query {
   readonly query: string
   /** Undefined where the client sent none: then the conversation's own history holds. */
-  readonly history: readonly Turn[] | undefined
+  readonly history: readonly ChatMessage[] | undefined
   readonly sessionId: string | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   /** Undefined where `Accept` decides. */
@@ -18,7 +19,6 @@ export interface Query {
 
 /** The names under which clients of different habits send the text. */
 const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
-const SESSION_ID = /^[\w.-]{8,128}$/
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 /** Reads a parsed body. `headerSession` is the value of X-Session-Id. */
@@ -53,7 +53,7 @@ export function decodeQuery(
 }
 
 function isSessionId(value: unknown): boolean {
-  return typeof value === 'string' && SESSION_ID.test(value)
+  return typeof value === 'string' && CONVERSATION_ID.test(value)
 }
 
 function badSession(path: string): ProblemError {
@@ -89,25 +89,25 @@ function lastOf(messages: unknown, errors: ProblemError[]): Pick<Query, 'query' 
     return undefined
   }
   const before = errors.length
-  const turns = messages.flatMap((message: unknown, index) =>
-    turnOf(message, `/messages/${index}`, errors) ?? [])
+  const chat = messages.flatMap((message: unknown, index) =>
+    messageOf(message, `/messages/${index}`, errors) ?? [])
   if (errors.length > before) return undefined
-  const last = turns.findLastIndex((turn) => turn.role === 'user')
-  const query = turns[last]?.content
+  const last = chat.findLastIndex((one) => one.role === 'user')
+  const query = chat[last]?.content
   if (query === undefined || query.trim() === '') {
     errors.push({ path: '/messages', message: 'needs a user message that is not empty' })
     return undefined
   }
-  return { query, history: turns.toSpliced(last, 1) }
+  return { query, history: chat.toSpliced(last, 1) }
 }
 
-function turnOf(message: unknown, path: string, errors: ProblemError[]): Turn | undefined {
+function messageOf(message: unknown, path: string, errors: ProblemError[]): ChatMessage | undefined {
   if (!isRecord(message) || !roles.has(message['role'])) {
     errors.push({ path: `${path}/role`, message: 'must be user, assistant or system' })
     return undefined
   }
   const content = contentText(message['content'])
-  if (content !== undefined) return { role: message['role'] as Turn['role'], content }
+  if (content !== undefined) return { role: message['role'] as ChatMessage['role'], content }
   errors.push({ path: `${path}/content`, message: 'must be a string' })
   return undefined
 }

@@ -3,13 +3,12 @@
  */
 import { isRecord } from '../core/content.ts'
 import { asFault, sentence } from '../core/fault.ts'
+import { formatChallenge } from '../wire/challenge.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
-import type { Refusal, Reply } from '../http/exchange.ts'
-
-/** The media type of everything else. */
-export const JSON_TYPE = 'application/json'
+import type { Reply } from '../http/exchange.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
   'invalid': 422,
@@ -28,7 +27,7 @@ const statuses: Readonly<Record<FaultKind, number>> = {
 
 /** What a status asks for besides its document. */
 const companions: ReadonlyMap<number, readonly string[]> = new Map([
-  [401, ['WWW-Authenticate', 'Bearer']],
+  [401, ['WWW-Authenticate', formatChallenge({})]],
   [503, ['Retry-After', '1']],
 ])
 
@@ -38,12 +37,6 @@ export interface ProblemText { readonly status: number; readonly text: string }
 /** A value as a JSON reply. */
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
   return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
-}
-
-/** A refusal, as every endpoint of this door makes it. */
-export function refuse({ status, detail, requestId, headers }: Refusal): Reply {
-  const body = JSON.stringify(problem(status, detail, requestId))
-  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }
 
 /** A problem document of this door's own. `more` must be JSON. */
@@ -72,7 +65,7 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
 }
 
 /** A problem document as a reply. */
-export function problemReply({ status, text }: ProblemText): Reply {
+export function problemTextReply({ status, text }: ProblemText): Reply {
   const headers = companions.get(status)
   return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
 }

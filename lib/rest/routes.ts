@@ -3,11 +3,12 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import { acceptance } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { describeOperation, listOperation, queryOperation } from './operations.ts'
+import { describeOperation, listOperation, queryOperation } from './openapi-operations.ts'
 import { decodeQuery } from './query.ts'
-import { faultText, json, JSON_TYPE, problemReply, problemText, refuse } from './reply.ts'
+import { faultText, json, problemTextReply, problemText } from './reply.ts'
 import { QueryRun } from './run.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
@@ -39,7 +40,7 @@ function listEndpoint(service: Service): Endpoint {
     path: '/agents',
     methods: ['GET'],
     operations: { get: listOperation },
-    refuse,
+    refuse: problemReply,
     handle: () => json({ agents: [...service.catalog.groups, ...service.catalog.agents].map(summary) }),
   }
 }
@@ -53,7 +54,7 @@ function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
     path,
     methods: ['GET'],
     operations: { get: describeOperation },
-    refuse,
+    refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => {
       const who = named(exchange)
       const skills = who.kind === 'agent' ? who.skills : undefined
@@ -78,7 +79,7 @@ function queryEndpoint(
     methods: ['POST'],
     accepts: [JSON_TYPE],
     operations: { post: queryOperation },
-    refuse,
+    refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => ask(service, whoOf(exchange), exchange)),
   }
 }
@@ -87,7 +88,7 @@ function queryEndpoint(
 function caught(
   service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
 ): Reply | Promise<Reply> {
-  const failed = (error: unknown): Reply => problemReply(faultText(service, error, origin.requestId))
+  const failed = (error: unknown): Reply => problemTextReply(faultText(service, error, origin.requestId))
   try {
     const reply = work()
     return reply instanceof Promise ? reply.catch(failed) : reply
@@ -99,17 +100,17 @@ function caught(
 function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
   const { requestId } = exchange.origin
   const parsed = parseJson(exchange.body, service.limits.maxDepth)
-  if (!parsed.ok) return problemReply(problemText(400, parsed.why, requestId))
+  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
   const query = decodeQuery(parsed.value, exchange.head.sessionId)
   if (!('query' in query)) {
     const detail = query.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
-    return problemReply(problemText(422, detail.join('; '), requestId, { errors: query }))
+    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors: query }))
   }
   const { accept } = exchange.head
   const wantsEvents = acceptance(accept, EVENT_STREAM)
   const wantsJson = acceptance(accept, JSON_TYPE)
   if (wantsEvents === 0 && wantsJson === 0) {
-    return problemReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
+    return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
   }
   const run = new QueryRun(service, who, query, exchange)
   if (query.stream ?? wantsEvents > wantsJson) {

@@ -5,23 +5,25 @@ import { LiveCall } from '../core/call.ts'
 import { Fault } from '../core/fault.ts'
 import { describe, logLevelOf } from '../core/log.ts'
 import { answer } from '../core/operations.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
-import { faultText, JSON_TYPE, problemReply, problemText } from './reply.ts'
+import { faultText, problemTextReply, problemText } from './reply.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { Line, Severity } from '../core/call.ts'
+import type { CallChannel } from '../core/call.ts'
+import type { Severity } from '../core/log.ts'
+import type { Answer } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
-import type { Turn } from '../core/conversation.ts'
-import type { Outcome } from '../core/operations.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 import type { ProblemText } from './reply.ts'
 
 /** A query that is about to run: once, by `reply` or by `open`. It is its call's line too. */
-export class QueryRun implements Source, Line {
+export class QueryRun implements Source, CallChannel {
   readonly protocol = 'http'
   readonly sessionId: string
-  readonly history: readonly Turn[] | undefined
+  readonly history: readonly ChatMessage[] | undefined
   readonly #service: Service
   readonly #who: Agent | Group
   readonly #query: Query
@@ -63,7 +65,7 @@ export class QueryRun implements Source, Line {
     let count = 0
     const send = (event: string, data: string): boolean =>
       sink.write(formatEvent(data, event, String(++count)))
-    const finish = (outcome: Outcome): void => {
+    const finish = (outcome: Answer): void => {
       const wrong = this.#problem(outcome)
       if (wrong === undefined) send('done', this.#encode(outcome))
       else send('error', wrong.text)
@@ -91,14 +93,14 @@ export class QueryRun implements Source, Line {
     if (!this.#call.over) this.#call.cancel(new Fault('cancelled', 'The client has left'))
   }
 
-  #finished(outcome: Outcome): Reply {
+  #finished(outcome: Answer): Reply {
     const wrong = this.#problem(outcome)
-    if (wrong !== undefined) return problemReply(wrong)
+    if (wrong !== undefined) return problemTextReply(wrong)
     return { status: 200, type: JSON_TYPE, body: this.#encode(outcome) }
   }
 
   /** An agent that says itself that it failed, or that it will not. */
-  #problem({ state, text }: Outcome): ProblemText | undefined {
+  #problem({ state, text }: Answer): ProblemText | undefined {
     if (state !== 'failed' && state !== 'rejected') return undefined
     const detail = text === '' ? `The agent ${state === 'failed' ? 'failed' : 'rejected the query'}` : text
     const status = state === 'failed' ? 500 : 422
@@ -106,13 +108,13 @@ export class QueryRun implements Source, Line {
   }
 
   /** The reply as JSON text; what was said becomes part of the conversation. */
-  #encode(outcome: Outcome): string {
+  #encode(outcome: Answer): string {
     const { text, content, data, state, results } = outcome
     const { query } = this.#query
     const { maxResultBytes } = this.#service.limits
     // What was left as an artifact is no part of the spoken text.
-    const { left } = this.#call
-    const more = content.filter((block) => block.type !== 'text' || left?.includes(block) === true)
+    const { artifactContent } = this.#call
+    const more = content.filter((block) => block.type !== 'text' || artifactContent?.includes(block) === true)
     const reply = JSON.stringify({
       response: text,
       agent: this.#who.name,
@@ -127,7 +129,7 @@ export class QueryRun implements Source, Line {
     if (reply.length > maxResultBytes) {
       throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
     }
-    const said: readonly Turn[] = [{ role: 'user', content: query }, { role: 'assistant', content: text }]
+    const said: readonly ChatMessage[] = [{ role: 'user', content: query }, { role: 'assistant', content: text }]
     this.#service.conversations.record(this.#call.principal.id, this.sessionId, said)
     return reply
   }

@@ -2,7 +2,7 @@
  * The bounded memory home: a map with an expiry, a number of entries and a number of bytes. What has
  * expired goes first, then the oldest entry of the owner that holds most. Answers at once.
  */
-import type { Kept, Store } from '../core/store.ts'
+import type { Entry, Store } from '../core/store.ts'
 
 /** What one memory home may hold. */
 export interface MemoryLimits {
@@ -10,22 +10,22 @@ export interface MemoryLimits {
   readonly maxBytes: number
 }
 
-interface Entry extends Kept { readonly shelf: string; readonly key: string; readonly bytes: number }
+interface MemoryEntry extends Entry { readonly shelf: string; readonly key: string; readonly bytes: number }
 
 /** What one owner holds, the entry that was written last being the last. */
-interface Holding { readonly entries: Set<Entry>; bytes: number }
+interface Holding { readonly entries: Set<MemoryEntry>; bytes: number }
 
 /** How often a full home looks through all it has for what has expired. */
 const SWEEP_MS = 1_000
 
 /** Makes a memory home. Its state is gone with the process. */
 export function memoryStore(limits: MemoryLimits): Store {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, MemoryEntry>()
   const owners = new Map<string, Holding>()
   let bytes = 0
   let sweptAt = 0
 
-  function forget(entry: Entry): void {
+  function forget(entry: MemoryEntry): void {
     entries.delete(place(entry.shelf, entry.key))
     const holding = owners.get(entry.owner)!
     holding.entries.delete(entry)
@@ -34,7 +34,7 @@ export function memoryStore(limits: MemoryLimits): Store {
     bytes -= entry.bytes
   }
 
-  function keep(entry: Entry): void {
+  function keep(entry: MemoryEntry): void {
     entries.set(place(entry.shelf, entry.key), entry)
     let holding = owners.get(entry.owner)
     if (holding === undefined) owners.set(entry.owner, holding = { entries: new Set(), bytes: 0 })
@@ -43,7 +43,7 @@ export function memoryStore(limits: MemoryLimits): Store {
     bytes += entry.bytes
   }
 
-  function find(shelf: string, key: string, owner: string): Entry | undefined {
+  function find(shelf: string, key: string, owner: string): MemoryEntry | undefined {
     const entry = entries.get(place(shelf, key))
     if (entry === undefined || entry.owner !== owner) return undefined
     if (entry.expiresAt > Date.now()) return entry
@@ -68,9 +68,9 @@ export function memoryStore(limits: MemoryLimits): Store {
   }
 
   /** What the owner holds that holds most: most bytes, or most entries. */
-  function largest(isHeavy: boolean): Iterable<Entry> {
+  function largest(isHeavy: boolean): Iterable<MemoryEntry> {
     let most = -1
-    let found: Iterable<Entry> = []
+    let found: Iterable<MemoryEntry> = []
     for (const holding of owners.values()) {
       const held = isHeavy ? holding.bytes : holding.entries.size
       if (held <= most) continue

@@ -6,6 +6,8 @@
  * Spec: https://www.jsonrpc.org/specification
  */
 
+import { JSON_TYPE } from './media.ts'
+
 /** §4 `id`. Null is legal there, and a question of the dialect here. */
 export type Id = string | number | null
 
@@ -96,4 +98,30 @@ export function formatNotification(method: string, params?: string): string {
 export function formatRequest(id: Id, method: string, params?: string): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}"`
   return params === undefined ? `${head}}` : `${head},"params":${params}}`
+}
+
+/** An error as a whole HTTP answer. `undefined` leaves the id out, `null` writes it. */
+export function errorReply(
+  id: Id | undefined, error: RpcError, status: number, headers?: readonly string[],
+): {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly headers?: readonly string[]
+} {
+  return { status, type: JSON_TYPE, body: formatError(id, error), ...headers !== undefined && { headers } }
+}
+
+/** Why a request is refused before its message was read. */
+interface Refused {
+  readonly status: number
+  readonly detail: string
+  readonly headers?: readonly string[]
+  readonly unparsable?: boolean
+}
+
+/** The error of a refusal that was made before the message was read. */
+export function refusalError({ status, detail, unparsable }: Refused): RpcError {
+  const code = unparsable === true ? PARSE_ERROR : status >= 500 ? INTERNAL_ERROR : INVALID_REQUEST
+  return rpcError(code, detail)
 }

@@ -2,6 +2,9 @@
  * Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1.
  */
 
+/** The media type of JSON, in both directions of every door. */
+export const JSON_TYPE = 'application/json'
+
 /** A media type with the one parameter that matters here. */
 export interface MediaType {
   /** `type/subtype`, lower case. */

@@ -53,3 +53,22 @@ export function problem(
   // What is added must not stand in the place of what every reader relies on.
   return more === undefined ? members : { ...members, ...more, ...members }
 }
+
+/** Why a request is not answered, as far as a document about it needs to know. */
+interface Refused {
+  readonly status: number
+  readonly detail: string
+  readonly requestId: string
+  readonly headers?: readonly string[]
+}
+
+/** A refusal as a whole answer: status, media type, document, and the headers that the status asks for. */
+export function problemReply({ status, detail, requestId, headers }: Refused): {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly headers?: readonly string[]
+} {
+  const body = JSON.stringify(problem(status, detail, requestId))
+  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
+}

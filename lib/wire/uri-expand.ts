@@ -4,10 +4,8 @@
  *
  * Spec: RFC 6570 §3.2.
  */
-import type { Composite, Expression, Operator, TemplateValues, Variable } from './uri-template.ts'
-
-/** The prefix of a variable that has none. */
-export const WHOLE: number = Number.MAX_SAFE_INTEGER
+import { WHOLE } from './uri-parts.ts'
+import type { Composite, Expression, Operator, TemplateValues, Variable } from './uri-parts.ts'
 
 /** Throws `TypeError` where a prefix is to be cut of a list or a record. */
 export function expand({ operator, variables }: Expression, values: TemplateValues): string {

@@ -1,13 +1,13 @@
 /**
  * The way back: the parts of a URI template in, and out comes a function from a URI to its variables.
  *
- * The parts become a small program, run over the text. It tries another way where one leads nowhere, but
- * never goes twice through one fork at one place of the text; so the time is bounded by the length of the
- * program times the length of the text.
+ * Memoized backtracking: the parts become a small program, run over the text. Where one way leads nowhere it
+ * tries another, but never goes twice through one fork at one place of the text; so the time is bounded by
+ * the length of the program times the length of the text.
  * Spec: RFC 6570 §1.4 leaves matching open; what is read here is in the contract of `UriTemplate.match`.
  */
 import { cut, encodeReserved } from './uri-expand.ts'
-import type { Operator, Part, Variable } from './uri-template.ts'
+import type { Operator, Part, Variable } from './uri-parts.ts'
 
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192

@@ -6,17 +6,10 @@
  * the length of the URI, whoever wrote the URI. Knows nothing of schemes and of `..`.
  * Spec: RFC 6570, all four levels.
  */
-import { encodeReserved, expand, WHOLE } from './uri-expand.ts'
+import { encodeReserved, expand } from './uri-expand.ts'
 import { createMatch } from './uri-match.ts'
-
-/** A value of several: a list, or a record of names and values. */
-export type Composite = readonly string[] | { readonly [key: string]: string }
-
-/** What a variable may be given as. Undefined and null leave it out; an empty list or record does too. */
-export type TemplateValue = string | number | boolean | null | undefined | Composite
-
-/** Values by the variable's name. */
-export type TemplateValues = Readonly<Record<string, TemplateValue>>
+import { WHOLE } from './uri-parts.ts'
+import type { Expression, Operator, Part, TemplateValues, Variable } from './uri-parts.ts'
 
 /** A template, parsed. */
 export interface UriTemplate {
@@ -37,29 +30,6 @@ export interface UriTemplate {
    */
   match(uri: string): Readonly<Record<string, string | readonly string[]>> | undefined
 }
-
-/** RFC 6570 appendix A: what an operator does. */
-export interface Operator {
-  readonly sign: string
-  readonly first: string
-  readonly separator: string
-  readonly isNamed: boolean
-  /** What follows the name of an empty value. */
-  readonly ifEmpty: string
-  /** Whether reserved characters stay as they are. */
-  readonly isReserved: boolean
-  /** The characters that end a value when a URI is read. */
-  readonly stops: string
-}
-
-/** One variable in an expression. `max` is its prefix in characters. */
-export interface Variable { readonly name: string; readonly max: number; readonly isExploded: boolean }
-
-/** What stands between braces. */
-export interface Expression { readonly operator: Operator; readonly variables: readonly Variable[] }
-
-/** A piece of a template. A string is a piece of a URI already. */
-export type Part = string | Expression
 
 const simple: Operator = {
   sign: '', first: '', separator: ',', isNamed: false, ifEmpty: '', isReserved: false, stops: '/?#',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { errorOf } from '../../lib/a2a/faults.ts'
+import { a2aError } from '../../lib/a2a/faults.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 
@@ -21,7 +21,7 @@ test('every kind of fault has its number and its words', () => {
     ['internal', -32603, 'Internal error'],
   ]
   for (const [kind, code, message] of rows) {
-    assert.deepEqual(errorOf(new Fault(kind, 'why'), 'why'), { code, message, data: { detail: 'why' } }, kind)
+    assert.deepEqual(a2aError(new Fault(kind, 'why'), 'why'), { code, message, data: { detail: 'why' } }, kind)
   }
 })
 
@@ -34,6 +34,6 @@ test('what an author attaches stands beside the sentence and never in its place'
     [null, { data: null, detail: 'why' }],
   ]
   for (const [detail, data] of rows) {
-    assert.deepEqual(errorOf(new Fault('failed', 'why', detail), 'why').data, data)
+    assert.deepEqual(a2aError(new Fault('failed', 'why', detail), 'why').data, data)
   }
 })

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { answer, skills } from '../../lib/assistant/answer.ts'
-import type { Turn } from '../../lib/core/conversation.ts'
+import type { ChatMessage } from '../../lib/core/conversation.ts'
 
 const clock = { now: Date.UTC(2026, 2, 6, 13, 5), zone: 'UTC' }
 
 /** Says the prompts one after the other in one conversation and gives the answers. */
 function talk(...prompts: readonly string[]): readonly string[] {
-  const history: Turn[] = []
+  const history: ChatMessage[] = []
   return prompts.map((prompt) => {
     const text = [...answer(prompt, history, clock)].join('')
     history.push({ role: 'user', content: prompt }, { role: 'assistant', content: text })

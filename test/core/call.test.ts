@@ -5,11 +5,11 @@ import { LiveCall } from '../../lib/core/call.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
-import type { Line } from '../../lib/core/call.ts'
+import type { CallChannel } from '../../lib/core/call.ts'
 import type { Question } from '../../lib/core/question.ts'
 import type { Principal } from '../../lib/index.ts'
 
-const gone = new Fault('cancelled', 'The client has left')
+const gone = new Fault('cancelled', 'The client has artifactContent')
 
 test('nothing of a request is read before a handler wants it', () => {
   const read: string[] = []
@@ -50,7 +50,7 @@ test('an end aborts the signal, before it is asked for and after', () => {
   late.cancel(new Fault('timeout', 'too late'))
   for (const { reason } of [early.signal, signal]) {
     assert.equal((reason as DOMException).name, 'AbortError')
-    assert.equal((reason as DOMException).message, 'The client has left')
+    assert.equal((reason as DOMException).message, 'The client has artifactContent')
   }
   assert.equal(late.reason, gone)
 })
@@ -93,14 +93,14 @@ test('after the end whatever a handler says goes nowhere', async () => {
     call.once('a', () => said.push('run')),
   ]
   for (const question of dead) {
-    await assert.rejects(question, { name: 'AbortError', message: 'The client has left' })
+    await assert.rejects(question, { name: 'AbortError', message: 'The client has artifactContent' })
   }
   assert.deepEqual(said, [])
 })
 
 test('a question is carried by the line, and the clock stands still for it', async () => {
   const asked: Question[] = []
-  const line: Partial<Line> = {
+  const line: Partial<CallChannel> = {
     can: (what) => what !== 'roots',
     ask: async (question) => { asked.push(question); await sleep(60); return 'yes' },
   }
@@ -140,6 +140,6 @@ test('an artifact is content where the protocol has none', () => {
     name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }],
   })
   assert.deepEqual(
-    call.left, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }],
+    call.artifactContent, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }],
   )
 })

@@ -3,13 +3,13 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
-import type { Limits, Turn } from '../../lib/index.ts'
+import type { Limits, ChatMessage } from '../../lib/index.ts'
 
 function conversations(limits: Partial<Limits> = {}): Conversations {
   return new Conversations(limitsOf(limits))
 }
 
-const user = (content: string): Turn => ({ role: 'user', content })
+const user = (content: string): ChatMessage => ({ role: 'user', content })
 
 /** Which of the named conversations are still known. Looks without naming them. */
 function known(all: Conversations, owner: string, ids: readonly string[]): readonly string[] {

@@ -5,7 +5,7 @@ import { defineGroup } from '../../lib/core/agent.ts'
 import { answer, timeoutOf } from '../../lib/core/operations.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
-import type { Outcome } from '../../lib/core/operations.ts'
+import type { Answer } from '../../lib/core/answer.ts'
 import type { AgentOutput, GroupDefinition } from '../../lib/index.ts'
 
 function agent(
@@ -22,7 +22,7 @@ const failing = agent('Failing', () => { throw new Fault('failed', 'No ink') })
 const refusing = agent('Refusing', () => ({ text: 'Not that', state: 'rejected' }))
 const asking = agent('Asking', () => ({ text: 'Which?', state: 'input-required' }))
 
-async function ask(definition: Omit<GroupDefinition, 'name'>, said?: string[]): Promise<Outcome> {
+async function ask(definition: Omit<GroupDefinition, 'name'>, said?: string[]): Promise<Answer> {
   const { service } = serviceOf()
   const group = defineGroup({ name: 'Group', ...definition })
   return answer(
@@ -54,7 +54,7 @@ const working: readonly (readonly [
     'b(q)', 'Failing !No ink, B b(q)'],
 ]
 
-function sharesOf(results: Outcome['results']): string {
+function sharesOf(results: Answer['results']): string {
   return (results ?? []).map(({ agent: name, response, error }) => {
     return `${name} ${error === undefined ? response : `!${error}`}`
   }).join(', ')
@@ -90,7 +90,7 @@ test('a group that cannot go on says who failed, and what was said before', asyn
     await assert.rejects(ask(group), (error) => {
       assert.ok(error instanceof Fault, what)
       assert.deepEqual([error.kind, error.message], ['failed', message], what)
-      assert.equal(sharesOf((error.detail as { results: Outcome['results'] }).results), who, what)
+      assert.equal(sharesOf((error.detail as { results: Answer['results'] }).results), who, what)
       return true
     })
   }

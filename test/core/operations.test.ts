@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent } from '../../lib/core/agent.ts'
-import { answer, callTool, perform } from '../../lib/core/operations.ts'
+import { answer, callTool, runHandler } from '../../lib/core/operations.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
@@ -88,7 +88,7 @@ test('a run that ends its own call leaves no clock running', async () => {
     return never
   }
   const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
-  await assert.rejects(async () => perform(service, call, 60_000, run), { kind: 'cancelled' })
+  await assert.rejects(async () => runHandler(service, call, 60_000, run), { kind: 'cancelled' })
   assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
 })
 

@@ -4,7 +4,7 @@ import { limitsOf } from '../../lib/core/defaults.ts'
 import { isFinished, Tasks } from '../../lib/core/task.ts'
 import { memoryStore } from '../../lib/index.ts'
 import type { Artifact, Task, TaskEvent, TaskState } from '../../lib/core/task.ts'
-import type { Content, Kept, Limits, Store } from '../../lib/index.ts'
+import type { Content, Entry, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(
   limits: Partial<Limits> = {}, store: Store = memoryStore({ maxEntries: 100, maxBytes: 1e6 }),
@@ -178,7 +178,7 @@ test('a finished task is gone when its time is over', async () => {
 
 /** A home far away, that keeps things when it is let. */
 function remote(): Store & { readonly release: (error?: Error) => void } {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, Entry>()
   let settle: ((error?: Error) => void) | undefined
   return {
     read: async (shelf, key, owner) => {

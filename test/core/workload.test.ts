@@ -53,7 +53,7 @@ test('who waits for the last call waits for those that somebody waits for, and n
   workload.enter(late)
   const deserting = workload.idle(60_000)
   late.cancel(gone)
-  workload.desert()
+  workload.notifyIfIdle()
   await deserting
   workload.enter(callOf())
   await workload.idle(10)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createAuthenticate } from '../../lib/http/auth.ts'
-import { readHead } from '../../lib/http/head.ts'
+import { readHead } from '../../lib/http/headers.ts'
 import type { ApiKey, AuthRequest } from '../../lib/http/auth.ts'
 import type { Principal } from '../../lib/index.ts'
 

@@ -13,8 +13,8 @@ import { createFetch } from '../../lib/http/fetch.ts'
 import { createGate } from '../../lib/http/gate.ts'
 import { createGuard } from '../../lib/http/guard.ts'
 import { createListener } from '../../lib/http/listener.ts'
-import { Outbox } from '../../lib/http/outbox.ts'
-import { createRouter } from '../../lib/http/router.ts'
+import { DeferredStream } from '../../lib/http/deferred-stream.ts'
+import { createRouteTable } from '../../lib/http/router.ts'
 import { Streams } from '../../lib/http/sink.ts'
 import { EVENT_STREAM, eventReader, formatEvent } from '../../lib/wire/sse.ts'
 import { dial, eventually, request } from '../fixtures/client.ts'
@@ -35,7 +35,7 @@ async function house(
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, trustProxy: false,
-    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }),
+    router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
     isDraining: () => false,
   })
@@ -90,7 +90,7 @@ async function all(response: Response): Promise<readonly string[]> {
 test('an answer is held open until it is known whether it is one document or a stream', async (t) => {
   const hold = endpoint('/hold', 'POST', async ({ body }: Exchange) => {
     const { steps } = JSON.parse(body) as { steps: number }
-    const outbox = new Outbox()
+    const outbox = new DeferredStream()
     let open: (reply: Reply) => void = () => {}
     const reply = new Promise<Reply>((resolve) => { open = resolve })
     void (async () => {
@@ -122,7 +122,7 @@ test('a question is asked on a running stream, and its answer comes with another
   const open = new Map<string, (answer: string) => void>()
   let count = 0
   const ask = endpoint('/ask', 'GET', () => {
-    const outbox = new Outbox()
+    const outbox = new DeferredStream()
     const id = String(++count)
     outbox.write(formatEvent(id, 'question'))
     open.set(id, (answer) => outbox.end(formatEvent(`You said ${answer}`, 'result')))

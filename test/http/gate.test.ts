@@ -6,10 +6,10 @@ import { createAuthenticate } from '../../lib/http/auth.ts'
 import { BodyBudget } from '../../lib/http/body.ts'
 import { createGate } from '../../lib/http/gate.ts'
 import { createGuard } from '../../lib/http/guard.ts'
-import { createRouter } from '../../lib/http/router.ts'
+import { createRouteTable } from '../../lib/http/router.ts'
 import type { Endpoint, Refusal, Reply } from '../../lib/http/exchange.ts'
 import type { GateOptions } from '../../lib/http/gate.ts'
-import type { Arrival, Visit } from '../../lib/http/visit.ts'
+import type { RequestHead, HttpRequest } from '../../lib/http/request.ts'
 
 function endpoint(path: string, methods: readonly string[], more: Partial<Endpoint> = {}): Endpoint {
   const refuse = ({ status, detail, headers }: Refusal): Reply =>
@@ -24,31 +24,31 @@ const endpoints = [
   endpoint('/card', ['GET'], { open: 'public' }),
 ]
 
-function visitOf(options: Partial<GateOptions>, arrival: Partial<Arrival>): Visit {
+function requestOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): HttpRequest {
   const gate = createGate({
     name: 'Test "House"', limits: defaults, budget: new BodyBudget(defaults.maxBodiesBytes), log: () => {},
     anonymous,
-    router: createRouter(endpoints), guard: createGuard({ isKeyed: () => false }),
+    router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
     mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false, ...options,
   })
-  const visit = gate({
+  const request = gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
     secure: false,
-    remoteAddress: '127.0.0.1', onGone: () => {}, ...arrival,
+    remoteAddress: '127.0.0.1', onGone: () => {}, ...incoming,
   })
-  assert.ok(!(visit instanceof Promise))
-  return visit
+  assert.ok(!(request instanceof Promise))
+  return request
 }
 
-const post = (...headers: readonly string[]): Partial<Arrival> =>
+const post = (...headers: readonly string[]): Partial<RequestHead> =>
   ({ method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '2', ...headers] })
 const FOREIGN_HOST = ['host', 'evil.example']
 const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
 const keyed: Partial<GateOptions> = { authenticate: () => createAuthenticate('k') }
 const JSON_BODY = ['content-type', 'application/json'] as const
 
-const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, status: number | undefined])[] = [
+const frames: readonly (readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined])[] = [
   ['HTTP/1.0', { httpVersion: '1.0' }, undefined],
   ['HTTP/0.9', { httpVersion: '0.9' }, 505],
   ['HTTP/2 in name only', { httpVersion: '2.0' }, 505],
@@ -86,12 +86,12 @@ const frames: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
 ]
 
 test('a frame, a name or a place that is not good ends the matter before any body is read', () => {
-  for (const [what, arrival, status] of frames) {
-    assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  for (const [what, incoming, status] of frames) {
+    assert.equal(requestOf({}, incoming).refusal?.status, status, what)
   }
 })
 
-const bodies: readonly (readonly [what: string, arrival: Partial<Arrival>, status: number | undefined])[] = [
+const bodies: readonly (readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined])[] = [
   ['JSON', post(...JSON_BODY), undefined],
   ['JSON in UTF-8', post('content-type', 'Application/JSON; charset="UTF-8"'), undefined],
   ['another type that is taken', post('content-type', 'application/a2a+json'), undefined],
@@ -120,45 +120,45 @@ const bodies: readonly (readonly [what: string, arrival: Partial<Arrival>, statu
 ]
 
 test('a body is judged by its headers', () => {
-  for (const [what, arrival, status] of bodies) {
-    assert.equal(visitOf({}, arrival).refusal?.status, status, what)
+  for (const [what, incoming, status] of bodies) {
+    assert.equal(requestOf({}, incoming).refusal?.status, status, what)
   }
 })
 
 test('a body that finds no room beside the others is not begun', () => {
   const budget = new BodyBudget(10)
   budget.take(9)
-  const { refusal } = visitOf({ budget }, post(...JSON_BODY))
+  const { refusal } = requestOf({ budget }, post(...JSON_BODY))
   assert.equal(refusal?.status, 503)
   assert.deepEqual(refusal?.headers, ['Retry-After', '1'])
 })
 
 test('a refusal has the form of the endpoint that it concerns', () => {
   assert.match(
-    String(visitOf({}, post()).refusal?.body), /^\/ refuses: The body must be application\/json or/,
+    String(requestOf({}, post()).refusal?.body), /^\/ refuses: The body must be application\/json or/,
   )
   assert.match(
-    String(visitOf({}, { method: 'PUT', target: '/list' }).refusal?.body),
+    String(requestOf({}, { method: 'PUT', target: '/list' }).refusal?.body),
     /^\/list refuses: This path answers GET/,
   )
-  const nowhere = visitOf({}, { target: '/nothing' }).refusal
+  const nowhere = requestOf({}, { target: '/nothing' }).refusal
   assert.equal(nowhere?.type, 'application/problem+json')
 })
 
 test('a path says which methods it has', () => {
-  assert.deepEqual(visitOf({}, { method: 'PUT' }).refusal?.headers, ['Allow', 'GET, HEAD, POST'])
+  assert.deepEqual(requestOf({}, { method: 'PUT' }).refusal?.headers, ['Allow', 'GET, HEAD, POST'])
   assert.deepEqual(
-    visitOf({}, { method: 'OPTIONS' }).refusal,
+    requestOf({}, { method: 'OPTIONS' }).refusal,
     { status: 204, headers: ['Allow', 'GET, HEAD, POST, OPTIONS'] },
   )
-  assert.deepEqual(visitOf({}, { method: 'OPTIONS', target: '*' }).refusal,
+  assert.deepEqual(requestOf({}, { method: 'OPTIONS', target: '*' }).refusal,
     { status: 204, headers: ['Allow', 'GET, POST, OPTIONS'] })
-  assert.equal(visitOf({}, { method: 'OPTIONS', target: '/nothing' }).refusal?.status, 404)
+  assert.equal(requestOf({}, { method: 'OPTIONS', target: '/nothing' }).refusal?.status, 404)
 })
 
 /** What is wrong with a request, more of it in each row, and the one thing that it is told. */
 const order: readonly (readonly [
-  what: string, arrival: Partial<Arrival>, options: Partial<GateOptions>, status: number,
+  what: string, incoming: Partial<RequestHead>, options: Partial<GateOptions>, status: number,
 ])[] = [
   ['drains', post(...JSON_BODY), { isDraining: () => true }, 503],
   ['drains, bad body', post('content-type', 'text/plain'), { isDraining: () => true }, 503],
@@ -172,29 +172,29 @@ const order: readonly (readonly [
 ]
 
 test('guard, key, place, load, body: whatever comes first is what a request is told', () => {
-  for (const [what, arrival, options, status] of order) {
-    assert.equal(visitOf(options, arrival).refusal?.status, status, what)
+  for (const [what, incoming, options, status] of order) {
+    assert.equal(requestOf(options, incoming).refusal?.status, status, what)
   }
 })
 
 test('who has no key is told how to bring one', () => {
-  const { refusal } = visitOf(keyed, { target: '/list' })
+  const { refusal } = requestOf(keyed, { target: '/list' })
   assert.equal(refusal?.status, 401)
   assert.deepEqual(refusal?.headers, ['WWW-Authenticate', 'Bearer realm="Test House"'])
 })
 
 test('what is open needs no key, and a closing server still answers what always answers', () => {
-  assert.equal(visitOf(keyed, {}).refusal, undefined)
-  assert.equal(visitOf(keyed, { target: '/card' }).refusal, undefined)
-  assert.equal(visitOf({ isDraining: () => true }, {}).refusal, undefined)
+  assert.equal(requestOf(keyed, {}).refusal, undefined)
+  assert.equal(requestOf(keyed, { target: '/card' }).refusal, undefined)
+  assert.equal(requestOf({ isDraining: () => true }, {}).refusal, undefined)
 })
 
 test('where nobody needs a key everybody is anonymous, whatever they bring', () => {
-  const visit = visitOf(
+  const request = requestOf(
     {}, { rawHeaders: ['host', 'localhost', 'authorization', 'Bearer x', 'x-api-key', 'y'] },
   )
-  assert.equal(visit.refusal, undefined)
-  assert.equal(visit.principal, anonymous)
+  assert.equal(request.refusal, undefined)
+  assert.equal(request.principal, anonymous)
 })
 
 test('a check of keys that breaks lets nobody in and shows nothing', async () => {
@@ -206,7 +206,7 @@ test('a check of keys that breaks lets nobody in and shows nothing', async () =>
     const gate = createGate({
       name: 'Test', limits: defaults, budget: new BodyBudget(1),
       log: (level, message) => logged.push(level, message), anonymous,
-      router: createRouter(endpoints), guard: createGuard({ isKeyed: () => true }), authenticate: () => check,
+      router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => true }), authenticate: () => check,
       mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false,
     })
     const { refusal } = await gate({
@@ -231,8 +231,8 @@ const mounted: readonly (readonly [target: string, path: string, status: number 
 
 test('below a mount path everything is where it was, above it is nothing', () => {
   for (const [target, path, status] of mounted) {
-    const visit = visitOf({ mountPath: '/team' }, { target })
-    assert.equal(visit.path, path, target)
-    assert.equal(visit.refusal?.status, status, target)
+    const request = requestOf({ mountPath: '/team' }, { target })
+    assert.equal(request.path, path, target)
+    assert.equal(request.refusal?.status, status, target)
   }
 })

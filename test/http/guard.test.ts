@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createGuard, isLoopback } from '../../lib/http/guard.ts'
-import { readHead } from '../../lib/http/head.ts'
+import { readHead } from '../../lib/http/headers.ts'
 import type { Bind, GuardOptions } from '../../lib/http/guard.ts'
-import type { Head } from '../../lib/http/exchange.ts'
+import type { KnownHeaders } from '../../lib/http/exchange.ts'
 
 const open: GuardOptions = { isKeyed: () => false }
 
-function head(host?: string, origin?: string): Head {
+function head(host?: string, origin?: string): KnownHeaders {
   return readHead([
     ...host === undefined ? [] : ['host', host], ...origin === undefined ? [] : ['origin', origin],
   ])

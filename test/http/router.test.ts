@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRouter, parseTarget } from '../../lib/http/router.ts'
+import { createRouteTable, parseTarget } from '../../lib/http/router.ts'
 import type { Endpoint } from '../../lib/http/exchange.ts'
 
 function endpoint(path: string, ...methods: string[]): Endpoint {
   return { path, methods, handle: () => ({ status: 200 }), refuse: ({ status }) => ({ status }) }
 }
 
-const router = createRouter([
+const router = createRouteTable([
   endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'),
   endpoint('/agents/list', 'GET'), endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'),
   endpoint('/agents/{agent}/a2a', 'POST'), endpoint('/tasks/{id}', 'GET'),
@@ -73,9 +73,9 @@ const meetings: readonly (readonly [Endpoint, Endpoint])[] = [
 
 test('two endpoints on one path and method are a mistake, whatever their names are called', () => {
   for (const pair of meetings) {
-    assert.throws(() => createRouter(pair), /^TypeError: Two routes meet at .*; change/)
+    assert.throws(() => createRouteTable(pair), /^TypeError: Two routes meet at .*; change/)
   }
-  createRouter([
+  createRouteTable([
     endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'),
     endpoint('/tasks/{id}:cancel', 'POST'),
   ])

@@ -9,7 +9,7 @@ import { answer, capabilities, form, get, send, serving, started, TASKS, update 
 import type { ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { Json, ModernOptions } from './client.ts'
 
-type Kept = Parameters<NonNullable<ServerOptions['store']>['write']>[2]
+type Entry = Parameters<NonNullable<ServerOptions['store']>['write']>[2]
 
 function listen(server: TriportServer, taskIds: unknown, options: ModernOptions = {}): Promise<Response> {
   return modern(server, 'subscriptions/listen', { notifications: { taskIds } }, { capabilities, ...options })
@@ -95,7 +95,7 @@ test('a task is its principal\'s own: for every other it does not exist', async 
 })
 
 /** A home of tasks that takes its time, or never answers. */
-function slowStore(kept: Map<string, Kept>): NonNullable<ServerOptions['store']> {
+function slowStore(kept: Map<string, Entry>): NonNullable<ServerOptions['store']> {
   return {
     read: async (shelf, key, owner) => {
       await sleep(2)
@@ -112,7 +112,7 @@ function slowStore(kept: Map<string, Kept>): NonNullable<ServerOptions['store']>
 }
 
 test('a finished task is read where it is kept, by other processes too; until then here', async () => {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, Entry>()
   const server = serving('required', () => 'done', { store: slowStore(kept) })
   const taskId = await started(server)
   assert.equal(said((await get(server, taskId)).result), 'done')
@@ -199,7 +199,7 @@ test('who listens to other things hears of no task, and taskIds must be a list o
 })
 
 test('a listener that has left is told nothing more, wherever it left', async () => {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, Entry>()
   const { promise, open } = gate<string>()
   const server = serving('required', () => promise, { store: slowStore(kept) })
   const taskId = await started(server)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
-import type { Kept, Store } from '../../lib/index.ts'
+import type { Entry, Store } from '../../lib/index.ts'
 
 const later = Date.now() + 60_000
 
-function kept(owner: string, value = 'x', expiresAt = later): Kept {
+function kept(owner: string, value = 'x', expiresAt = later): Entry {
   return { owner, value, expiresAt }
 }
 
@@ -16,7 +16,7 @@ function keysOf(store: Store, owner: string): readonly string[] {
 test('what is kept is there for its owner, on its shelf, and for nobody else', () => {
   const store = memoryStore({ maxEntries: 10, maxBytes: 1_000 })
   store.write('s', 'a', kept('ann', 'one'))
-  assert.equal((store.read('s', 'a', 'ann') as Kept).value, 'one')
+  assert.equal((store.read('s', 'a', 'ann') as Entry).value, 'one')
   assert.equal(store.read('s', 'a', 'bob'), undefined)
   assert.equal(store.read('t', 'a', 'ann'), undefined)
   store.remove('s', 'a', 'bob')
@@ -34,7 +34,7 @@ test('a later value stands in the place of the one before, and is the last writt
     store.write('s', key, kept('ann', value))
   }
   assert.deepEqual(keysOf(store, 'ann'), ['a', 'b'])
-  assert.equal((store.read('s', 'a', 'ann') as Kept).value, '3')
+  assert.equal((store.read('s', 'a', 'ann') as Entry).value, '3')
 })
 
 test('what has expired is gone, and goes first', () => {
@@ -77,6 +77,6 @@ test('names that mean something to JavaScript, or hold line breaks, are plain na
   for (const key of ['__proto__', 'constructor', 'a\nb']) {
     assert.equal(store.read('s', key, 'ann'), undefined)
     store.write('s', key, kept('__proto__', key))
-    assert.equal((store.read('s', key, '__proto__') as Kept).value, key)
+    assert.equal((store.read('s', key, '__proto__') as Entry).value, key)
   }
 })

@@ -2,6 +2,7 @@
  * What the OpenAPI description says of the A2A door's operations, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
+import { JSON_TYPE } from '../wire/media.ts'
 
 /** A piece of an OpenAPI document. */
 export type Operation = Readonly<Record<string, unknown>>
@@ -10,7 +11,7 @@ const text: Operation = { type: 'string' }
 const anything: Operation = { type: 'object' }
 
 function jsonBody(description: string, schema: Operation): Operation {
-  return { description, content: { 'application/json': { schema } } }
+  return { description, content: { [JSON_TYPE]: { schema } } }
 }
 
 function objectOf(properties: Operation, ...required: readonly string[]): Operation {
@@ -40,7 +41,7 @@ export const sendOperation: Operation = {
   requestBody: {
     required: true,
     content: {
-      'application/json': {
+      [JSON_TYPE]: {
         schema: objectOf({
           jsonrpc: { const: '2.0' },
           id,

@@ -3,15 +3,15 @@
  * see of it. Also how it is refused, which is the endpoint's word wherever there is one.
  */
 import { randomBytes } from 'node:crypto'
-import { problem, PROBLEM_JSON } from '../wire/problem.ts'
-import { findHeader, headersOf, readHead } from './head.ts'
+import { problemReply } from '../wire/problem.ts'
+import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
-import type { Endpoint, Exchange, Head, Refusal, Reply } from './exchange.ts'
+import type { Endpoint, Exchange, KnownHeaders, Refusal, Reply } from './exchange.ts'
 import type { Bind } from './guard.ts'
 
 /** The head of a request, as a transport hands it over. */
-export interface Arrival {
+export interface RequestHead {
   readonly method: string
   /** The request target as it came: origin form or absolute form. */
   readonly target: string
@@ -23,8 +23,8 @@ export interface Arrival {
   onGone(listener: () => void): void
 }
 
-/** What one server's visits have in common. */
-export interface VisitOptions {
+/** What one server's requests have in common. */
+export interface RequestOptions {
   /** The principal of whoever needs no key. */
   readonly anonymous: Principal
   /** '' or a path with a leading and no final `/`. */
@@ -41,9 +41,9 @@ const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
 /** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
-export class Visit implements Exchange, Origin {
-  readonly arrival: Arrival
-  readonly head: Head
+export class HttpRequest implements Exchange, Origin {
+  readonly incoming: RequestHead
+  readonly head: KnownHeaders
   path = ''
   query = ''
   params: ReadonlyMap<string, string> = noParams
@@ -55,18 +55,18 @@ export class Visit implements Exchange, Origin {
   /** CORS headers for the reply. */
   corsHeaders: readonly string[] = none
   hostIsListed = false
-  readonly #options: VisitOptions
+  readonly #options: RequestOptions
   #requestId: string | undefined
   #headers: ReadonlyMap<string, string> | undefined
 
-  constructor(arrival: Arrival, options: VisitOptions) {
-    this.arrival = arrival
-    this.head = readHead(arrival.rawHeaders)
+  constructor(incoming: RequestHead, options: RequestOptions) {
+    this.incoming = incoming
+    this.head = readHead(incoming.rawHeaders)
     this.principal = options.anonymous
     this.#options = options
   }
 
-  get method(): string { return this.arrival.method }
+  get method(): string { return this.incoming.method }
   get origin(): Origin { return this }
 
   get requestId(): string {
@@ -79,22 +79,22 @@ export class Visit implements Exchange, Origin {
   }
 
   get headers(): ReadonlyMap<string, string> {
-    return this.#headers ??= headersOf(this.arrival.rawHeaders)
+    return this.#headers ??= handlerHeaders(this.incoming.rawHeaders)
   }
 
   header(name: string): string | undefined {
-    return findHeader(this.arrival.rawHeaders, name)
+    return findHeader(this.incoming.rawHeaders, name)
   }
 
   onGone(listener: () => void): void {
-    this.arrival.onGone(listener)
+    this.incoming.onGone(listener)
   }
 
   get baseUrl(): string {
     const { publicUrl, mountPath } = this.#options
     if (publicUrl !== undefined) return publicUrl.href.replace(/\/$/, '') + mountPath
     const host = this.#forwarded('x-forwarded-host') ?? this.head.host ?? ''
-    const scheme = this.#forwarded('x-forwarded-proto') ?? (this.arrival.secure ? 'https' : 'http')
+    const scheme = this.#forwarded('x-forwarded-proto') ?? (this.incoming.secure ? 'https' : 'http')
     const authority = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost'
     return `${scheme === 'https' ? 'https' : 'http'}://${authority}${mountPath}`
   }
@@ -110,24 +110,18 @@ export class Visit implements Exchange, Origin {
 }
 
 /** Refuses a request in the form of its endpoint's door; with a problem document where there is none. */
-export function refuse(
-  visit: Visit, status: number, detail: string, headers?: readonly string[], unparsable = false,
-): Visit {
-  visit.refusal = refusalOf(visit, status, detail, headers, unparsable)
-  return visit
+export function refuseRequest(
+  request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
+): HttpRequest {
+  request.refusal = refusalOf(request, status, detail, headers, unparsable)
+  return request
 }
 
 /** The same refusal, as a reply. */
 export function refusalOf(
-  visit: Visit, status: number, detail: string, headers?: readonly string[], unparsable = false,
+  request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
 ): Reply {
-  const { endpoint, requestId } = visit
+  const { endpoint, requestId } = request
   const refusal: Refusal = { status, detail, requestId, unparsable, ...headers !== undefined && { headers } }
   return endpoint === undefined ? problemReply(refusal) : endpoint.refuse(refusal)
-}
-
-/** A refusal as a problem document. */
-function problemReply({ status, detail, requestId, headers }: Refusal): Reply {
-  const body = JSON.stringify(problem(status, detail, requestId))
-  return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }

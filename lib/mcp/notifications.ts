@@ -1,30 +1,30 @@
 /**
  * Who is told when the catalog changes: sessions by their open stream, and those who listen
- * (`subscriptions/listen`). Several changes of one list in one turn of the event loop are one notice.
+ * (`subscriptions/listen`). Several changes of one list in one request of the event loop are one notice.
  */
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { MAX_SUBSCRIPTIONS } from './session.ts'
 import { follow, taskIdsIn } from './tasks.ts'
-import { META } from './turn.ts'
+import { META } from './request.ts'
 import type { CatalogChange } from '../core/catalog.ts'
-import type { Kind } from '../core/define.ts'
+import type { ServedKind } from '../core/define.ts'
 import type { McpContext } from './context.ts'
 import type { Following } from './tasks.ts'
-import type { Turn } from './turn.ts'
+import type { McpRequest } from './request.ts'
 
 /** Lists that clients are told of. */
 type List = 'tools' | 'prompts' | 'resources'
 
-const listOf: Readonly<Record<Kind, List>> = {
+const listOf: Readonly<Record<ServedKind, List>> = {
   'agent': 'tools', 'group': 'tools', 'tool': 'tools', 'prompt': 'prompts',
   'resource': 'resources', 'resource-template': 'resources',
 }
 
 /** One who listens. */
 interface Listener {
-  readonly turn: Turn
+  readonly request: McpRequest
   readonly lists: ReadonlySet<List>
   readonly uris: ReadonlySet<string>
   readonly tasks: Following | undefined
@@ -34,7 +34,7 @@ interface Listener {
 const MAX_LISTENERS = 10_000
 
 /** All who listen to one server. */
-export class Notices {
+export class Notifications {
   readonly #mcp: McpContext
   readonly #listeners = new Set<Listener>()
   readonly #changed = new Set<List>()
@@ -51,9 +51,9 @@ export class Notices {
     this.#listeners.add(listener)
   }
 
-  remove(turn: Turn): void {
+  remove(request: McpRequest): void {
     for (const listener of this.#listeners) {
-      if (listener.turn !== turn) continue
+      if (listener.request !== request) continue
       listener.tasks?.stop()
       this.#listeners.delete(listener)
     }
@@ -61,14 +61,14 @@ export class Notices {
 
   /** Ends all subscriptions in their own form. */
   close(): void {
-    for (const { turn, tasks } of this.#listeners) {
+    for (const { request, tasks } of this.#listeners) {
       tasks?.stop()
-      turn.link.finish(formatResult(turn.id, JSON.stringify({
-        resultType: 'complete', _meta: { ...turn.stamp, ...mark(turn) },
+      request.channel.finish(formatResult(request.id, JSON.stringify({
+        resultType: 'complete', _meta: { ...request.stamp, ...mark(request) },
       })))
       // Where no stream ends with it, as on stdio, the specification wants to hear it once more.
-      const params = { requestId: turn.id, _meta: mark(turn) }
-      turn.link.send(formatNotification('notifications/cancelled', JSON.stringify(params)))
+      const params = { requestId: request.id, _meta: mark(request) }
+      request.channel.send(formatNotification('notifications/cancelled', JSON.stringify(params)))
     }
     this.#listeners.clear()
   }
@@ -110,18 +110,18 @@ function isWatched(uris: ReadonlySet<string>, uri: string): boolean {
   return false
 }
 
-function notify({ turn }: Listener, method: string, params: object): void {
-  turn.link.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark(turn) })))
+function notify({ request }: Listener, method: string, params: object): void {
+  request.channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark(request) })))
 }
 
 // The id keeps its type: clients compare it with the one they sent.
-function mark(turn: Turn): object {
-  return { [`${META}subscriptionId`]: turn.id }
+function mark(request: McpRequest): object {
+  return { [`${META}subscriptionId`]: request.id }
 }
 
 /** `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves. */
-export function listen(turn: Turn): undefined | Promise<undefined> {
-  const { notifications } = turn.params
+export function listen(request: McpRequest): undefined | Promise<undefined> {
+  const { notifications } = request.params
   if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
   const honoured: Record<string, unknown> = {}
   const lists = new Set<List>()
@@ -130,30 +130,30 @@ export function listen(turn: Turn): undefined | Promise<undefined> {
     if (wanted !== undefined && typeof wanted !== 'boolean') {
       throw new Fault('invalid', `params.notifications.${list}ListChanged must be true or false`)
     }
-    if (wanted !== true || !offers(turn, list)) continue
+    if (wanted !== true || !offers(request, list)) continue
     lists.add(list)
     honoured[`${list}ListChanged`] = true
   }
   const uris = urisIn(notifications['resourceSubscriptions'])
-  if (uris !== undefined && offers(turn, 'resources')) honoured['resourceSubscriptions'] = uris
-  const taskIds = taskIdsIn(turn, notifications['taskIds'])
-  if (!turn.link.sends) {
+  if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
+  const taskIds = taskIdsIn(request, notifications['taskIds'])
+  if (!request.channel.sends) {
     throw new Fault('unsupported', 'A subscription is an event stream; accept text/event-stream')
   }
   const begin = (tasks?: Following): undefined => {
-    if (turn.isGone) return void turn.link.abandon()
-    const listener = { turn, lists, uris: new Set(uris), tasks }
-    turn.mcp.notices.add(listener)
+    if (request.isGone) return void request.channel.abandon()
+    const listener = { request, lists, uris: new Set(uris), tasks }
+    request.mcp.notifications.add(listener)
     if (tasks !== undefined) honoured['taskIds'] = tasks.ids
-    turn.link.send(formatNotification('notifications/subscriptions/acknowledged', JSON.stringify({
-      notifications: honoured, _meta: mark(turn),
+    request.channel.send(formatNotification('notifications/subscriptions/acknowledged', JSON.stringify({
+      notifications: honoured, _meta: mark(request),
     })))
     tasks?.begin((task) => notify(listener, 'notifications/tasks', task))
   }
-  return taskIds === undefined ? begin() : follow(turn, taskIds).then(begin)
+  return taskIds === undefined ? begin() : follow(request, taskIds).then(begin)
 }
 
-function offers({ mcp }: Turn, list: List): boolean {
+function offers({ mcp }: McpRequest, list: List): boolean {
   return list === 'tools' || mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource')
 }
 

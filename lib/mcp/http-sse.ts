@@ -10,18 +10,18 @@ import { parseJson } from '../wire/json.ts'
 import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, rpcError,
 } from '../wire/jsonrpc.ts'
-import { acceptance } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
-import { stranger } from './choose.ts'
+import { anonymousPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
 import { dispatch } from './methods.ts'
-import { Post } from './post.ts'
+import { PostReply } from './post-reply.ts'
 import { oldest } from './revisions.ts'
-import { errorReply, invalid, readMessage, take } from './streamable.ts'
+import { errorReply, invalid, readMessage, take } from './streamable-http.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
-import type { Link } from './link.ts'
+import type { ResponseChannel } from './channel.ts'
 import type { Session } from './session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
@@ -84,22 +84,22 @@ function sessionIdIn(query: string): string | undefined {
 
 function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: Message): void {
   if (message.kind !== 'request') return take(session, message)
-  const link: Link = {
+  const channel: ResponseChannel = {
     sends: true,
     send: (text) => session.outlet?.(text),
     finish: (text) => session.outlet?.(text),
     abandon: () => {},
   }
   if (message.method !== 'initialize') {
-    dispatch(mcp, message, session, exchange.origin, link)
+    dispatch(mcp, message, session, exchange.origin, channel)
     return
   }
   const handshake = decodeInitialize(message.params)
   if (typeof handshake === 'string') {
-    return link.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
+    return channel.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
   }
   session.settle(handshake)
-  link.finish(formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true))))
+  channel.finish(formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true))))
 }
 
 /** Without a session the answer is the body of the response; nothing is needed first. */
@@ -110,12 +110,12 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
     const handshake = decodeInitialize(params)
     if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
     const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))
-    return { status: 200, type: 'application/json', body }
+    return { status: 200, type: JSON_TYPE, body }
   }
-  const post = new Post({
+  const post = new PostReply({
     revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
     heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
   })
-  dispatch(mcp, message, stranger(oldest), exchange.origin, post.link())
+  dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post.channel())
   return post.reply()
 }

@@ -5,31 +5,31 @@ import { isLoopback } from './guard.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Bind } from './guard.ts'
-import type { Arrival } from './visit.ts'
+import type { RequestHead } from './request.ts'
 
 /** The head of a node:http request. */
-export class NodeArrival implements Arrival {
-  readonly #request: IncomingMessage
+export class NodeRequestHead implements RequestHead {
+  readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #bind: Bind | undefined
 
   /** `bind` is undefined in somebody else's server. */
-  constructor(request: IncomingMessage, response: ServerResponse, bind: Bind | undefined) {
-    this.#request = request
+  constructor(incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined) {
+    this.#incoming = incoming
     this.#response = response
     this.#bind = bind
   }
 
-  get method(): string { return this.#request.method ?? 'GET' }
-  get target(): string { return this.#request.url ?? '/' }
-  get httpVersion(): string { return this.#request.httpVersion }
-  get rawHeaders(): readonly string[] { return this.#request.rawHeaders }
-  get secure(): boolean { return 'encrypted' in this.#request.socket }
-  get remoteAddress(): string | undefined { return this.#request.socket.remoteAddress }
+  get method(): string { return this.#incoming.method ?? 'GET' }
+  get target(): string { return this.#incoming.url ?? '/' }
+  get httpVersion(): string { return this.#incoming.httpVersion }
+  get rawHeaders(): readonly string[] { return this.#incoming.rawHeaders }
+  get secure(): boolean { return 'encrypted' in this.#incoming.socket }
+  get remoteAddress(): string | undefined { return this.#incoming.socket.remoteAddress }
 
   /** In somebody else's server the socket's own address tells how the client came in. */
   get bind(): Bind {
-    return this.#bind ?? (isLoopback(this.#request.socket.localAddress) ? 'loopback' : 'network')
+    return this.#bind ?? (isLoopback(this.#incoming.socket.localAddress) ? 'loopback' : 'network')
   }
 
   onGone(listener: () => void): void {
@@ -51,6 +51,6 @@ export function responseOn(socket: Duplex): ServerResponse | undefined {
  * Whether a request has come while an earlier one on its connection is still being answered. Node would
  * run all of them at once, and would not tell those that wait when the connection closes.
  */
-export function mustWait(request: IncomingMessage, response: ServerResponse): boolean {
-  return response.socket === null && responseOn(request.socket) !== undefined
+export function mustWait(incoming: IncomingMessage, response: ServerResponse): boolean {
+  return response.socket === null && responseOn(incoming.socket) !== undefined
 }

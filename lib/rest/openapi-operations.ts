@@ -2,6 +2,8 @@
  * What the OpenAPI description says of the HTTP door's own operations, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
+import { CONVERSATION_ID } from '../core/conversation.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 
 type Operation = Readonly<Record<string, unknown>>
 
@@ -10,7 +12,7 @@ function reference(name: string): Operation {
 }
 
 function jsonBody(description: string, schema: Operation): Operation {
-  return { description, content: { 'application/json': { schema } } }
+  return { description, content: { [JSON_TYPE]: { schema } } }
 }
 
 /** A refusal or a failure, as every path of this door may answer it. */
@@ -30,14 +32,14 @@ export const queryOperation: Operation = {
   requestBody: {
     required: true,
     content: {
-      'application/json': { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } },
+      [JSON_TYPE]: { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } },
     },
   },
   responses: {
     200: {
       description: 'The reply',
       content: {
-        'application/json': { schema: reference('Reply') },
+        [JSON_TYPE]: { schema: reference('Reply') },
         'text/event-stream': {
           schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' },
         },
@@ -63,7 +65,7 @@ export const describeOperation: Operation = {
 
 /** An operation without a body that answers one JSON document. */
 export function plainOperation(tag: string, summary: string, description: string = summary): Operation {
-  return { tags: [tag], summary, responses: { 200: { description, content: { 'application/json': {} } } } }
+  return { tags: [tag], summary, responses: { 200: { description, content: { [JSON_TYPE]: {} } } } }
 }
 
 const text: Operation = { type: 'string' }
@@ -87,7 +89,7 @@ export const schemas: Operation = {
         },
       },
       session_id: {
-        type: 'string', pattern: '^[\\w.-]{8,128}$', description: 'Goes on with a conversation.',
+        type: 'string', pattern: CONVERSATION_ID.source, description: 'Goes on with a conversation.',
       },
       metadata: { type: 'object', description: 'Handed to the agent as it is.' },
       stream: { type: 'boolean', description: 'Answer with events.' },

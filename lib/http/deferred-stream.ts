@@ -5,7 +5,7 @@
 import type { Sink, Source } from './exchange.ts'
 
 /** A stream that is written by whoever holds it. Writing after the end is refused, never an error. */
-export class Outbox implements Source, Sink {
+export class DeferredStream implements Source, Sink {
   #early = ''
   #isEnded = false
   #sink: Sink | undefined

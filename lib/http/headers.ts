@@ -1,14 +1,14 @@
 /**
- * A request's raw header lines to the `Head`, in one scan.
+ * A request's raw header lines to the `KnownHeaders`, in one scan.
  *
  * The names that clients send are few and repeat in their own spelling, so each spelling is looked up
  * once in lower case and remembered, within a bound.
  */
-import type { Head } from './exchange.ts'
+import type { KnownHeaders } from './exchange.ts'
 
-type Field = keyof Head
+type Field = keyof KnownHeaders
 
-/** Header name to member of `Head`. */
+/** Header name to member of `KnownHeaders`. */
 const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['host', 'host'],
   ['origin', 'origin'],
@@ -33,7 +33,7 @@ const MAX_SPELLINGS = 512
 const spellings = new Map<string, Field | null>()
 
 /** Reads the lines once. `rawHeaders` is name, value, name, value. */
-export function readHead(rawHeaders: readonly string[]): Head {
+export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   // All members at once, so that every head has one shape.
   const head: { -readonly [name in Field]: string | undefined } = {
     host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
@@ -84,7 +84,7 @@ const credentials: ReadonlySet<string> = new Set([
 ])
 
 /** All headers by lower-case name, without credentials: for handlers. */
-export function headersOf(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
+export function handlerHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase()

@@ -5,14 +5,14 @@
  */
 import { parseJson } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
-import { defineAgent } from './agent.ts'
-import { Clock } from './clock.ts'
-import { isRecord } from './content.ts'
-import { requireString, show } from './define.ts'
-import { Fault } from './fault.ts'
-import type { Agent } from './agent.ts'
-import type { Piece } from './answer.ts'
-import type { Call } from './call.ts'
+import { defineAgent } from '../core/agent.ts'
+import { Clock } from '../core/clock.ts'
+import { isRecord } from '../core/content.ts'
+import { requireString, show } from '../core/define.ts'
+import { Fault } from '../core/fault.ts'
+import type { Agent } from '../core/agent.ts'
+import type { Piece } from '../core/answer.ts'
+import type { Call } from '../core/call.ts'
 
 /** What `openaiAgent` takes. */
 export interface OpenaiOptions {
@@ -136,7 +136,7 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): readon
     : [{ type: 'image_url', image_url: { url: `data:${block.mimeType};base64,${block.data}` } }])
   const content = pictures.length === 0 ? prompt : [{ type: 'text', text: prompt }, ...pictures]
   if (instructions === undefined) return [...call.history, { role: 'user', content }]
-  const earlier = call.history.map((turn) => turn.role === 'system' ? { ...turn, role: 'user' } : turn)
+  const earlier = call.history.map((message) => message.role === 'system' ? { ...message, role: 'user' } : message)
   return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }]
 }
 

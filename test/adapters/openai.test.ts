@@ -7,7 +7,7 @@ import { inspect } from 'node:util'
 import { answerOf } from '../../lib/core/answer.ts'
 import { LiveCall } from '../../lib/core/call.ts'
 import { Fault } from '../../lib/core/fault.ts'
-import { openaiAgent } from '../../lib/core/openai.ts'
+import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { createServer } from '../../lib/server.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
@@ -15,9 +15,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Answer } from '../../lib/core/answer.ts'
-import type { Line } from '../../lib/core/call.ts'
+import type { CallChannel } from '../../lib/core/call.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
-import type { OpenaiOptions } from '../../lib/core/openai.ts'
+import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 
 /** A request as the endpoint got it. */
 interface Received { readonly request: IncomingMessage; readonly body: Readonly<Record<string, unknown>> }
@@ -53,7 +53,7 @@ async function endpoint(t: TestContext, respond: Respond): Promise<Endpoint> {
   return made
 }
 
-function newCall(line: Partial<Line> = {}): LiveCall {
+function newCall(line: Partial<CallChannel> = {}): LiveCall {
   const nothing = (): undefined => {}
   const headers = new Map<string, string>()
   const origin = { requestId: 'r1', principal: anonymous, header: nothing, headers, onGone: nothing }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { countHeader, findHeader, headersOf, readHead } from '../../lib/http/head.ts'
+import { countHeader, findHeader, handlerHeaders, readHead } from '../../lib/http/headers.ts'
 
 const lines = [
   'Host', 'localhost', 'ACCEPT', 'text/html', 'accept', 'application/json', 'X-Api-Key', 'secret', 'Cookie',
@@ -30,13 +30,13 @@ test('other headers are found by name, and counted', () => {
 })
 
 test('a handler is given all headers but the credentials', () => {
-  assert.deepEqual([...headersOf(lines)], [
+  assert.deepEqual([...handlerHeaders(lines)], [
     ['host', 'localhost'], ['accept', 'text/html, application/json'], ['__proto__', 'x'],
     ['constructor', 'y'], ['x-note', 'one, two'],
   ])
 })
 
-test('names that strangers invent are read too, however many there are', () => {
+test('names that anonymousPeers invent are read too, however many there are', () => {
   for (let at = 0; at < 2_000; at++) readHead([`x-${at}`, 'y'])
   assert.equal(readHead(['hOsT', 'a']).host, 'a')
 })

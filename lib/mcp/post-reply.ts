@@ -2,16 +2,18 @@
  * The reply to one POST, held open until it is known what it will be: JSON when the answer comes first,
  * an event stream when something else does, or when nothing does for a while.
  */
-import { Outbox } from '../http/outbox.ts'
+import { MAX_TIMER_MS } from '../core/clock.ts'
+import { DeferredStream } from '../http/deferred-stream.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../wire/sse.ts'
 import type { Reply } from '../http/exchange.ts'
-import type { Link } from './link.ts'
+import type { ResponseChannel } from './channel.ts'
 import type { ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
 import type { Session } from './session.ts'
 
 /** What decides the form of the reply. */
-export interface PostOptions {
+export interface PostReplyOptions {
   readonly revision: Revision
   readonly session: Session | undefined
   readonly acceptsJson: boolean
@@ -29,8 +31,8 @@ export interface PostOptions {
 interface Stream { send(message: string): void; finish(): void }
 
 /** One reply. */
-export class Post {
-  readonly #options: PostOptions
+export class PostReply {
+  readonly #options: PostReplyOptions
   readonly #answers: string[] = []
   #owed: number
   #stream: Stream | undefined
@@ -39,14 +41,14 @@ export class Post {
   #resolve: ((reply: Reply) => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: PostOptions) {
+  constructor(options: PostReplyOptions) {
     this.#options = options
     this.#owed = options.owed
   }
 
   /** The way back of one of the requests. */
-  link(): Link {
-    return new PostLink(this)
+  channel(): ResponseChannel {
+    return new PostChannel(this)
   }
 
   get acceptsEvents(): boolean { return this.#options.acceptsEvents }
@@ -55,7 +57,7 @@ export class Post {
   reply(): Reply | Promise<Reply> {
     if (this.#reply !== undefined) return this.#reply
     const { acceptsEvents, heartbeatMs } = this.#options
-    if (acceptsEvents && heartbeatMs <= 0x7fffffff) {
+    if (acceptsEvents && heartbeatMs <= MAX_TIMER_MS) {
       // A proxy may give up on a silent answer; a stream can be kept alive.
       this.#timer = setTimeout(() => this.#open(HEARTBEAT), heartbeatMs)
     }
@@ -84,7 +86,7 @@ export class Post {
       return stream.finish()
     }
     const body = isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
-    this.#settle({ status, type: 'application/json', body, ...headers !== undefined && { headers } })
+    this.#settle({ status, type: JSON_TYPE, body, ...headers !== undefined && { headers } })
   }
 
   /** Turns the reply into a stream, beginning with the answers that are there already. */
@@ -94,7 +96,7 @@ export class Post {
     let body
     if (session === undefined || session.isOver) {
       let isFinished = false
-      const outbox = new Outbox(() => { if (!isFinished) onGone() })
+      const outbox = new DeferredStream(() => { if (!isFinished) onGone() })
       outbox.write(comment)
       this.#stream = {
         send: (message) => { outbox.write(formatEvent(message)) },
@@ -133,10 +135,10 @@ export class Post {
 }
 
 /** The way back of one request of a POST. */
-class PostLink implements Link {
-  readonly #post: Post
+class PostChannel implements ResponseChannel {
+  readonly #post: PostReply
 
-  constructor(post: Post) {
+  constructor(post: PostReply) {
     this.#post = post
   }
 

@@ -10,24 +10,22 @@ import {
   decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
   rpcError,
 } from '../wire/jsonrpc.ts'
-import { acceptance } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { takeAnswer } from './ask.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
 import { dispatch } from './methods.ts'
-import { Post } from './post.ts'
+import { PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
 import { revisionOf } from './revisions.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, Message, RpcError } from '../wire/jsonrpc.ts'
 import type { Refused } from './choose.ts'
 import type { McpContext } from './context.ts'
-import type { Peer } from './link.ts'
-import type { Session } from './session.ts'
-import type { Turn } from './turn.ts'
+import type { Peer, Session } from './session.ts'
+import type { McpRequest } from './request.ts'
 
-const JSON_TYPE = 'application/json'
 type Request = Message & { readonly kind: 'request' }
 
 /** An error as a reply of its own. An id that could not be read is left out, as MCP's schema wants. */
@@ -120,16 +118,16 @@ function answer(
     return invalid(400, 'A request with this id is running in this session already', twin.id)
   }
   const { revision, session } = peer
-  const turns: Turn[] = []
+  const turns: McpRequest[] = []
   const leave = (): void => {
     if (revision.disconnect === 'cancel') for (const turn of turns) turn.leave()
   }
-  const post = new Post({
+  const post = new PostReply({
     revision, session, acceptsJson, acceptsEvents, isBatch,
     owed: requests.length, heartbeatMs: mcp.service.limits.heartbeatMs, onGone: leave,
   })
   for (const request of requests) {
-    const turn = dispatch(mcp, request, peer, exchange.origin, post.link())
+    const turn = dispatch(mcp, request, peer, exchange.origin, post.channel())
     if (turn !== undefined) turns.push(turn)
   }
   const reply = post.reply()

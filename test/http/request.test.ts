@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/core/principal.ts'
-import { Visit } from '../../lib/http/visit.ts'
-import type { VisitOptions } from '../../lib/http/visit.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import type { RequestOptions } from '../../lib/http/request.ts'
 
-function visitOf(
-  headers: Readonly<Record<string, string>>, options: Partial<VisitOptions> = {}, secure = false,
-): Visit {
-  return new Visit({
+function requestOf(
+  headers: Readonly<Record<string, string>>, options: Partial<RequestOptions> = {}, secure = false,
+): HttpRequest {
+  return new HttpRequest({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
     secure,
     remoteAddress: undefined, onGone: () => {},
@@ -20,7 +20,7 @@ const proxied = {
 }
 
 const bases: readonly (readonly [
-  headers: Record<string, string>, options: Partial<VisitOptions>, baseUrl: string,
+  headers: Record<string, string>, options: Partial<RequestOptions>, baseUrl: string,
 ])[] = [
   [{ host: 'localhost:8000' }, {}, 'http://localhost:8000'],
   [{ host: '[::1]:8000' }, { mountPath: '/a' }, 'http://[::1]:8000/a'],
@@ -35,29 +35,29 @@ const bases: readonly (readonly [
 ]
 
 test('where the server is reached is told by an option, a trusted proxy, or Host', () => {
-  for (const [headers, options, baseUrl] of bases) assert.equal(visitOf(headers, options).baseUrl, baseUrl)
-  assert.equal(visitOf({ host: 'a' }, {}, true).baseUrl, 'https://a')
+  for (const [headers, options, baseUrl] of bases) assert.equal(requestOf(headers, options).baseUrl, baseUrl)
+  assert.equal(requestOf({ host: 'a' }, {}, true).baseUrl, 'https://a')
 })
 
 test('a base URL is trusted only where it rests on a list or an option', () => {
-  const visit = visitOf({ host: 'localhost' })
-  assert.equal(visit.baseUrlIsTrusted, false)
-  visit.hostIsListed = true
-  assert.equal(visit.baseUrlIsTrusted, true)
-  assert.equal(visitOf({}, { publicUrl }).baseUrlIsTrusted, true)
+  const request = requestOf({ host: 'localhost' })
+  assert.equal(request.baseUrlIsTrusted, false)
+  request.hostIsListed = true
+  assert.equal(request.baseUrlIsTrusted, true)
+  assert.equal(requestOf({}, { publicUrl }).baseUrlIsTrusted, true)
 })
 
 test('a request keeps a good id and is given one in the place of a bad one', () => {
   for (const id of ['a', 'A-1_b.c', 'x'.repeat(128)]) {
-    assert.equal(visitOf({ 'x-request-id': id }).requestId, id)
+    assert.equal(requestOf({ 'x-request-id': id }).requestId, id)
   }
   const made = new Set<string>()
   for (const id of ['', 'a b', 'a\r\nb', 'é', 'x'.repeat(129), 'a,b']) {
-    const visit = visitOf({ 'x-request-id': id })
-    assert.match(visit.requestId, /^[\w.-]{1,128}$/)
-    assert.notEqual(visit.requestId, id)
-    assert.equal(visit.requestId, visit.requestId)
-    made.add(visit.requestId)
+    const request = requestOf({ 'x-request-id': id })
+    assert.match(request.requestId, /^[\w.-]{1,128}$/)
+    assert.notEqual(request.requestId, id)
+    assert.equal(request.requestId, request.requestId)
+    made.add(request.requestId)
   }
   assert.equal(made.size, 6)
 })

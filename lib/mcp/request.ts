@@ -4,39 +4,33 @@
  */
 import { LiveCall } from '../core/call.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { reaches } from '../core/log.ts'
 import { formatError, formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { askOnStream, canAsk } from './ask.ts'
-import { errorOf, headersOf, statusOf } from './faults.ts'
+import { faultHeaders, mcpError, statusOf } from './faults.ts'
 import { pick } from './shape.ts'
-import { Rounds } from './rounds.ts'
-import type { ClientInfo, Line, Origin, Severity, Trace } from '../core/call.ts'
+import { RoundTrips } from './round-trips.ts'
+import type { CallChannel, ClientInfo, Origin, Trace } from '../core/call.ts'
+import type { Severity } from '../core/log.ts'
 import type { Ability, Question } from '../core/question.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OpenQuestions } from './ask.ts'
 import type { McpContext } from './context.ts'
-import type { Link, Peer } from './link.ts'
-import type { Asker } from './rounds.ts'
+import type { ResponseChannel } from './channel.ts'
+import type { Peer } from './session.ts'
+import type { Asker } from './round-trips.ts'
 import type { TaskRun } from './task-run.ts'
 
 /** Prefix of the `_meta` keys that the protocol itself uses. */
 export const META = 'io.modelcontextprotocol/'
 
-const severities: readonly Severity[] = [
-  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
-]
-
-/** Whether a value names a level of log. */
-export function isSeverity(value: unknown): value is Severity {
-  return severities.some((known) => known === value)
-}
-
 /** One request. */
-export class Turn implements Line {
+export class McpRequest implements CallChannel {
   readonly protocol = 'mcp'
   readonly mcp: McpContext
   readonly peer: Peer
   readonly origin: Origin
-  readonly link: Link
+  readonly channel: ResponseChannel
   readonly id: Id
   readonly params: Readonly<Record<string, unknown>>
   readonly metadata: Readonly<Record<string, unknown>>
@@ -47,19 +41,19 @@ export class Turn implements Line {
   /** Made when an author's code is about to run. */
   #call: LiveCall | undefined
   #subject: readonly unknown[] | undefined
-  #rounds: Rounds | undefined
+  #roundTrips: RoundTrips | undefined
   #questions: OpenQuestions | undefined
   #isFinished = false
   #lastProgress = -Infinity
 
   constructor(
-    mcp: McpContext, peer: Peer, origin: Origin, link: Link, id: Id,
+    mcp: McpContext, peer: Peer, origin: Origin, channel: ResponseChannel, id: Id,
     params: Readonly<Record<string, unknown>>, metadata: Readonly<Record<string, unknown>>,
   ) {
     this.mcp = mcp
     this.peer = peer
     this.origin = origin
-    this.link = link
+    this.channel = channel
     this.id = id
     this.params = params
     this.metadata = metadata
@@ -90,60 +84,60 @@ export class Turn implements Line {
     this.#subject = subject
     const isLaterRound = params['inputResponses'] !== undefined || params['requestState'] !== undefined
     // A state that was tampered with is refused even where the handler would not ask again.
-    if (isLaterRound && this.#asksByRounds) this.#openRounds()
+    if (isLaterRound && this.#asksByRoundTrips) this.#openRoundTrips()
     if (peer.session !== undefined) peer.session.running.set(this.id, call)
     return call
   }
 
-  get #asksByRounds(): boolean {
+  get #asksByRoundTrips(): boolean {
     return this.peer.revision.ask === 'round' && this.#subject !== undefined
   }
 
   /** Made by the first that needs them: most calls never ask. */
-  #openRounds(): Rounds {
-    if (this.#rounds === undefined) {
+  #openRoundTrips(): RoundTrips {
+    if (this.#roundTrips === undefined) {
       const { mcp, peer, params: { inputResponses, requestState } } = this
-      this.#rounds = new Rounds({
+      this.#roundTrips = new RoundTrips({
         seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
         subject: [this.origin.principal.id, ...this.#subject!],
         onQuestions: (result) => this.succeed(result),
       })
     }
-    return this.#rounds
+    return this.#roundTrips
   }
 
   /** Whether it has been answered. */
   get isFinished(): boolean { return this.#isFinished }
 
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
-  get isAsking(): boolean { return this.#rounds?.isAsking === true }
+  get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
 
   /** From now on the call goes on while it asks. */
-  divert(asker: Asker): void { this.#openRounds().divert(asker) }
+  divert(asker: Asker): void { this.#openRoundTrips().divert(asker) }
 
   /** The client has left: nobody waits for the answer. A task goes on. */
   leave(): void {
     this.isGone = true
     if (this.task?.isTask !== true) this.#call?.cancel(new Fault('cancelled', 'The client has left'))
-    this.mcp.notices.remove(this)
+    this.mcp.notifications.remove(this)
   }
 
   can(what: Ability): boolean {
-    const { peer, link } = this
+    const { peer, channel } = this
     if (!canAsk(peer, what)) return false
-    return peer.revision.ask === 'round' ? this.#asksByRounds : peer.session !== undefined && link.sends
+    return peer.revision.ask === 'round' ? this.#asksByRoundTrips : peer.session !== undefined && channel.sends
   }
 
   ask(question: Question): Promise<unknown> {
-    const { mcp, peer, link } = this
+    const { mcp, peer, channel } = this
     const call = this.#call!
-    if (this.#asksByRounds) return this.#openRounds().ask(question, call)
+    if (this.#asksByRoundTrips) return this.#openRoundTrips().ask(question, call)
     this.#questions ??= new Set()
-    return askOnStream(question, peer.session!, link, call, mcp.service.limits, peer, this.#questions)
+    return askOnStream(question, peer.session!, channel, call, mcp.service.limits, peer, this.#questions)
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
-    if (this.#asksByRounds) return this.#openRounds().once(key, fn, this.#call!)
+    if (this.#asksByRoundTrips) return this.#openRoundTrips().once(key, fn, this.#call!)
     return new Promise((resolve) => resolve(fn()))
   }
 
@@ -160,17 +154,17 @@ export class Turn implements Line {
   log(level: Severity, data: unknown, logger: string | undefined): void {
     const { logLevel } = this.peer
     if (logLevel === undefined || this.task !== undefined) return
-    if (severities.indexOf(level) < severities.indexOf(logLevel)) return
+    if (!reaches(level, logLevel)) return
     this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
   }
 
   detach(retryMs: number | undefined): void {
-    if (this.task === undefined) this.link.detach?.(retryMs)
+    if (this.task === undefined) this.channel.detach?.(retryMs)
     else this.task.begin()
   }
 
   #notify(method: string, params: object): void {
-    if (this.#isFinished || !this.link.sends) return
+    if (this.#isFinished || !this.channel.sends) return
     let text: string
     try {
       text = JSON.stringify(params)
@@ -179,7 +173,7 @@ export class Turn implements Line {
       this.mcp.service.log('warning', `A ${method} is not JSON`, { request: this.origin.requestId, cause })
       return
     }
-    this.link.send(formatNotification(method, text))
+    this.channel.send(formatNotification(method, text))
   }
 
   /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
@@ -192,7 +186,7 @@ export class Turn implements Line {
       return this.fail(error)
     }
     this.#end()
-    this.link.finish(formatResult(this.id, text))
+    this.channel.finish(formatResult(this.id, text))
   }
 
   /** A result's JSON text. Throws a `Fault` for what JSON cannot say, and for what is too large. */
@@ -234,11 +228,11 @@ export class Turn implements Line {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
     this.#end()
-    if (fault.kind === 'cancelled') return this.link.abandon()
+    if (fault.kind === 'cancelled') return this.channel.abandon()
     const error = this.errorOf(fault)
     const { revision } = this.peer
-    const headers = headersOf(fault, this.mcp.options.auth)
-    this.link.finish(formatError(this.id, error), statusOf(fault, error, revision), headers)
+    const headers = faultHeaders(fault, this.mcp.options.auth)
+    this.channel.finish(formatError(this.id, error), statusOf(fault, error, revision), headers)
   }
 
   /** What was thrown, as a `Fault`; a defect is logged. */
@@ -254,7 +248,7 @@ export class Turn implements Line {
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
     const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
-    const error = errorOf(fault, told, this.peer.revision)
+    const error = mcpError(fault, told, this.peer.revision)
     try {
       JSON.stringify(error)
       return error
@@ -262,7 +256,7 @@ export class Turn implements Line {
       // What an author attached to a fault must not keep its caller from hearing of it.
       const { requestId } = this.origin
       this.mcp.service.log('error', 'The detail of a fault is not JSON', { request: requestId, cause })
-      return errorOf(new Fault(fault.kind, fault.message), told, this.peer.revision)
+      return mcpError(new Fault(fault.kind, fault.message), told, this.peer.revision)
     }
   }
 

@@ -2,28 +2,29 @@
  * The paths that every server has, whatever protocols it serves: welcome, health, readiness, the docs
  * page and the OpenAPI description.
  */
-import { acceptance } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
 import { readDocs } from './docs.ts'
-import { describe } from './openapi.ts'
-import { plainOperation } from './operations.ts'
-import { json, JSON_TYPE, refuse } from './reply.ts'
+import { openapiDocument } from './openapi.ts'
+import { plainOperation } from './openapi-operations.ts'
+import { json } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
 
 /** What the paths tell about the server around them. */
-export interface Surroundings {
+export interface ServerFacts {
   readonly endpoints: () => readonly Endpoint[]
   readonly mountPath: string
   readonly isKeyed: () => boolean
   readonly isDraining: () => boolean
 }
 
-/** Makes them. `surroundings.endpoints` is asked only when a request comes. */
-export function welcomeEndpoints(service: Service, surroundings: Surroundings): readonly Endpoint[] {
-  const { mountPath } = surroundings
+/** Makes them. `facts.endpoints` is asked only when a request comes. */
+export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
+  const { mountPath } = facts
   // Put together at the first request, when all endpoints are known, and sent as it is ever after.
   let paths: readonly string[] | undefined
-  const fixedPaths = (): readonly string[] => paths ??= [...new Set(surroundings.endpoints()
+  const fixedPaths = (): readonly string[] => paths ??= [...new Set(facts.endpoints()
     .map((endpoint) => endpoint.path).filter((path) => !path.includes('{')))].map((path) => mountPath + path)
   let health: Reply | undefined
   let welcome: Reply | undefined
@@ -31,7 +32,7 @@ export function welcomeEndpoints(service: Service, surroundings: Surroundings): 
   service.catalog.onChange(() => { openapi = undefined })
 
   const at = (path: string, summary: string, handle: Endpoint['handle']): Endpoint => ({
-    path, methods: ['GET'], open: true, always: true, refuse, handle,
+    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
     operations: { get: plainOperation('Service', summary) },
   })
   const healthy: Endpoint['handle'] = () => health ??= json({
@@ -52,15 +53,15 @@ export function welcomeEndpoints(service: Service, surroundings: Surroundings): 
     at('/health', 'Whether the server is up', healthy),
     at('/healthz', 'Whether the server is up', healthy),
     at('/ready', 'Whether the server takes work', ({ origin: { requestId } }) => {
-      if (!surroundings.isDraining()) return json({ status: 'ready' })
+      if (!facts.isDraining()) return json({ status: 'ready' })
       const headers = ['Retry-After', '1']
-      return refuse({ status: 503, detail: 'The server is closing down', requestId, headers })
+      return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),
     { ...at('/docs', 'Interactive documentation', () => readDocs()), operations: {} },
     {
       ...at('/openapi.json', 'This description', ({ baseUrl }) => {
         if (openapi?.baseUrl !== baseUrl) {
-          const document = describe(service, surroundings.endpoints(), baseUrl, surroundings.isKeyed())
+          const document = openapiDocument(service, facts.endpoints(), baseUrl, facts.isKeyed())
           const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host']
           openapi = { baseUrl, reply: json(document, 200, headers) }
         }

@@ -14,7 +14,7 @@ import type { LiveCall } from '../core/call.ts'
 import type { Question } from '../core/question.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Seal } from '../wire/seal.ts'
-import type { Peer } from './link.ts'
+import type { Peer } from './session.ts'
 
 /** More rounds than that are a handler that never has enough. */
 const MAX_ROUNDS = 16
@@ -54,7 +54,7 @@ export interface InputRequired {
 }
 
 /** What a call comes with. */
-export interface RoundOptions {
+export interface RoundTripOptions {
   readonly seal: Seal
   readonly limits: Limits
   readonly peer: Peer
@@ -67,8 +67,8 @@ export interface RoundOptions {
 }
 
 /** One call in one of its rounds. */
-export class Rounds {
-  readonly #options: RoundOptions
+export class RoundTrips {
+  readonly #options: RoundTripOptions
   readonly #subject: string
   readonly #state: State | undefined
   readonly #responses: Readonly<Record<string, unknown>>
@@ -81,7 +81,7 @@ export class Rounds {
   #isScheduled = false
 
   /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
-  constructor(options: RoundOptions) {
+  constructor(options: RoundTripOptions) {
     const { seal, inputResponses, requestState, subject } = options
     this.#options = options
     this.#subject = digestOf(subject)

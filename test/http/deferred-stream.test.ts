@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Outbox } from '../../lib/http/outbox.ts'
+import { DeferredStream } from '../../lib/http/deferred-stream.ts'
 import type { Sink } from '../../lib/http/exchange.ts'
 
 /** A sink that remembers what it was told. */
@@ -15,7 +15,7 @@ function tape(told: string[]): Sink {
 
 test('what was said before the stream was open comes first', () => {
   const told: string[] = []
-  const outbox = new Outbox()
+  const outbox = new DeferredStream()
   assert.equal(outbox.write('a'), true)
   outbox.write('b')
   outbox.open(tape(told))
@@ -26,7 +26,7 @@ test('what was said before the stream was open comes first', () => {
 
 test('a stream that ended before it was open is opened and ended', () => {
   const told: string[] = []
-  const outbox = new Outbox()
+  const outbox = new DeferredStream()
   outbox.write('a')
   outbox.end('b')
   outbox.open(tape(told))
@@ -35,14 +35,14 @@ test('a stream that ended before it was open is opened and ended', () => {
 
 test('a stream of which nothing was said yet is opened in silence', () => {
   const told: string[] = []
-  new Outbox().open(tape(told))
+  new DeferredStream().open(tape(told))
   assert.deepEqual(told, [])
 })
 
 test('after the end, and after the reader has left, writing is refused', async () => {
-  const ended = new Outbox()
+  const ended = new DeferredStream()
   ended.end()
-  const left = new Outbox()
+  const left = new DeferredStream()
   left.open(tape([]))()
   for (const outbox of [ended, left]) {
     assert.equal(outbox.closed, true)
@@ -54,7 +54,7 @@ test('after the end, and after the reader has left, writing is refused', async (
 
 test('whoever holds it is told that the stream is over', () => {
   let count = 0
-  const over = new Outbox(() => { count++ }).open(tape([]))
+  const over = new DeferredStream(() => { count++ }).open(tape([]))
   assert.equal(count, 0)
   over()
   assert.equal(count, 1)

@@ -1,0 +1,18 @@
+/**
+ * What a transport lends to one request: the way back to the client. Methods know no other: Streamable
+ * HTTP, the HTTP+SSE pair and stdio are three kinds of it.
+ */
+
+/** The way back of one request. */
+export interface ResponseChannel {
+  /** Whether messages can go out before the answer. */
+  readonly sends: boolean
+  /** Sends a message that is not the answer: a notification, or a request of ours. */
+  send(message: string): void
+  /** Sends the answer, once. `status` and `headers` count only where HTTP has not begun to answer. */
+  finish(message: string, status?: number, headers?: readonly string[]): void
+  /** Ends without an answer: the client has cancelled. */
+  abandon(): void
+  /** Lets the client hang up and come back; nothing where it cannot. */
+  detach?(retryMs: number | undefined): void
+}
