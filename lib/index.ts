@@ -20,7 +20,8 @@ export type {
   Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
 } from './core/agent.ts'
 export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
-export type { ArtifactInput, Call, ClientInfo, Protocol, Trace } from './core/call.ts'
+export type { ArtifactInput } from './core/artifact.ts'
+export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
 export type {
   Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
 } from './core/question.ts'
@@ -47,7 +48,7 @@ export type {
   ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition,
   Variables,
 } from './core/resource.ts'
-export type { Entry, MaybePromise, Store } from './core/store.ts'
+export type { Entry, MaybePromise, Store, StoreKey } from './core/store.ts'
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'

@@ -2,6 +2,7 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
+import { createCallObserver } from './core/call-observer.ts'
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
@@ -10,7 +11,7 @@ import { Fault } from './core/fault.ts'
 import { quietly, stderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
-import { Tasks } from './core/task.ts'
+import { Tasks } from './core/tasks.ts'
 import { Workload } from './core/workload.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { BodyBudget } from './http/body.ts'
@@ -26,6 +27,7 @@ import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
+import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Log } from './core/log.ts'
 import type { Service } from './core/service.ts'
@@ -74,6 +76,8 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly allowedOrigins?: readonly string[] | undefined
   /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
   readonly log?: Log | false | undefined
+  /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
+  readonly onCall?: OnCall | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
   /** What only the MCP door needs to know. */
@@ -132,17 +136,19 @@ export function createService(options: ServerOptions): { readonly service: Servi
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
+  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
     limits,
-    log: quietly(options.log === false ? () => {} : options.log ?? stderrLog),
+    log,
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
+    observeCall: createCallObserver(options.onCall, log),
     conversations: new Conversations(limits),
-    tasks: new Tasks(limits, store),
+    tasks: new Tasks(limits, store, log),
     store,
   }
   return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)) }

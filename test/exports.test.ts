@@ -21,7 +21,7 @@ const types = `
   ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
   ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
   SampleQuestion Schema SchemaError Served ServedKind ServerOptions Severity Skill MaybePromise StandardSchema
-  StdioOptions Store Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
+  StdioOptions Store StoreKey Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
   ToolResultInput Trace TriportServer ChatMessage UriTemplate UrlQuestion Validate Validation Variables Verify
 `
 

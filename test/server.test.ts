@@ -166,10 +166,11 @@ test('closing is done once, and does no harm before anything was opened', async 
   await assert.rejects(server.listen(0), /This server is closed; make a new one/)
 })
 
-test('a home that must be closed is closed with the server', async () => {
+test('a store that must be closed is closed with the server', async () => {
   let isClosed = false
   const store = {
-    read: () => undefined, write: () => {}, remove: () => {}, list: () => [],
+    isShared: false, read: () => undefined, write: () => 1, remove: () => false, list: () => [],
+    publish: () => {}, follow: () => () => {},
     close: () => { isClosed = true },
   }
   await createServer({ agents: [echo], store }).close()

@@ -7,8 +7,8 @@ import { isRecord } from '../core/content.ts'
 import {
   INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
-import { capabilityFor } from './ask.ts'
 import { challenge } from './authorization.ts'
+import { capabilityFor } from './questions.ts'
 import type { Fault, FaultKind } from '../core/fault.ts'
 import type { Ability } from '../core/question.ts'
 import type { Authorization } from '../http/auth.ts'

@@ -7,17 +7,16 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import {
-  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, rpcError,
-} from '../wire/jsonrpc.ts'
+import { errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { anonymousPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
+import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { PostReply } from './post-reply.ts'
+import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
-import { errorReply, invalid, readMessage, take } from './streamable-http.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
@@ -38,7 +37,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     session = mcp.sessions.open(exchange.origin.principal.id, oldest)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    return errorReply(503, rpcError(INTERNAL_ERROR, error.message), undefined, ['Retry-After', '5'])
+    return noSession(error)
   }
   const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   return {
@@ -59,7 +58,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
 export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth)
-  if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
+  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const id = sessionIdIn(exchange.query)
@@ -83,7 +82,7 @@ function sessionIdIn(query: string): string | undefined {
 }
 
 function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: Message): void {
-  if (message.kind !== 'request') return take(session, message)
+  if (message.kind !== 'request') return takeMessage(session, message)
   const channel: ResponseChannel = {
     sends: true,
     send: (text) => session.outlet?.(text),
@@ -108,7 +107,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
   const { id, method, params } = message
   if (method === 'initialize') {
     const handshake = decodeInitialize(params)
-    if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
+    if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
     const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))
     return { status: 200, type: JSON_TYPE, body }
   }

@@ -140,6 +140,7 @@ class Walk {
   #normal(message: Json): Json {
     return JSON.parse(JSON.stringify(message), (name, value: unknown) => {
       if (name === 'requestState') return this.#note('<state>', value)
+      if (name === 'elicitationId') return this.#note('<elicitation>', value)
       if (name === 'nextCursor') return this.#note('<cursor>', value)
       return value
     })
