@@ -12,7 +12,7 @@ export { openaiAgent } from './adapters/openai.ts'
 export { compile } from './schema/compile.ts'
 export { memoryStore } from './store/memory.ts'
 
-export type { Address, ProtocolChoice, ProtocolName, ServerOptions, TriportServer } from './server.ts'
+export type { Address, ProtocolChoice, ProtocolName, ServerOptions, ServerStatus, TriportServer } from './server.ts'
 export type { Launched, LaunchOptions } from './launch.ts'
 export type { StdioOptions } from './stdio.ts'
 export type { McpOptions } from './mcp/context.ts'
@@ -25,6 +25,7 @@ export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
 export type {
   Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
 } from './core/question.ts'
+export type { CallInfo } from './core/call-observer.ts'
 export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'
 export type {
   Completer, Completers, CompletionContext, CompletionInput, CompletionOutput,

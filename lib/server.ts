@@ -94,6 +94,20 @@ export interface ServerOptions extends Offer, Partial<Limits> {
 /** Where a server listens. */
 export interface Address { readonly url: string; readonly host: string; readonly port: number }
 
+/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
+export interface ServerStatus {
+  /** `abandoned` ones have lost their place: their time was over long ago, and they have not ended. */
+  readonly calls: { readonly running: number; readonly abandoned: number }
+  /** Response streams, and what their readers have not taken yet. */
+  readonly streams: { readonly open: number; readonly queuedBytes: number }
+  /** Request bodies that are being read. */
+  readonly bodies: { readonly bytes: number }
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
+  readonly mcp: { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number } | undefined
+}
+
 /** A server, made and not yet listening. */
 export interface TriportServer {
   readonly name: string
@@ -105,6 +119,8 @@ export interface TriportServer {
   readonly catalog: Catalog
   /** Opens a socket. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1. */
   listen(port?: number, host?: string): Promise<Address>
+  /** What it is doing and holding now. */
+  status(): ServerStatus
   /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
   readonly handler: Handler
   /** The same without a socket. */
@@ -151,7 +167,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     tasks: new Tasks(limits, store, log),
     store,
   }
-  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)) }
+  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined), name) }
 }
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
@@ -208,6 +224,18 @@ export function createServer(options: ServerOptions): TriportServer {
     return { url: `http://${reachable}:${bound.port}${mountPath}`, host, port: bound.port }
   }
 
+  function status(): ServerStatus {
+    const { conversations, tasks, workload } = service
+    return {
+      calls: { running: workload.running, abandoned: workload.abandoned },
+      streams: { open: streams.count, queuedBytes: streams.queued },
+      bodies: { bytes: budget.held },
+      conversations: { count: conversations.count, bytes: conversations.bytes },
+      tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
+      mcp: mcp?.status(),
+    }
+  }
+
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
@@ -233,6 +261,7 @@ export function createServer(options: ServerOptions): TriportServer {
     catalog,
     listen,
     handler: listener.handler,
+    status,
     fetch: createFetch({ gate, streams, budget, limits, log }),
     close: () => closing ??= shut(),
   }

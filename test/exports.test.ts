@@ -12,7 +12,7 @@ const values = `
 /** Everything that only its compiler sees. */
 const types = `
   Ability Address Agent AgentDefinition AgentLike AgentOutput Annotations AnswerInput AnswerState ApiKey
-  ArtifactInput AudioContent AuthRequest Authorization Call Catalog CatalogChange ClientInfo CompileOptions
+  ArtifactInput AudioContent AuthRequest Authorization Call CallInfo Catalog CatalogChange ClientInfo CompileOptions
   Completer Completers CompletionContext CompletionInput CompletionOutput Content ContentInput ContentsInput
   ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
   JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
@@ -20,7 +20,7 @@ const types = `
   PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
   ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
   ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
-  SampleQuestion Schema SchemaError Served ServedKind ServerOptions Severity Skill MaybePromise StandardSchema
+  SampleQuestion Schema SchemaError Served ServedKind ServerOptions ServerStatus Severity Skill MaybePromise StandardSchema
   StdioOptions Store StoreKey Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
   ToolResultInput Trace TriportServer ChatMessage UriTemplate UrlQuestion Validate Validation Variables Verify
 `

@@ -176,3 +176,38 @@ test('a store that must be closed is closed with the server', async () => {
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
 })
+
+test('what a server is doing and holding can be read at any moment', async () => {
+  let release: (text: string) => void = () => {}
+  const slow = { name: 'Slow', run: () => new Promise<string>((resolve) => { release = resolve }) }
+  const server = createServer({ agents: [slow], protocol: 'all' })
+  const asking = server.fetch(new Request('http://localhost/', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"hi"}',
+  }))
+  while (server.status().calls.running === 0) await new Promise(setImmediate)
+  assert.deepEqual(server.status().mcp, { sessions: 0, subscribers: 0, replayBytes: 0 })
+  release('done')
+  await asking
+  const { calls, conversations, tasks, streams, bodies } = server.status()
+  assert.deepEqual([calls, conversations.count, streams, bodies], [
+    { running: 0, abandoned: 0 }, 1, { open: 0, queuedBytes: 0 }, { bytes: 0 },
+  ])
+  assert.deepEqual(tasks, { running: 0, finished: 0, bytes: 0 })
+  await server.close()
+})
+
+test('onCall hears of each call once, and a listener that throws hurts nobody', async () => {
+  const heard: unknown[] = []
+  const server = createServer({
+    agents: [echo], protocol: 'http', log: false,
+    onCall({ kind, name, protocol, outcome }) {
+      heard.push([kind, name, protocol, outcome])
+      throw new Error('broken')
+    },
+  })
+  const response = await server.fetch(new Request('http://localhost/', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"hi"}',
+  }))
+  assert.equal(response.status, 200)
+  assert.deepEqual(heard, [['agent', 'Echo', 'http', 'ok']])
+})

@@ -17,7 +17,7 @@ import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Slot } from './fair-pool.ts'
 import type { Log } from './log.ts'
-import type { MaybePromise, Store, StoreKey } from './store.ts'
+import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskState, Watcher } from './task.ts'
 
 /** What a task begins with. */
@@ -106,8 +106,12 @@ export class Tasks {
     if (known !== undefined) return known.owner === owner ? known : undefined
     if (!this.#store.isShared) return undefined
     const entry = this.#store.read(keyOf(owner, id))
-    return entry instanceof Promise ? entry.then((kept) => kept && decode(kept.value))
-      : entry && decode(entry.value)
+    const read = (kept: Entry | undefined): Task | undefined => {
+      const task = kept && decode(kept.value)
+      // A store that mixes up owners must not show one to another.
+      return task?.owner === owner ? task : undefined
+    }
+    return entry instanceof Promise ? entry.then(read) : read(entry)
   }
 
   /** The run behind a task, where it runs in this process. */
@@ -164,7 +168,8 @@ export class Tasks {
     if (!this.#store.isShared) return sorted([...here.values()])
     const entries = this.#store.list(COLLECTION, owner, LIST_LIMIT)
     const merged = (kept: readonly { readonly value: string }[]): readonly Task[] => {
-      const others = kept.map(({ value }) => decode(value)).filter(({ id }) => !here.has(id))
+      const others = kept.map(({ value }) => decode(value))
+        .filter((task) => task.owner === owner && !here.has(task.id))
       return sorted([...here.values(), ...others])
     }
     return entries instanceof Promise ? entries.then(merged) : merged(entries)

@@ -29,7 +29,6 @@ const unknown: Match = { endpoint: undefined, allowed: [], params: noParams }
 /** All paths of one server. */
 export interface RouteTable {
   match(method: string, path: string): Match
-  readonly endpoints: readonly Endpoint[]
 }
 
 /** Makes the table. Throws `TypeError` where two endpoints meet on one path and method. */
@@ -63,7 +62,7 @@ export function createRouteTable(endpoints: readonly Endpoint[]): RouteTable {
     return patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
   }
 
-  return { match, endpoints }
+  return { match }
 }
 
 function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map<string, Endpoint> {

@@ -15,6 +15,8 @@ import type { McpSetup } from './context.ts'
 /** A door: where it answers, and how what goes on for ever is ended. */
 export interface McpDoor {
   readonly endpoints: readonly Endpoint[]
+  /** What it holds now. */
+  status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void
   /** Ends everything. */
@@ -58,7 +60,14 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     })),
     ...metadataEndpoints(auth),
   ]
-  return { endpoints: guarded, closeIdle: () => mcp.closeIdle(), close: () => mcp.close() }
+  return {
+    endpoints: guarded,
+    status: () => ({
+      sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
+    }),
+    closeIdle: () => mcp.closeIdle(),
+    close: () => mcp.close(),
+  }
 }
 
 const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
