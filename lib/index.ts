@@ -1,4 +1,7 @@
-/** The public face of triport. What is not named here is the house's own. */
+/**
+ * The public face of triport. What is not named here is the house's own; how that is built is in the chapter
+ * "Inside" of the README.
+ */
 export { createServer } from './server.ts'
 export { launch } from './launch.ts'
 export { serveStdio } from './stdio.ts'
