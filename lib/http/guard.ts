@@ -47,10 +47,19 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
 const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
 const MAX_REMEMBERED = 256
+const MAX_KEY_CHARS = 512
+/** In the place of a header that did not come. No header can be this: it would be no header line. */
+const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
 const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
+
+/**
+ * All that a verdict goes by. It is remembered under the whole of this, so what the check does not find
+ * here it cannot go by.
+ */
+type Asked = readonly [bind: Bind, isPublic: boolean, isKeyed: boolean, host: string, origin: string]
 
 /** Makes the guard. Throws `TypeError` for what is no host and no origin. */
 export function createGuard(options: GuardOptions): Guard {
@@ -63,11 +72,11 @@ export function createGuard(options: GuardOptions): Guard {
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
 
-  function hostVerdict(host: string | undefined, bind: Bind): Verdict {
+  function hostVerdict(host: string, bind: Bind): Verdict {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
     if (anyHost || !isChecked) return fine
-    const match = HOST.exec(host ?? '')
+    const match = HOST.exec(host)
     if (match === null || Number(match[2] ?? 0) > 65535) {
       return { ...fine, refused: 'The Host header does not name a host of this server' }
     }
@@ -78,42 +87,52 @@ export function createGuard(options: GuardOptions): Guard {
     return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
   }
 
-  function originIsAllowed(origin: string, head: KnownHeaders, verdict: Verdict): boolean {
+  function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {
     const url = parseOrigin(origin)
     if (url === undefined) return false
     if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
-    return (verdict.hostIsListed || options.isKeyed()) && url.host === head.host?.toLowerCase()
+    return ownMayCall && url.host === host.toLowerCase()
   }
 
-  function readHeaders(origin: string | undefined): readonly string[] {
+  function readHeaders(origin: string): readonly string[] {
     if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
     if (readers.size === 0) return none
-    const url = origin === undefined ? undefined : parseOrigin(origin)
+    const url = parseOrigin(origin)
     if (url === undefined || !readers.has(url.origin)) return ['Vary', 'Origin']
     const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
     return [...allowed, 'Vary', 'Origin']
   }
 
-  function check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
-    const key = `${bind}\n${isPublic}\n${head.host}\n${head.origin}`
+  function verdictOf([bind, isPublic, isKeyed, host, origin]: Asked): Verdict {
+    const verdict = hostVerdict(host, bind)
+    if (verdict.refused !== undefined) return verdict
+    const ownMayCall = verdict.hostIsListed || isKeyed
+    if (!isPublic && origin !== ABSENT && !originIsAllowed(origin, host, ownMayCall)) {
+      const remedy = 'its operator can add it to allowedOrigins'
+      return { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+    }
+    const headers = isPublic ? everybody : readHeaders(origin)
+    return headers === none ? verdict : { ...verdict, headers }
+  }
+
+  function check({ host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
+    const asked: Asked = [bind, isPublic, options.isKeyed(), host, origin]
+    const key = asked.join('\n')
     const known = remembered.get(key)
     if (known !== undefined) return known
-    let verdict = hostVerdict(head.host, bind)
-    const isForeign = head.origin !== undefined && !isPublic && !originIsAllowed(head.origin, head, verdict)
-    if (verdict.refused === undefined && isForeign) {
-      const remedy = 'its operator can add it to allowedOrigins'
-      verdict = { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+    const verdict = verdictOf(asked)
+    // What strangers invent is refused: it must not take the place of what is asked again and again.
+    if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+      remembered.set(key, verdict)
     }
-    const headers = isPublic ? everybody : readHeaders(head.origin)
-    if (headers !== none && verdict.refused === undefined) verdict = { ...verdict, headers }
-    if (remembered.size < MAX_REMEMBERED && key.length < 512) remembered.set(key, verdict)
     return verdict
   }
 
   function preflight(
     head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined {
-    const headers = isPublic ? everybody : readHeaders(head.origin)
+    const headers = isPublic ? everybody : readHeaders(head.origin ?? ABSENT)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
     // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
     const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []

@@ -133,6 +133,54 @@ test('a verdict on one name is never given for another', () => {
   }
 })
 
+/** Values that stand for nothing somewhere in JavaScript, or that could end one part of a key too early. */
+const oddities: readonly (string | undefined)[] = [
+  undefined, '', 'undefined', 'null', 'NaN', 'false', '[object Object]', '__proto__', '0', '*', 'localhost',
+  'http://localhost', 'localhost\nundefined', 'evil.example',
+]
+
+test('what was said of one request changes nothing for any other, in whatever order they come', () => {
+  const asked = (['loopback', 'network', 'none'] as const).flatMap((bind) => [true, false].flatMap((isPublic) =>
+    oddities.flatMap((host) => oddities.map((origin) => ({ bind, isPublic, host, origin })))))
+  const guard = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+  for (const order of [asked, asked.toReversed(), asked]) {
+    for (const { bind, isPublic, host, origin } of order) {
+      const fresh = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+      assert.deepEqual(
+        guard.check(head(host, origin), bind, isPublic), fresh.check(head(host, origin), bind, isPublic),
+        JSON.stringify({ bind, isPublic, host, origin }),
+      )
+    }
+  }
+})
+
+test('a stranger who sends "Origin: undefined" locks nobody out', () => {
+  const guard = createGuard(open)
+  assert.notEqual(guard.check(head('localhost', 'undefined'), 'loopback', false).refused, undefined)
+  assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
+  assert.notEqual(guard.check(head('undefined'), 'loopback', false).refused, undefined)
+  assert.equal(guard.check(head(undefined), 'network', false).refused, undefined)
+})
+
+test('a key that is made later counts from then on', () => {
+  let isKeyed = false
+  const guard = createGuard({ isKeyed: () => isKeyed })
+  const own = head('agents.example', 'http://agents.example')
+  assert.notEqual(guard.check(own, 'network', false).refused, undefined)
+  isKeyed = true
+  assert.equal(guard.check(own, 'network', false).refused, undefined)
+})
+
+test('verdicts stay right however many names are invented, and however long they are', () => {
+  const guard = createGuard(open)
+  for (let at = 0; at < 2_000; at++) {
+    assert.equal(guard.check(head(`localhost:${at}`), 'loopback', false).refused, undefined)
+    assert.equal(guard.check(head(`h${at}.${'x'.repeat(at)}`), 'network', false).refused, undefined)
+    assert.notEqual(guard.check(head('localhost', `http://h${at}`), 'loopback', false).refused, undefined)
+  }
+  assert.equal(guard.check(head('localhost:1'), 'loopback', false).hostIsListed, true)
+})
+
 const cors: readonly (readonly [
   cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean,
 ])[] = [
