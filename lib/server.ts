@@ -66,7 +66,10 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly mountPath?: string | undefined
   /** A further path for queries: `/ask`. */
   readonly path?: string | undefined
-  /** Origins of pages that may call and read, or `*`. Left out: none but loopback and its own may call. */
+  /**
+   * Origins of pages that may call and read, or `*`. Left out: pages of this machine may, where the server
+   * is on a loopback address; elsewhere none may read.
+   */
   readonly cors?: string | readonly string[] | undefined
   /** Names that this server is reached by; others get 403. `*` lifts the check. */
   readonly allowedHosts?: readonly string[] | undefined

@@ -95,8 +95,10 @@ export function createGate(options: GateOptions): Gate {
   function preflight(request: HttpRequest, match: Match, isPublic: boolean): HttpRequest {
     const allowed = match.allowed.length > 0 ? match.allowed : ['GET', 'POST']
     const methods = [...allowed, 'OPTIONS']
-    const headers = request.head.origin === undefined ? undefined
-      : guard.preflight(request.head, isPublic, methods, request.header('access-control-request-headers'))
+    const { head, incoming: { bind } } = request
+    const asked = request.header('access-control-request-headers')
+    const headers = head.origin === undefined ? undefined
+      : guard.preflight(head, bind, isPublic, methods, asked)
     request.corsHeaders = none
     request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
     return request

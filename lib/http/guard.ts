@@ -13,7 +13,7 @@ export interface GuardOptions {
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call: `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Origins of pages that may also read the answers, or `*`. Left out: none. */
+  /** Origins of pages that may also read the answers, or `*`. Left out: on a loopback address, loopback's own. */
   readonly cors?: string | readonly string[] | undefined
   readonly publicUrl?: URL | undefined
   /** Whether callers need a key: then a page of this server's own origin may call. */
@@ -38,14 +38,15 @@ export interface Guard {
   check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
   preflight(
-    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
-const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
+const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
+  + 'x-a2a-extensions, etag'
 const MAX_REMEMBERED = 256
 const MAX_KEY_CHARS = 512
 /** In the place of a header that did not come. No header can be this: it would be no header line. */
@@ -72,17 +73,21 @@ export function createGuard(options: GuardOptions): Guard {
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
 
+  function isListed({ name, port }: NamedHost): boolean {
+    return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
+  }
+
   function hostVerdict(host: string, bind: Bind): Verdict {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
     if (anyHost || !isChecked) return fine
-    const match = HOST.exec(host)
-    if (match === null || Number(match[2] ?? 0) > 65535) {
+    const named = parseHost(host)
+    if (named === undefined) {
       return { ...fine, refused: 'The Host header does not name a host of this server' }
     }
-    const name = plain(match[1]!)
+    const { name } = named
     if (bind === 'loopback' && LOOPBACK.has(name)) return listed
-    if (hosts.has(name) || hosts.has(`${name}:${match[2]}`)) return listed
+    if (isListed(named)) return listed
     const remedy = 'its operator can add that name to allowedHosts'
     return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
   }
@@ -94,11 +99,19 @@ export function createGuard(options: GuardOptions): Guard {
     return ownMayCall && url.host === host.toLowerCase()
   }
 
-  function readHeaders(origin: string): readonly string[] {
+  /** Whether a page may read too: one that the operator lists, or one of the same machine as its server. */
+  function mayRead({ origin, hostname }: URL, host: string, bind: Bind): boolean {
+    if (readers.has(origin)) return true
+    return options.cors === undefined && bind === 'loopback' && LOOPBACK.has(hostname)
+      && LOOPBACK.has(parseHost(host)?.name ?? '')
+  }
+
+  function readHeaders(bind: Bind, host: string, origin: string): readonly string[] {
     if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
-    if (readers.size === 0) return none
+    // Without a list only what a page of this machine asks for depends on its origin.
+    if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
     const url = parseOrigin(origin)
-    if (url === undefined || !readers.has(url.origin)) return ['Vary', 'Origin']
+    if (url === undefined || !mayRead(url, host, bind)) return ['Vary', 'Origin']
     const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
     return [...allowed, 'Vary', 'Origin']
   }
@@ -111,7 +124,7 @@ export function createGuard(options: GuardOptions): Guard {
       const remedy = 'its operator can add it to allowedOrigins'
       return { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
     }
-    const headers = isPublic ? everybody : readHeaders(origin)
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     return headers === none ? verdict : { ...verdict, headers }
   }
 
@@ -130,9 +143,10 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function preflight(
-    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean,
+    methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined {
-    const headers = isPublic ? everybody : readHeaders(head.origin ?? ABSENT)
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
     // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
     const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
@@ -149,19 +163,27 @@ export function isLoopback(address: string | undefined): boolean {
   return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
 }
 
-/** A name in its one spelling: lower case, without the dot of the root. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '')
+/** A host as it is compared. */
+interface NamedHost {
+  /** Lower case, without the dot of the root. */
+  readonly name: string
+  readonly port: string | undefined
+}
+
+/** Reads `host` or `host:port`; undefined where it is neither, or a port that cannot be. */
+function parseHost(host: string): NamedHost | undefined {
+  const [, name, port] = HOST.exec(host) ?? []
+  if (name === undefined || Number(port ?? 0) > 65535) return undefined
+  return { name: name.toLowerCase().replace(/\.$/, ''), port }
 }
 
 function hostEntry(host: string): string {
-  const match = HOST.exec(host)
-  if (match === null) {
+  const named = parseHost(host)
+  if (named === undefined) {
     const example = `write a name with or without a port, as in 'agents.example.com'`
     throw new TypeError(`allowedHosts has '${host}'; ${example}`)
   }
-  const [, name = '', port] = match
-  return port === undefined ? plain(name) : `${plain(name)}:${port}`
+  return named.port === undefined ? named.name : `${named.name}:${named.port}`
 }
 
 function originEntry(origin: string): string {

@@ -181,48 +181,65 @@ test('verdicts stay right however many names are invented, and however long they
   assert.equal(guard.check(head('localhost:1'), 'loopback', false).hostIsListed, true)
 })
 
+const app = 'https://app.example'
+const LOCAL = 'http://localhost:3000'
+
+/** Who may read: the option, where the server is bound, how it was dialed, the page. */
 const cors: readonly (readonly [
-  cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean,
+  cors: GuardOptions['cors'], bind: Bind, host: string, origin: string | undefined, allowed: string | undefined,
+  vary: boolean,
 ])[] = [
-  [undefined, 'http://localhost:3000', undefined, false],
-  ['https://app.example', 'https://app.example', 'https://app.example', true],
-  ['https://app.example', 'http://localhost:3000', undefined, true],
-  ['https://app.example', undefined, undefined, true],
-  ['*', 'https://app.example', '*', false],
-  ['*', undefined, '*', false],
+  ['https://app.example', 'loopback', 'localhost', app, app, true],
+  ['https://app.example', 'loopback', 'localhost', LOCAL, undefined, true],
+  ['https://app.example', 'loopback', 'localhost', undefined, undefined, true],
+  ['*', 'network', 'localhost', app, '*', false],
+  ['*', 'loopback', 'localhost', undefined, '*', false],
+  // Without the option, only from this machine to this machine.
+  [undefined, 'loopback', 'localhost', LOCAL, LOCAL, true],
+  [undefined, 'loopback', '127.0.0.1:8000', 'https://127.0.0.1', 'https://127.0.0.1', true],
+  [undefined, 'loopback', '[::1]:8000', 'http://[::1]:5173', 'http://[::1]:5173', true],
+  [undefined, 'loopback', 'localhost', undefined, undefined, false],
+  [undefined, 'loopback', 'agents.example', LOCAL, undefined, true],
+  [undefined, 'network', 'localhost', LOCAL, undefined, false],
+  [undefined, 'none', 'localhost', LOCAL, undefined, false],
+  // An empty list is a list: nobody.
+  [[], 'loopback', 'localhost', LOCAL, undefined, true],
 ]
 
-test('only pages that the operator lists may read, and never with credentials', () => {
-  for (const [option, origin, allowed, vary] of cors) {
-    const { headers } = createGuard({ ...open, cors: option }).check(
-      head('localhost', origin), 'loopback', false,
-    )
+test('pages read where they are listed, on this machine, and never with credentials', () => {
+  for (const [option, bind, host, origin, allowed, vary] of cors) {
+    const guard = createGuard({ ...open, allowedHosts: ['*'], cors: option })
+    const row = `${option} ${bind} ${host} ${origin}`
+    const { headers, refused } = guard.check(head(host, origin), bind, false)
+    assert.equal(refused, undefined, row)
     const of = (name: string): string | undefined => headers[headers.indexOf(name) + 1]
     assert.equal(
       headers.includes('Access-Control-Allow-Origin') ? of('Access-Control-Allow-Origin') : undefined,
-      allowed,
+      allowed, row,
     )
-    assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, `${option} ${origin}`)
+    assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, row)
     assert.equal(headers.includes('Access-Control-Allow-Credentials'), false)
-    if (allowed !== undefined) {
-      const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
-      assert.equal(of('Access-Control-Expose-Headers'), exposed)
-    }
+    const preflight = guard.preflight(head(host, origin), bind, false, ['POST'], 'content-type')
+    assert.equal(preflight !== undefined, allowed !== undefined, row)
+    if (allowed === undefined) continue
+    const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
+      + 'x-a2a-extensions, etag'
+    assert.equal(of('Access-Control-Expose-Headers'), exposed)
   }
 })
 
 test('a preflight allows the headers that are asked for', () => {
   const guard = createGuard({ ...open, cors: 'https://app.example' })
   const asked = 'content-type, mcp-param-region, x-api-key'
-  const app = head('localhost', 'https://app.example')
-  const headers = guard.preflight(app, false, ['POST', 'OPTIONS'], asked) ?? []
+  const page = head('localhost', app)
+  const headers = guard.preflight(page, 'network', false, ['POST', 'OPTIONS'], asked) ?? []
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Headers') + 1], asked)
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Methods') + 1], 'POST, OPTIONS')
   for (const hostile of ['a\r\nset-cookie: b', 'ä', `x${'-'.repeat(5_000)}`]) {
-    const answer = guard.preflight(app, false, ['POST'], hostile) ?? []
+    const answer = guard.preflight(page, 'network', false, ['POST'], hostile) ?? []
     assert.equal(answer.includes('Access-Control-Allow-Headers'), false)
   }
-  assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), false, ['POST'], asked), undefined)
+  assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), 'network', false, ['POST'], asked), undefined)
 })
 
 test('what is no host and no origin is a mistake in the options', () => {
