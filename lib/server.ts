@@ -60,8 +60,12 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly insecure?: boolean | undefined
   /** Where clients reach this server, when that is not where it listens. */
   readonly publicUrl?: string | URL | undefined
-  /** Believes `X-Forwarded-Host` and `X-Forwarded-Proto`. Only behind a proxy that sets them. */
-  readonly trustProxy?: boolean | undefined
+  /**
+   * How many proxies stand before this server; `true` is one. That many are believed in `X-Forwarded-Host`,
+   * `X-Forwarded-Proto` and `X-Forwarded-For`, counted from the end, where each adds what it saw. Only
+   * behind proxies that set all three: otherwise clients do.
+   */
+  readonly trustProxy?: boolean | number | undefined
   /** Prefix of every path: `/assistant`. */
   readonly mountPath?: string | undefined
   /** A further path for queries: `/ask`. */
@@ -184,7 +188,7 @@ export function createServer(options: ServerOptions): TriportServer {
     router: createRouteTable(endpoints),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
-    trustProxy: options.trustProxy ?? false,
+    proxies: proxiesOf(options.trustProxy),
     isDraining: () => isDraining,
   })
   const listener = createListener({ gate, streams, budget, limits, log })
@@ -255,6 +259,12 @@ function pathOf(option: string, path: string | undefined): string | undefined {
   if (path === undefined || path === '' || path === '/') return undefined
   if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
   throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
+}
+
+function proxiesOf(trustProxy: boolean | number = false): number {
+  const count = Number(trustProxy)
+  if (typeof trustProxy !== 'string' && Number.isSafeInteger(count) && count >= 0) return count
+  throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
 }
 
 function urlOf(publicUrl: string | URL | undefined): URL | undefined {

@@ -27,6 +27,9 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [{ agents: [echo], publicUrl: 'agents.example' }, /publicUrl is "agents.example"; write an address/],
   [{ agents: [echo], publicUrl: 'ftp://agents.example' }, /publicUrl is "ftp:/],
   [{ agents: [echo], publicUrl: 'https://agents.example?a=b' }, /publicUrl is "https:/],
+  [{ agents: [echo], trustProxy: -1 }, /trustProxy is -1; write true, or how many proxies there are/],
+  [{ agents: [echo], trustProxy: '1' }, /trustProxy is "1"/],
+  [{ agents: [echo], trustProxy: 0.5 }, /trustProxy is 0.5/],
   [{ agents: [echo], apiKey: '' }, /The API key 1 is empty/],
   [{ agents: [echo], cors: 'app.example' }, /'app.example' is no origin/],
   [{ agents: [echo], allowedHosts: ['http://a'] }, /allowedHosts has 'http:\/\/a'/],
@@ -174,4 +177,25 @@ test('a home that must be closed is closed with the server', async () => {
   }
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
+})
+
+test('a name that only a proxy passes on becomes no address that caches tell others', async (t) => {
+  const allowedHosts = ['good.example']
+  const { url } = await listen(t, { agents: [echo], protocol: 'all', trustProxy: true, allowedHosts })
+  const card = async (name: string): Promise<Response> =>
+    fetch(`${url}/.well-known/agent-card.json`, { headers: { 'x-forwarded-host': name } })
+  const told = await card('evil.example')
+  assert.equal(told.headers.get('cache-control'), 'private, no-cache')
+  assert.match(String(told.headers.get('vary')), /Host/)
+  const listed = await card('good.example')
+  assert.equal(listed.headers.get('cache-control'), 'public, max-age=300')
+  assert.equal((await jsonOf(listed))['url'], 'http://good.example/a2a')
+  for (const name of ['[::', 'a:99999', ',,,', 'x@y', 'a'.repeat(4_000)]) {
+    for (const path of ['/.well-known/agent-card.json', '/openapi.json', '/sse', '/']) {
+      const headers = { 'x-forwarded-host': name, 'x-forwarded-proto': name, 'accept': '*/*' }
+      const response = await fetch(`${url}${path}`, { method: path === '/sse' ? 'HEAD' : 'GET', headers })
+      assert.equal(response.status, 200, `${path} ${name.slice(0, 20)}`)
+      await response.body?.cancel()
+    }
+  }
 })

@@ -16,7 +16,6 @@ import type { Principal } from '../core/principal.ts'
 import type { Authenticate, AuthRequest } from './auth.ts'
 import type { BodyBudget } from './body.ts'
 import type { Endpoint, KnownHeaders } from './exchange.ts'
-import type { Guard } from './guard.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
@@ -24,7 +23,6 @@ import type { RequestHead, RequestOptions } from './request.ts'
 export interface GateOptions extends RequestOptions {
   readonly name: string
   readonly router: RouteTable
-  readonly guard: Guard
   /** Undefined while nobody needs a key. */
   readonly authenticate: () => Authenticate | undefined
   readonly limits: Limits

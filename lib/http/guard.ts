@@ -5,6 +5,8 @@
  * names are compared with lists, never with each other unless one of them passed a list.
  * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
  */
+import { parseHost } from './address.ts'
+import type { NamedHost } from './address.ts'
 import type { KnownHeaders } from './exchange.ts'
 
 /** What the operator says about names. */
@@ -13,7 +15,7 @@ export interface GuardOptions {
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call: `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Origins of pages that may also read the answers, or `*`. Left out: on a loopback address, loopback's own. */
+  /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
   readonly cors?: string | readonly string[] | undefined
   readonly publicUrl?: URL | undefined
   /** Whether callers need a key: then a page of this server's own origin may call. */
@@ -35,6 +37,8 @@ export type Bind = 'loopback' | 'network' | 'none'
 
 /** The check, with its tables made. */
 export interface Guard {
+  /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
+  lists(host: string): boolean
   check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
   preflight(
@@ -43,7 +47,6 @@ export interface Guard {
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
 const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
   + 'x-a2a-extensions, etag'
@@ -154,27 +157,18 @@ export function createGuard(options: GuardOptions): Guard {
     return [...headers, ...allowed, 'Access-Control-Max-Age', '600']
   }
 
-  return { check, preflight }
+  function lists(host: string): boolean {
+    const named = parseHost(host)
+    return named !== undefined && isListed(named)
+  }
+
+  return { lists, check, preflight }
 }
 
 /** Whether an address is this machine's own. */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false
   return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
-}
-
-/** A host as it is compared. */
-interface NamedHost {
-  /** Lower case, without the dot of the root. */
-  readonly name: string
-  readonly port: string | undefined
-}
-
-/** Reads `host` or `host:port`; undefined where it is neither, or a port that cannot be. */
-function parseHost(host: string): NamedHost | undefined {
-  const [, name, port] = HOST.exec(host) ?? []
-  if (name === undefined || Number(port ?? 0) > 65535) return undefined
-  return { name: name.toLowerCase().replace(/\.$/, ''), port }
 }
 
 function hostEntry(host: string): string {

@@ -30,7 +30,7 @@ function requestOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>
     anonymous,
     router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
-    mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false, ...options,
+    mountPath: '', publicUrl: undefined, proxies: 0, isDraining: () => false, ...options,
   })
   const request = gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
@@ -207,7 +207,7 @@ test('a check of keys that breaks lets nobody in and shows nothing', async () =>
       name: 'Test', limits: defaults, budget: new BodyBudget(1),
       log: (level, message) => logged.push(level, message), anonymous,
       router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => true }), authenticate: () => check,
-      mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false,
+      mountPath: '', publicUrl: undefined, proxies: 0, isDraining: () => false,
     })
     const { refusal } = await gate({
       method: 'GET', target: '/list', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',

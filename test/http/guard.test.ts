@@ -140,7 +140,8 @@ const oddities: readonly (string | undefined)[] = [
 ]
 
 test('what was said of one request changes nothing for any other, in whatever order they come', () => {
-  const asked = (['loopback', 'network', 'none'] as const).flatMap((bind) => [true, false].flatMap((isPublic) =>
+  const binds = ['loopback', 'network', 'none'] as const
+  const asked = binds.flatMap((bind) => [true, false].flatMap((isPublic) =>
     oddities.flatMap((host) => oddities.map((origin) => ({ bind, isPublic, host, origin })))))
   const guard = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
   for (const order of [asked, asked.toReversed(), asked]) {
@@ -186,8 +187,8 @@ const LOCAL = 'http://localhost:3000'
 
 /** Who may read: the option, where the server is bound, how it was dialed, the page. */
 const cors: readonly (readonly [
-  cors: GuardOptions['cors'], bind: Bind, host: string, origin: string | undefined, allowed: string | undefined,
-  vary: boolean,
+  cors: GuardOptions['cors'], bind: Bind, host: string, origin: string | undefined,
+  allowed: string | undefined, vary: boolean,
 ])[] = [
   ['https://app.example', 'loopback', 'localhost', app, app, true],
   ['https://app.example', 'loopback', 'localhost', LOCAL, undefined, true],
@@ -239,7 +240,8 @@ test('a preflight allows the headers that are asked for', () => {
     const answer = guard.preflight(page, 'network', false, ['POST'], hostile) ?? []
     assert.equal(answer.includes('Access-Control-Allow-Headers'), false)
   }
-  assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), 'network', false, ['POST'], asked), undefined)
+  const other = head('localhost', 'http://localhost:1')
+  assert.equal(guard.preflight(other, 'network', false, ['POST'], asked), undefined)
 })
 
 test('what is no host and no origin is a mistake in the options', () => {
