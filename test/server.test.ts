@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
-import { createServer, defineTool } from '../lib/index.ts'
+import { createServer, defineTool, Fault } from '../lib/index.ts'
 import { defaultPort } from '../lib/server.ts'
 import { echo, jsonOf, listen, request, serve } from './fixtures/client.ts'
 import type { ProtocolName, ServerOptions } from '../lib/index.ts'
@@ -196,6 +196,47 @@ test('a name that only a proxy passes on becomes no address that caches tell oth
       const response = await fetch(`${url}${path}`, { method: path === '/sse' ? 'HEAD' : 'GET', headers })
       assert.equal(response.status, 200, `${path} ${name.slice(0, 20)}`)
       await response.body?.cancel()
+    }
+  }
+})
+
+/** What an author can attach to a fault. */
+const details: readonly (() => unknown)[] = [
+  () => ({ scopes: 'orders:write' }),
+  () => ({ scopes: [Symbol('a'), 7n, null, { toString() { throw new Error('no') } }] }),
+  () => ({ scopes: ['a", error="x', 'ä\r\nset-cookie: a=b'] }),
+  () => ({ get scopes() { throw new Error('no') } }),
+  () => ({ scopes: ['a'], toJSON() { throw new Error('no') } }),
+  () => { const detail: Record<string, unknown> = {}; return Object.assign(detail, { detail, n: 1n }) },
+  () => Object.create(null),
+  () => [Symbol('a')],
+  () => 'text',
+]
+
+test('what is attached to a fault keeps nobody from hearing of it', async (t) => {
+  for (const kind of ['forbidden', 'unauthenticated', 'busy', 'not-found', 'unsupported'] as const) {
+    for (const detail of details) {
+      const fail = (): never => { throw new Fault(kind, 'Not this time', detail()) }
+      const failLater = async (): Promise<never> => fail()
+      for (const run of [fail, failLater]) {
+        const server = serve(t, { name: '助手', agents: [{ name: 'A', run }], protocol: 'all' })
+        const message = { role: 'user', parts: [{ text: 'hi' }] }
+        const call = { jsonrpc: '2.0', id: 1 }
+        const asked = [
+          request('/', { query: 'hi' }),
+          request('/', { query: 'hi', stream: true }),
+          request('/a2a', { ...call, method: 'message/send', params: { message } }),
+          request('/mcp', {
+            ...call, method: 'tools/call', params: { name: 'execute_a_task', arguments: { prompt: 'hi' } },
+          }),
+        ]
+        for (const one of asked) {
+          const response = await server.fetch(one)
+          const row = `${kind} ${String(detail)} ${one.url} ${response.status}`
+          assert.match(await response.text(), /Not this time/, row)
+          assert.doesNotMatch(String(response.headers.get('www-authenticate')), /error="x"|cookie/, row)
+        }
+      }
     }
   }
 })

@@ -67,8 +67,10 @@ export function networkOf(address: string | undefined): string | undefined {
 
 /** The eight groups of an IPv6 address, without zeros in front. */
 function groupsOf(address: string): readonly string[] {
-  const [left = [], right = []] = address.split('::')
-    .map((half) => half === '' ? [] : half.split(':').flatMap((group) => group.includes('.') ? ['0', '0'] : group))
+  // An IPv4 address at the end is two groups, which nobody looks at.
+  const groups = (half: string): readonly string[] => half === '' ? []
+    : half.split(':').flatMap((group) => group.includes('.') ? ['0', '0'] : group)
+  const [left = [], right = []] = address.split('::').map(groups)
   const zeros = Array<string>(8 - left.length - right.length).fill('0')
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
 }

@@ -15,11 +15,11 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 /** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
 export function challenge(
   auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
-  scopes?: readonly string[],
+  scopes?: readonly unknown[],
 ): string {
   return formatChallenge({
     error,
-    scope: scopes?.join(' '),
+    scope: scopes,
     resource_metadata: auth === undefined ? undefined : metadataUrl(auth),
   })
 }

@@ -55,8 +55,8 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
   }
   const { detail, kind } = fault
   const said = sentence(fault, requestId, service.exposeErrors)
-  const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
   try {
+    const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
     return problemText(statuses[kind], said, requestId, more)
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })

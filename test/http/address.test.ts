@@ -11,7 +11,9 @@ test('a host is read with its port, or not at all', () => {
 })
 
 test('a name of which no address can be made is no authority', () => {
-  for (const host of ['a', 'a.example:80', '[2001:db8::1]', '127.0.0.1:8000']) assert.equal(authorityOf(host), host)
+  for (const host of ['a', 'a.example:80', '[2001:db8::1]', '127.0.0.1:8000']) {
+    assert.equal(authorityOf(host), host)
+  }
   for (const host of [undefined, '', '[::::]', '999.999.999.999', 'a:99999']) {
     assert.equal(authorityOf(host), undefined, host)
   }
@@ -33,7 +35,9 @@ const lists: readonly (readonly [list: string | undefined, proxies: number, said
 ]
 
 test('of a list that proxies add to, the client\'s own part is not believed', () => {
-  for (const [list, proxies, said] of lists) assert.equal(forwarded(list, proxies), said, `${list} ${proxies}`)
+  for (const [list, proxies, said] of lists) {
+    assert.equal(forwarded(list, proxies), said, `${list} ${proxies}`)
+  }
 })
 
 const networks: readonly (readonly [address: string | undefined, network: string | undefined])[] = [
