@@ -52,7 +52,9 @@ export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
-export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
+export type { ApiKey, Authorization, AuthRequest, Verify } from './http/auth.ts'
+export type { NamedKey } from './http/keys.ts'
+export type { TokenInfo } from './http/principal.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
 export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'

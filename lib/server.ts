@@ -166,7 +166,7 @@ export function createServer(options: ServerOptions): TriportServer {
 
   const { apiKey, auth } = options
   let authenticate: Authenticate | undefined = apiKey === undefined && auth === undefined
-    ? undefined : createAuthenticate(apiKey, auth)
+    ? undefined : createAuthenticate({ apiKey, auth, limits })
   let generatedKey: string | undefined
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
@@ -200,7 +200,7 @@ export function createServer(options: ServerOptions): TriportServer {
     if (isDraining) throw new Error('This server is closed; make a new one')
     if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
-      authenticate = createAuthenticate(generatedKey)
+      authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     const bound = await listener.listen(port, host)

@@ -6,11 +6,12 @@
  * running. Whatever is thrown leaves here as a `Fault`, logged once.
  */
 import { summarize } from '../schema/compile.ts'
-import { answerOf, isThenable } from './answer.ts'
+import { answerOf } from './answer.ts'
 import { text } from './content.ts'
 import { asFault, Fault } from './fault.ts'
 import { runGroup } from './group.ts'
 import { requireScopes } from './principal.ts'
+import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
 import type { SchemaError } from '../schema/compile.ts'
 import type { Checked } from '../schema/standard.ts'

@@ -8,6 +8,7 @@
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { countHeader } from './headers.ts'
+import { Unavailable } from './pending.ts'
 import { parseTarget } from './router.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../core/defaults.ts'
@@ -52,7 +53,9 @@ export function createGate(options: GateOptions): Gate {
     const framing = framingObjection(request, limits)
     if (framing !== undefined) return refuseRequest(request, ...framing)
     const match = locate(request)
-    if (match === undefined) return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
+    if (match === undefined) {
+      return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
+    }
     request.endpoint = match.endpoint ?? fallback(request, match)
     request.params = match.params
 
@@ -102,7 +105,9 @@ export function createGate(options: GateOptions): Gate {
     return request
   }
 
-  function identify(request: HttpRequest, match: Match, authenticate: Authenticate): HttpRequest | Promise<HttpRequest> {
+  function identify(
+    request: HttpRequest, match: Match, authenticate: Authenticate,
+  ): HttpRequest | Promise<HttpRequest> {
     const enter = (principal: Principal | undefined): HttpRequest => {
       if (principal === undefined) {
         const { authorization, apiKey } = request.head
@@ -115,6 +120,10 @@ export function createGate(options: GateOptions): Gate {
       return admit(request, match)
     }
     const broken = (error: unknown): HttpRequest => {
+      if (error instanceof Unavailable) {
+        options.log(error.level, error.message, { request: request.requestId })
+        return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+      }
       options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
       return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
     }
@@ -132,7 +141,9 @@ export function createGate(options: GateOptions): Gate {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      if (methods === '') return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+      if (methods === '') {
+        return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+      }
       return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
     }
     if (options.isDraining() && endpoint.always !== true) {

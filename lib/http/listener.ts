@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { isThenable } from '../core/thenable.ts'
 import { mustWait, NodeRequestHead, responseOn } from './node-request.ts'
 import { readBody } from './body.ts'
 import { isSource } from './exchange.ts'
@@ -119,7 +120,7 @@ export function createListener(options: ListenerOptions): Listener {
     function run(): void {
       try {
         const reply = endpoint!.handle(request)
-        if (reply instanceof Promise) reply.then(send, failed)
+        if (isThenable(reply)) reply.then(send, failed)
         else send(reply)
       } catch (error) {
         failed(error)

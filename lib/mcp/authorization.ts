@@ -30,9 +30,8 @@ function metadataUrl({ resource }: Authorization): string {
   return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname)
 }
 
-/** The metadata at both of its places. Throws `TypeError` where the options make none. */
+/** The metadata at both of its places. */
 export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
-  check(auth)
   const { resource, authorizationServers, scopes, name, documentation } = auth
   const reply: Reply = {
     status: 200,
@@ -54,19 +53,4 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
     refuse: problemReply,
     handle: () => reply,
   }))
-}
-
-function check({ resource, authorizationServers, verify }: Authorization): void {
-  const url = URL.canParse(resource) ? new URL(resource) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
-    throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
-      + `as in 'https://agents.example.com/mcp'`)
-  }
-  if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
-    throw new TypeError(`auth.authorizationServers is empty; write at least one issuer, `
-      + `as in ['https://login.example.com']`)
-  }
-  if (typeof verify !== 'function') {
-    throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')
-  }
 }

@@ -50,12 +50,12 @@ async function textOf(response: Response): Promise<string> {
 }
 
 test('a token that the operator knows says who calls', async () => {
-  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), 'token:ann')
+  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), 'token:https%3A%2F%2Flogin.example.com:ann')
 })
 
 test('verify may answer later', async () => {
   const server = serve({ auth: { ...auth, verify: async (token) => tokens.get(token) } })
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), 'token:bob')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), 'token:https%3A%2F%2Flogin.example.com:bob')
 })
 
 for (const [title, headers, challenge] of [
@@ -109,10 +109,10 @@ for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth
 }
 
 test('keys stand beside tokens, and a wrong one is tried as neither', async () => {
-  const server = serve({ apiKey: 'key-1' })
-  assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:1')
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:1')
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), 'token:ann')
+  const server = serve({ apiKey: [{ id: 'ops', key: 'key-1' }] })
+  assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:ops')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:ops')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), 'token:https%3A%2F%2Flogin.example.com:ann')
   assert.equal((await call(server, 'who', { 'x-api-key': 'reader' })).status, 401)
   assert.equal((await call(server, 'who', { 'x-api-key': 'key-1', authorization: 'Bearer reader' })).status, 401)
 })

@@ -6,7 +6,9 @@ test('a scope is visible ASCII without quotation marks and backslashes', () => {
   for (const scope of ['a', 'orders:read', 'https://api.example/x?y#z', '!', '~', 'a'.repeat(256)]) {
     assert.equal(isScope(scope), true, scope)
   }
-  const others = ['', ' ', 'a b', 'a"', 'a\\b', 'a\n', 'ä', '\u007f', 'a'.repeat(257), 7, null, undefined, ['a']]
+  const others = [
+    '', ' ', 'a b', 'a"', 'a\\b', 'a\n', 'ä', '\u007f', 'a'.repeat(257), 7, null, undefined, ['a'],
+  ]
   for (const value of others) assert.equal(isScope(value), false, String(value))
 })
 
