@@ -240,3 +240,26 @@ test('what is attached to a fault keeps nobody from hearing of it', async (t) =>
     }
   }
 })
+
+/** What caches are told of an answer: to whom it was given decides, unless the answer says more. */
+const kept: readonly (readonly [path: string, method: string, told: string | null])[] = [
+  ['/agents', 'GET', 'private, no-cache'],
+  ['/agents', 'HEAD', 'private, no-cache'],
+  ['/agents/nobody', 'GET', 'private, no-cache'],
+  ['/nothing', 'GET', 'private, no-cache'],
+  ['/openapi.json', 'GET', 'private, no-cache'],
+  ['/health', 'GET', null],
+  ['/', 'POST', null],
+]
+
+test('no cache gives what a key was needed for to somebody without one', async (t) => {
+  for (const apiKey of ['k', undefined]) {
+    const server = serve(t, { agents: [echo], ...apiKey !== undefined && { apiKey } })
+    for (const [path, method, told] of kept) {
+      const body = method === 'POST' ? { query: 'hi' } : undefined
+      const { headers } = await server.fetch(request(path, body, { 'x-api-key': 'k' }, method))
+      const expected = apiKey === undefined && path !== '/openapi.json' ? null : told
+      assert.equal(headers.get('cache-control'), expected, `${apiKey} ${method} ${path}`)
+    }
+  }
+})

@@ -79,7 +79,8 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
   for (const [name, value] of headers) rawHeaders.push(name, value)
   // A web Request has its authority in its address and its body's length nowhere.
   if (!headers.has('host')) rawHeaders.push('host', url.host)
-  if (body !== null && !headers.has('content-length')) rawHeaders.push('transfer-encoding', 'chunked')
+  const length = headers.get('content-length') ?? '0'
+  if (body !== null && length === '0') rawHeaders.push('transfer-encoding', 'chunked')
   return {
     method,
     target: url.pathname + url.search,

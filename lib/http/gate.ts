@@ -16,7 +16,7 @@ import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate, AuthRequest } from './auth.ts'
 import type { BodyBudget } from './body.ts'
-import type { Endpoint, KnownHeaders } from './exchange.ts'
+import type { Endpoint } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
@@ -150,15 +150,17 @@ export function createGate(options: GateOptions): Gate {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
-      ? undefined : bodyObjection(request.head, endpoint.accepts)
+      ? undefined : bodyObjection(request, endpoint.accepts)
     return objection === undefined ? request : refuseRequest(request, ...objection)
   }
 
   /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection(head: KnownHeaders, accepts: readonly string[]): Objection | undefined {
+  function bodyObjection({ head, incoming }: HttpRequest, accepts: readonly string[]): Objection | undefined {
     const { contentLength, contentType, contentEncoding, transferEncoding } = head
-    if (transferEncoding === undefined && (contentLength ?? '0') === '0') return undefined
-    if (contentType !== accepts[0]) {
+    // HTTP/2 needs no header for a body of any length.
+    const mayBeEmpty = transferEncoding === undefined
+      && (contentLength === '0' || (contentLength === undefined && incoming.httpVersion !== '2.0'))
+    if (contentType !== accepts[0] && !(mayBeEmpty && contentType === undefined)) {
       const media = contentType === undefined ? undefined : parseMediaType(contentType)
       if (media === undefined || !accepts.includes(media.type)) {
         return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]

@@ -29,7 +29,7 @@ const members: ReadonlySet<string> = new Set(['id', 'key', 'scopes', 'expires'])
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const ID_LABEL = 'triport key id\n'
 
-/** Makes the look-up. Throws `TypeError` for an entry that can be no key, and for a key that is there twice. */
+/** Makes the look-up. Throws `TypeError` for an entry that can be no key, and for a key given twice. */
 export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
   if (entries.length === 0) {
     throw new TypeError('apiKey is an empty list; give at least one key, or leave apiKey out')
@@ -62,8 +62,7 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
     throw new TypeError(`${owner} is empty; give a string, or leave apiKey out to serve without a key`)
   }
   if (!KEY.test(key)) {
-    throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, without a space or a line's `
-      + 'end around it')
+    throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, with no line's end after it`)
   }
   const odd = Object.keys(given).find((member) => !members.has(member))
   if (odd !== undefined) throw new TypeError(`${owner} has '${odd}'; it takes ${[...members].join(', ')}`)

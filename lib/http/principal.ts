@@ -27,10 +27,10 @@ const MAX_ID_BYTES = 512
 /** An id that can own something. Throws `TypeError`. */
 export function requireId(owner: string, id: string): string {
   if (Buffer.byteLength(id) > MAX_ID_BYTES) {
-    throw new TypeError(`${owner} has an id of more than ${MAX_ID_BYTES} bytes; use a shorter one, or its digest`)
+    throw new TypeError(`${owner} has an id of more than ${MAX_ID_BYTES} bytes; use its digest`)
   }
   if (id.startsWith('~')) {
-    throw new TypeError(`${owner} has an id that begins with ~, which is for the server's own; leave that out`)
+    throw new TypeError(`${owner} has an id that begins with ~, which is for the server's own; leave it out`)
   }
   return id
 }
@@ -68,10 +68,10 @@ function checked(owner: string, found: Omit<Principal, 'scopes'>, scopes: unknow
   const { expiresAt } = found
   requireId(owner, found.id)
   if (!isStrings(scopes)) {
-    throw new TypeError(`${owner} has scopes that are no list; return a list of strings, as in ['orders:read']`)
+    throw new TypeError(`${owner} has scopes that are no list; return strings, as in ['orders:read']`)
   }
   if (expiresAt !== undefined && typeof expiresAt !== 'number') {
-    throw new TypeError(`${owner} has an expiresAt that is no number; return milliseconds since the epoch`)
+    throw new TypeError(`${owner} has an expiresAt that is no number; return milliseconds of the epoch`)
   }
   if (expiresAt !== undefined && !(expiresAt > Date.now())) return undefined
   return { ...found, scopes }

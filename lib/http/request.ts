@@ -69,6 +69,9 @@ export class HttpRequest implements Exchange, Origin {
     this.#options = options
   }
 
+  /** Whether somebody was found to be asking, by a credential. */
+  get isIdentified(): boolean { return this.principal !== this.#options.anonymous }
+
   get method(): string { return this.incoming.method }
   get origin(): Origin { return this }
 

@@ -124,7 +124,7 @@ const unkept: readonly (readonly [principal: object, sentence: RegExp])[] = [
   [{ id: '~house' }, /has an id that begins with ~, which is for the server's own/],
   [{ id: 'x'.repeat(513) }, /has an id of more than 512 bytes/],
   [{ id: 'ä'.repeat(257) }, /has an id of more than 512 bytes/],
-  [{ id: 'ann', scopes: 'orders:write-own' }, /has scopes that are no list; return a list of strings/],
+  [{ id: 'ann', scopes: 'orders:write-own' }, /has scopes that are no list; return strings/],
   [{ id: 'ann', scopes: [7] }, /has scopes that are no list/],
   [{ id: 'ann', scopes: new Set(['a']) }, /has scopes that are no list/],
   [{ id: 'ann', scopes: null }, /has scopes that are no list/],

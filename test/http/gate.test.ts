@@ -47,8 +47,12 @@ function requestOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>
   return request
 }
 
+const bare = (...headers: readonly string[]): Partial<RequestHead> =>
+  ({ method: 'POST', rawHeaders: ['host', 'localhost', ...headers] })
 const post = (...headers: readonly string[]): Partial<RequestHead> =>
-  ({ method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '2', ...headers] })
+  bare('content-length', '2', ...headers)
+const http2 = (...headers: readonly string[]): Partial<RequestHead> =>
+  ({ method: 'POST', httpVersion: '2.0', rawHeaders: [':path', '/', 'host', 'localhost', ...headers] })
 const FOREIGN_HOST = ['host', 'evil.example']
 const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
 const authenticate = createAuthenticate({ apiKey: 'k', limits: defaults })
@@ -115,6 +119,13 @@ const bodies: readonly Row[] = [
   ['parts', post('content-type', 'multipart/form-data; boundary=x'), 415],
   ['two types', post(...JSON_BODY, ...JSON_BODY), 415],
   ['another charset', post('content-type', 'application/json; charset=latin1'), 415],
+  ['no body, but a type', bare('content-type', 'text/plain'), 415],
+  ['a body of no length, of another type', bare('content-length', '0', 'content-type', 'text/plain'), 415],
+  ['no body, but compressed', bare(...JSON_BODY, 'content-encoding', 'gzip'), 415],
+  ['HTTP/2, which announces no length', http2(), 415],
+  ['HTTP/2 with another type', http2('content-type', 'text/plain'), 415],
+  ['HTTP/2 with JSON', http2(...JSON_BODY), undefined],
+  ['HTTP/2 with no body', http2('content-length', '0'), undefined],
   ['gzip', post(...JSON_BODY, 'content-encoding', 'gzip'), 415],
   ['gzip twice', post(...JSON_BODY, 'content-encoding', 'identity, gzip'), 415],
   ['a chunked body of no type',
