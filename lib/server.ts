@@ -185,7 +185,7 @@ export function createServer(options: ServerOptions): TriportServer {
   const { allowedHosts, allowedOrigins, cors } = options
   const gate = createGate({
     name, limits, budget, log, anonymous, mountPath, publicUrl,
-    router: createRouteTable(endpoints),
+    router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
     proxies: proxiesOf(options.trustProxy),

@@ -114,7 +114,9 @@ function isOver({ expiresAt }: Principal): boolean {
 
 function requireAuthorization({ resource, authorizationServers, scopes = [], verify }: Authorization): void {
   const url = URL.canParse(resource) ? new URL(resource) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.hash === ''
+  // Its metadata has a path of our own that ends in the resource's.
+  if (!isPlain || !/^(?:\/[\w.~!$&'()*+,;=:@-]*)+$/.test(url.pathname)) {
     throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
       + `as in 'https://agents.example.com/mcp'`)
   }

@@ -87,6 +87,8 @@ export function isSource(body: Reply['body']): body is Source {
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
   readonly path: string
+  /** The path begins at the host, wherever the server is mounted (RFC 8615). */
+  readonly outsideMount?: boolean
   /** Upper case. GET brings HEAD with it. */
   readonly methods: readonly string[]
   /** Answered without a key. `public`: without a look at the Origin too, and readable from every page. */

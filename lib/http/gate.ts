@@ -38,6 +38,8 @@ export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 /** Why a request is not let in: status, sentence, headers. */
 type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
 
+/** RFC 8615: at the host, whatever is mounted there. */
+const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
 /** The sentence for a body that all bodies together leave no room for. */
@@ -56,7 +58,8 @@ export function createGate(options: GateOptions): Gate {
     if (match === undefined) {
       return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
     }
-    request.endpoint = match.endpoint ?? fallback(request, match)
+    // For a method that a path does not have, the form of the refusal is that of the path's door.
+    request.endpoint = match.endpoint ?? match.neighbor
     request.params = match.params
 
     const isPublic = request.endpoint?.open === 'public'
@@ -83,14 +86,11 @@ export function createGate(options: GateOptions): Gate {
     if (mountPath === '') return router.match(method, parsed.path)
     if (parsed.path === mountPath) request.path = '/'
     else if (parsed.path.startsWith(`${mountPath}/`)) request.path = parsed.path.slice(mountPath.length)
-    else request.path = '\0'
+    else {
+      request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
+      return router.matchOutside(method, parsed.path)
+    }
     return router.match(method, request.path)
-  }
-
-  /** For a method that a path does not have, the form of the refusal is that of the path's door. */
-  function fallback(request: HttpRequest, match: Match): Endpoint | undefined {
-    const [first] = match.allowed
-    return first === undefined ? undefined : router.match(first, request.path).endpoint
   }
 
   function preflight(request: HttpRequest, match: Match, isPublic: boolean): HttpRequest {
@@ -185,7 +185,7 @@ export function tooLarge(limits: Limits): string {
 
 /** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */
 function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
-  if (endpoint === undefined) return path.startsWith('/.well-known/')
+  if (endpoint === undefined) return path.startsWith(WELL_KNOWN)
   return endpoint.open === true || endpoint.open === 'public'
 }
 

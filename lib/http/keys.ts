@@ -62,7 +62,7 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
     throw new TypeError(`${owner} is empty; give a string, or leave apiKey out to serve without a key`)
   }
   if (!KEY.test(key)) {
-    throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, with no line's end after it`)
+    throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, without a line's end`)
   }
   const odd = Object.keys(given).find((member) => !members.has(member))
   if (odd !== undefined) throw new TypeError(`${owner} has '${odd}'; it takes ${[...members].join(', ')}`)

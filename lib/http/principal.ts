@@ -64,7 +64,9 @@ export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal
   return checked('The token', { id, ...expiresAt !== undefined && { expiresAt } }, held)
 }
 
-function checked(owner: string, found: Omit<Principal, 'scopes'>, scopes: unknown = []): Principal | undefined {
+function checked(
+  owner: string, found: Omit<Principal, 'scopes'>, scopes: unknown = [],
+): Principal | undefined {
   const { expiresAt } = found
   requireId(owner, found.id)
   if (!isStrings(scopes)) {

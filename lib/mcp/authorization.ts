@@ -26,11 +26,11 @@ export function challenge(
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
 function metadataUrl({ resource }: Authorization): string {
-  const { origin, pathname } = new URL(resource)
-  return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname)
+  const { origin, pathname, search } = new URL(resource)
+  return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname) + search
 }
 
-/** The metadata at both of its places. */
+/** The metadata where the challenge says that it is, and where clients look that have seen no challenge. */
 export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
   const { resource, authorizationServers, scopes, name, documentation } = auth
   const reply: Reply = {
@@ -46,8 +46,10 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
       resource_documentation: documentation,
     }),
   }
-  return [WELL_KNOWN, `${WELL_KNOWN}/mcp`].map((path) => ({
+  const { pathname: told } = new URL(metadataUrl(auth))
+  return [...new Set([WELL_KNOWN, `${WELL_KNOWN}/mcp`, told])].map((path) => ({
     path,
+    outsideMount: true,
     methods: ['GET'],
     open: 'public',
     refuse: problemReply,
