@@ -55,6 +55,7 @@ export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput
 export type { ApiKey, Authorization, AuthRequest, Verify } from './http/auth.ts'
 export type { NamedKey } from './http/keys.ts'
 export type { TokenInfo } from './http/principal.ts'
+export type { RateLimit } from './http/rate.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
 export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'

@@ -18,6 +18,7 @@ import { createFetch } from './http/fetch.ts'
 import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
+import { createRateLimits } from './http/rate.ts'
 import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
@@ -34,6 +35,7 @@ import type { Offer } from './core/subject.ts'
 import type { ApiKey, Authenticate, Authorization } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
 import type { Handler } from './http/listener.ts'
+import type { RateLimit } from './http/rate.ts'
 import type { McpOptions } from './mcp/context.ts'
 import type { Seal } from './wire/seal.ts'
 
@@ -79,6 +81,11 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call. */
   readonly allowedOrigins?: readonly string[] | undefined
+  /**
+   * How often one principal, or one address where nobody needs a key, may call. Counted in this process.
+   * Behind a proxy set `trustProxy`, or all callers are one. Left out: no limit.
+   */
+  readonly rateLimit?: RateLimit | undefined
   /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
   readonly log?: Log | false | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
@@ -182,13 +189,14 @@ export function createServer(options: ServerOptions): TriportServer {
   ]
   const streams = new Streams(limits)
   const budget = new BodyBudget(limits.maxBodiesBytes)
-  const { allowedHosts, allowedOrigins, cors } = options
+  const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
     name, limits, budget, log, anonymous, mountPath, publicUrl,
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
     proxies: proxiesOf(options.trustProxy),
+    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
     isDraining: () => isDraining,
   })
   const listener = createListener({ gate, streams, budget, limits, log })

@@ -17,7 +17,7 @@ const types = `
   ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
   JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
   Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
-  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
+  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice RateLimit
   ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
   ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
   SampleQuestion Schema SchemaError Served ServedKind ServerOptions Severity Skill MaybePromise StandardSchema

@@ -149,6 +149,8 @@ export function createGate(options: GateOptions): Gate {
     if (options.isDraining() && endpoint.always !== true) {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
+    const overuse = request.method === 'POST' ? request.take('call', 1) : undefined
+    if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
       ? undefined : bodyObjection(request, endpoint.accepts)
     return objection === undefined ? request : refuseRequest(request, ...objection)

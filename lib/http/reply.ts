@@ -38,6 +38,7 @@ export function headerLines(request: HttpRequest, reply: Reply): string[] {
   lines.push('X-Request-Id', request.requestId)
   if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
   if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
+  if (request.rateHeaders.length > 0) for (const part of request.rateHeaders) lines.push(part)
   if (request.corsHeaders.length > 0) for (const part of request.corsHeaders) lines.push(part)
   return lines
 }

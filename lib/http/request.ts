@@ -4,12 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { problemReply } from '../wire/problem.ts'
-import { authorityOf, forwarded } from './address.ts'
+import { authorityOf, forwarded, networkOf } from './address.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
-import type { Endpoint, Exchange, KnownHeaders, Refusal, Reply } from './exchange.ts'
+import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from './exchange.ts'
 import type { Bind, Guard } from './guard.ts'
+import type { Counted, RateLimits } from './rate.ts'
 
 /** The head of a request, as a transport hands it over. */
 export interface RequestHead {
@@ -34,6 +35,7 @@ export interface RequestOptions {
   /** How many proxies stand before this server and are believed. */
   readonly proxies: number
   readonly guard: Guard
+  readonly rateLimits: RateLimits | undefined
 }
 
 // Ids are unique, not secret: one random prefix per process and a count.
@@ -57,6 +59,8 @@ export class HttpRequest implements Exchange, Origin {
   refusal: Reply | undefined
   /** CORS headers for the reply. */
   corsHeaders: readonly string[] = none
+  /** What the reply tells of rate limits. */
+  rateHeaders: readonly string[] = none
   hostIsListed = false
   readonly #options: RequestOptions
   #requestId: string | undefined
@@ -111,6 +115,22 @@ export class HttpRequest implements Exchange, Origin {
     // That the proxy itself came by a good name says nothing about the one that it passes on.
     const host = this.#forwardedHost
     return host === undefined ? this.hostIsListed : guard.lists(host)
+  }
+
+  take(what: Counted, cost: number): Overuse | undefined {
+    const { rateLimits } = this.#options
+    const count = rateLimits?.take(what, this.#caller, cost)
+    if (count === undefined) return undefined
+    if (count.overuse !== undefined) this.rateHeaders = none
+    else this.rateHeaders = what === 'call' ? count.headers : [...this.rateHeaders, ...count.headers]
+    return count.overuse
+  }
+
+  /** Who counts as one: a principal, else a network. Where neither can be told, all are one. */
+  get #caller(): string {
+    if (this.isIdentified) return `key ${this.principal.id}`
+    const said = networkOf(this.#forwarded('x-forwarded-for'))
+    return `from ${said ?? networkOf(this.incoming.remoteAddress) ?? 'nowhere'}`
   }
 
   get #forwardedHost(): string | undefined {

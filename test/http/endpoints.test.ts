@@ -34,7 +34,7 @@ async function house(
   const streams = new Streams(limits)
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const gate = createGate({
-    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
+    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
     router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
     isDraining: () => false,
