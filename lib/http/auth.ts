@@ -27,7 +27,10 @@ export interface AuthRequest {
 /** A principal, or nothing where the credential is not good. */
 export type Verified = Principal | undefined | null
 
-/** Says who a credential belongs to; nothing means that it is not good. */
+/**
+ * Says who a credential belongs to; nothing means that it is not good. With `auth` beside it, a bearer that
+ * this does not know is asked of `auth.verify` then; what came as `X-API-Key` never is.
+ */
 export type Verify = (credential: string, request: AuthRequest) => Verified | Promise<Verified>
 
 /** A key, several keys, or a function that knows them. */
