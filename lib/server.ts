@@ -19,6 +19,7 @@ import { createFetch } from './http/fetch.ts'
 import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
+import { createRateLimits } from './http/rate.ts'
 import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
@@ -27,6 +28,7 @@ import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
+import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './options.ts'
 import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Log } from './core/log.ts'
@@ -36,14 +38,10 @@ import type { Offer } from './core/subject.ts'
 import type { ApiKey, Authenticate, Authorization } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
 import type { Handler } from './http/listener.ts'
+import type { RateLimit } from './http/rate.ts'
 import type { McpOptions } from './mcp/context.ts'
+import type { ProtocolChoice, ProtocolName } from './options.ts'
 import type { Seal } from './wire/seal.ts'
-
-/** A door of the server. */
-export type ProtocolName = 'http' | 'mcp' | 'a2a'
-
-/** Which doors are open. */
-export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
 
 /** What `createServer` takes, besides every limit of `Limits`. */
 export interface ServerOptions extends Offer, Partial<Limits> {
@@ -62,18 +60,30 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly insecure?: boolean | undefined
   /** Where clients reach this server, when that is not where it listens. */
   readonly publicUrl?: string | URL | undefined
-  /** Believes `X-Forwarded-Host` and `X-Forwarded-Proto`. Only behind a proxy that sets them. */
-  readonly trustProxy?: boolean | undefined
+  /**
+   * How many proxies stand before this server; `true` is one. That many are believed in `X-Forwarded-Host`,
+   * `X-Forwarded-Proto` and `X-Forwarded-For`, counted from the end, where each adds what it saw. Only
+   * behind proxies that set all three: otherwise clients do.
+   */
+  readonly trustProxy?: boolean | number | undefined
   /** Prefix of every path: `/assistant`. */
   readonly mountPath?: string | undefined
   /** A further path for queries: `/ask`. */
   readonly path?: string | undefined
-  /** Origins of pages that may call and read, or `*`. Left out: none but loopback and its own may call. */
+  /**
+   * Origins of pages that may call and read, or `*`. Left out: pages of this machine may, where the server
+   * is on a loopback address; elsewhere none may read.
+   */
   readonly cors?: string | readonly string[] | undefined
   /** Names that this server is reached by; others get 403. `*` lifts the check. */
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call. */
   readonly allowedOrigins?: readonly string[] | undefined
+  /**
+   * How often one principal, or one address where nobody needs a key, may call. Counted in this process.
+   * Behind a proxy set `trustProxy`, or all callers are one. Left out: no limit.
+   */
+  readonly rateLimit?: RateLimit | undefined
   /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
   readonly log?: Log | false | undefined
   /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
@@ -129,8 +139,6 @@ export interface TriportServer {
   close(): Promise<void>
 }
 
-const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
-
 /** What cancelled runs get to say good-bye. */
 const FAREWELL_MS = 1_000
 
@@ -181,7 +189,7 @@ export function createServer(options: ServerOptions): TriportServer {
 
   const { apiKey, auth } = options
   let authenticate: Authenticate | undefined = apiKey === undefined && auth === undefined
-    ? undefined : createAuthenticate(apiKey, auth)
+    ? undefined : createAuthenticate({ apiKey, auth, limits })
   let generatedKey: string | undefined
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
@@ -197,13 +205,14 @@ export function createServer(options: ServerOptions): TriportServer {
   ]
   const streams = new Streams(limits)
   const budget = new BodyBudget(limits.maxBodiesBytes)
-  const { allowedHosts, allowedOrigins, cors } = options
+  const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
     name, limits, budget, log, anonymous, mountPath, publicUrl,
-    router: createRouteTable(endpoints),
+    router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
-    trustProxy: options.trustProxy ?? false,
+    proxies: proxiesOf(options.trustProxy),
+    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
     isDraining: () => isDraining,
   })
   const listener = createListener({ gate, streams, budget, limits, log })
@@ -215,7 +224,7 @@ export function createServer(options: ServerOptions): TriportServer {
     if (isDraining) throw new Error('This server is closed; make a new one')
     if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
-      authenticate = createAuthenticate(generatedKey)
+      authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     const bound = await listener.listen(port, host)
@@ -265,36 +274,4 @@ export function createServer(options: ServerOptions): TriportServer {
     fetch: createFetch({ gate, streams, budget, limits, log }),
     close: () => closing ??= shut(),
   }
-}
-
-/** The port of a server that is told none. */
-export function defaultPort(protocols: readonly ProtocolName[]): number {
-  return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
-}
-
-function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
-  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
-    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
-  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
-  if (unknown !== undefined || wanted.length === 0) {
-    const wrong = show(unknown ?? choice)
-    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
-  }
-  return ALL.filter((one) => wanted.includes(one))
-}
-
-function pathOf(option: string, path: string | undefined): string | undefined {
-  if (path === undefined || path === '' || path === '/') return undefined
-  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
-  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
-}
-
-function urlOf(publicUrl: string | URL | undefined): URL | undefined {
-  if (publicUrl === undefined) return undefined
-  const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    const wrong = show(String(publicUrl))
-    throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
-  }
-  return url
 }

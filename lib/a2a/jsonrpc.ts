@@ -118,8 +118,8 @@ function errorOf(
     service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
   }
   const said = sentence(fault, requestId, service.exposeErrors)
-  const error = dialect.encodeFault(fault, said)
   try {
+    const error = dialect.encodeFault(fault, said)
     JSON.stringify(error)
     return { fault, error }
   } catch (cause) {

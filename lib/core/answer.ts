@@ -6,6 +6,7 @@
  */
 import { contentOf, isContent, isRecord, text } from './content.ts'
 import { Fault } from './fault.ts'
+import { isThenable } from './thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
@@ -202,11 +203,6 @@ function tooLarge(maxBytes: number): Fault {
 
 function mistake(sentence: string): Fault {
   return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
-}
-
-/** Whether a value has to be waited for. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -3,10 +3,10 @@
  * Neutral input and a call in, a neutral result or a `Fault` out.
  */
 import { summarize } from '../schema/compile.ts'
-import { isThenable } from './answer.ts'
 import { text } from './content.ts'
 import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
 import type { SchemaError } from '../schema/compile.ts'
 import type { Checked } from '../schema/standard.ts'

@@ -32,6 +32,8 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     return invalid(405, 'This server keeps no sessions; POST to /mcp', undefined, ['Allow', 'OPTIONS'])
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
+  const overuse = exchange.take('initialize', 1)
+  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
   let session: Session
   try {
     session = mcp.sessions.open(exchange.origin.principal.id, oldest)
@@ -106,6 +108,8 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
   if (message.kind !== 'request') return { status: 202 }
   const { id, method, params } = message
   if (method === 'initialize') {
+    const overuse = exchange.take('initialize', 1)
+    if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
     const handshake = decodeInitialize(params)
     if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
     const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))

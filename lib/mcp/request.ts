@@ -145,8 +145,8 @@ export class McpRequest implements CallFacts {
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
     const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
-    const error = mcpError(fault, told, this.peer.revision)
     try {
+      const error = mcpError(fault, told, this.peer.revision)
       JSON.stringify(error)
       return error
     } catch (cause) {

@@ -87,6 +87,8 @@ function answer(
 
 /** `initialize`: a new session, unless there are none. */
 function initialize(mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage): Reply {
+  const overuse = exchange.take('initialize', 1)
+  if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
   if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
@@ -131,6 +133,9 @@ function postBatch(
   const requests = messages.filter((message) => message.kind === 'request')
   const ids = new Set(requests.map(({ id }) => id))
   if (ids.size < requests.length) return bad('Two requests of the batch have one id')
+  // Each is a call; one of them is counted already.
+  const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
+  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
   for (const message of messages) if (message.kind !== 'request') takeMessage(peer.session, message)
   if (requests.length === 0) return { status: 202 }
   return answer(mcp, exchange, requests, peer, acceptsJson, acceptsEvents, true)

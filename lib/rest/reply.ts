@@ -57,8 +57,8 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
   const said = sentence(fault, requestId, service.exposeErrors)
   // A defect shows nothing of itself.
   const shown = kind === 'internal' ? undefined : detail
-  const more = shown === undefined || isRecord(shown) ? shown : { data: shown }
   try {
+    const more = shown === undefined || isRecord(shown) ? shown : { data: shown }
     return problemText(statuses[kind], said, requestId, more)
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
