@@ -119,6 +119,6 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
     revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
     heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
   })
-  dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post.channel())
+  dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post)
   return post.reply()
 }
