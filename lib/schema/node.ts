@@ -7,7 +7,7 @@
 import type { Limits } from './limits.ts'
 import type { Place, Registry, Resource } from './resource.ts'
 import type { JsonObject, Rule, Site, Step } from './rule.ts'
-import type { Check, Run } from './run.ts'
+import type { Check, Run, Scope } from './run.ts'
 import { step } from './error.ts'
 import { broken } from './resource.ts'
 import { isSchema } from './rule.ts'
@@ -26,7 +26,7 @@ const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
 /** Compiles a schema and all that it refers to. */
 export function assemble(root: Place, registry: Registry, limits: Limits): Node {
   const nodes = new Map<string, Node>()
-  const dynamics = new Map<string, Map<Resource, Node>>()
+  const dynamics = new Map<string, Map<Scope, Node>>()
   const queue: (() => void)[] = []
   let built = 0
   const top = nodeOf(root, false)
@@ -48,10 +48,10 @@ export function assemble(root: Place, registry: Registry, limits: Limits): Node 
   }
 
   /** What a dynamic anchor means, by the resource that decides it; completed when all resources are known. */
-  function targetsOf(key: string): Map<Resource, Node> {
+  function targetsOf(key: string): Map<Scope, Node> {
     const [tells, anchor = ''] = key.split('#')
     const places = registry.dynamics.get(anchor) ?? []
-    const targets = dynamics.get(key) ?? new Map<Resource, Node>()
+    const targets = dynamics.get(key) ?? new Map<Scope, Node>()
     for (const place of places) targets.set(place.resource, nodeOf(place, tells === 'true'))
     dynamics.set(key, targets)
     return targets

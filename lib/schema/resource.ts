@@ -7,13 +7,13 @@
  */
 import type { JsonSchema, Limits } from './limits.ts'
 import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
+import type { Scope } from './run.ts'
 import { step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
 
 /** A schema with a URI of its own. */
-export interface Resource {
-  readonly uri: string
+export interface Resource extends Scope {
   /** Undefined where `$schema` names a dialect that is not known. */
   readonly dialect: Dialect | undefined
 }

@@ -7,11 +7,15 @@
  */
 import type { Fault, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
-import type { Resource } from './resource.ts'
 import { describe, nearest, step } from './error.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
 export type Check = (value: unknown, run: Run) => boolean
+
+/** A schema document that a reference has led into: all that a run needs to know of it. */
+export interface Scope {
+  readonly uri: string
+}
 
 export class Run {
   quiet: boolean
@@ -24,14 +28,14 @@ export class Run {
   steps = 0
   /** Why the run ended before its time. */
   gaveUp = ''
-  /** The dynamic scope: the resources entered, outermost first. */
-  readonly scope: Resource[]
+  /** The dynamic scope: the documents entered, outermost first. */
+  readonly scope: Scope[]
   readonly limits: Limits
   private path = ''
 
-  constructor(limits: Limits, resource: Resource, quiet: boolean) {
+  constructor(limits: Limits, outermost: Scope, quiet: boolean) {
     this.limits = limits
-    this.scope = [resource]
+    this.scope = [outermost]
     this.quiet = quiet
   }
 
