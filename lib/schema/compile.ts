@@ -6,16 +6,16 @@
  * generated.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
-import type { SchemaError } from './error.ts'
-import type { CompileOptions, JsonSchema } from './limits.ts'
 import { dialects } from './dialects.ts'
 import { describe } from './error.ts'
 import { limits } from './limits.ts'
-import { assemble } from './node.ts'
+import { link } from './link.ts'
 import { register } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
+import type { SchemaError } from './error.ts'
+import type { CompileOptions, JsonSchema } from './limits.ts'
 
 export type { SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
@@ -44,7 +44,7 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
   const bounds = limits(options)
   const registry = register(dialects, given(options.schemas), bounds)
   const root = registry.add(schema, '')
-  const node = assemble(root, registry, bounds)
+  const check = link(root, registry, bounds)
   let idle: Run | undefined
 
   return (value) => {
@@ -52,14 +52,14 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
     const run = idle ?? new Run(bounds, root.resource, true)
     idle = undefined
     run.reset()
-    const valid = node.check(value, run) && run.gaveUp === ''
+    const valid = check(value, run) && run.gaveUp === ''
     idle = run
     return valid ? VALID : explain(value, run.gaveUp)
   }
 
   function explain(value: unknown, gaveUp: string): Validation {
     const run = new Run(bounds, root.resource, false)
-    if (gaveUp === '') node.check(value, run)
+    if (gaveUp === '') check(value, run)
     const message = gaveUp || run.gaveUp || 'changes while it is checked'
     const errors = run.errors.slice(0, bounds.maxErrors)
     if (errors.length === 0) errors.push({ path: '', keyword: '$ref', message, actual: describe(value) })

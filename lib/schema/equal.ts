@@ -14,8 +14,9 @@ export function isAmong(values: readonly unknown[]): (value: unknown) => boolean
 }
 
 /** Whether no two items are equal, in time proportional to their size. */
-export const isUnique = (items: readonly unknown[]): boolean =>
-  new Set(items.map((item) => canonical(item))).size === items.length
+export function isUnique(items: readonly unknown[]): boolean {
+  return new Set(items.map((item) => canonical(item))).size === items.length
+}
 
 /** JSON text that is the same for equal values, for strings, arrays and objects; other values as they are. */
 export function canonical(value: unknown, depth = 0): unknown {

@@ -33,15 +33,20 @@ export function show(value: unknown): string {
   return cut(String(canonical(typeof value === 'string' ? value.slice(0, 60) : value)), 60)
 }
 
-export const list = (values: readonly unknown[]): string => cut(values.map(show).join(', '), 200)
+/** Values as text, as many as a phrase can hold. */
+export function list(values: readonly unknown[]): string {
+  return cut(values.map(show).join(', '), 200)
+}
 
 /** `1 item`, `2 items`. */
-export const count = (number: number, noun: string): string =>
-  `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
+export function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
+}
 
 /** A step of a JSON Pointer. */
-export const step = (key: string | number): string =>
-  `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
+export function step(key: string | number): string {
+  return `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
+}
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
 export function summarize(errors: readonly SchemaError[]): string {

@@ -27,8 +27,6 @@ export interface CompileOptions {
   readonly maxSteps?: number | undefined
   /** Errors collected for a value. Default: 20, more than anybody reads. */
   readonly maxErrors?: number | undefined
-  /** UTF-16 units of a string given to `pattern`; a longer one fails. Default: 100,000. */
-  readonly maxPatternInput?: number | undefined
 }
 
 /** A JSON Schema: an object of keywords, or `true` (anything) and `false` (nothing). */
@@ -47,7 +45,6 @@ export const defaults: Limits = {
   maxDepth: 800,
   maxSteps: 5_000_000,
   maxErrors: 20,
-  maxPatternInput: 100_000,
 }
 
 export function limits(options: CompileOptions): Limits {

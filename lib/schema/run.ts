@@ -5,9 +5,9 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
+import { describe, nearest, step } from './error.ts'
 import type { Fault, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
-import { describe, nearest, step } from './error.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
 export type Check = (value: unknown, run: Run) => boolean
@@ -21,7 +21,7 @@ export class Run {
   quiet: boolean
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
-  seen: unknown[] = []
+  evaluated: unknown[] = []
   /** Whether it is on a schema that may not apply in the end, so that nothing may be filled in. */
   trial = false
   depth = 0
@@ -92,6 +92,13 @@ export class Run {
     this.trial = trial
     this.errors = [...errors, ...nearest(attempts, path)]
     return this.fails(fault, value)
+  }
+
+  /** Pays for work. False: that was too much, and the run is over. */
+  pays(steps: number): boolean {
+    this.steps += steps
+    const { maxSteps } = this.limits
+    return this.steps <= maxSteps || this.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
   }
 
   /** Ends the run: every reference fails from here on, and the answer is no. */

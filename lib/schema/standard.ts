@@ -5,11 +5,11 @@
  * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
-import type { SchemaError } from './error.ts'
-import type { CompileOptions, JsonSchema } from './limits.ts'
 import { compile } from './compile.ts'
 import { describe, step } from './error.ts'
 import { isObject } from './rule.ts'
+import type { SchemaError } from './error.ts'
+import type { CompileOptions, JsonSchema } from './limits.ts'
 
 /** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -4,13 +4,17 @@
  * What every object inherits is none of its properties, whatever they are called. A property that is
  * `undefined` counts as absent, which it is in JSON.
  */
-import type { Fault } from '../error.ts'
-import type { JsonObject, Rule, Site } from '../rule.ts'
-import type { Check, Run } from '../run.ts'
+import { all } from '../check.ts'
 import { list } from '../error.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { all, isObject, rule } from '../rule.ts'
+import { isObject, rule } from '../rule.ts'
+import type { Fault } from '../error.ts'
+import type { JsonObject, Rule, Site } from '../rule.ts'
+import type { Check, Run } from '../run.ts'
+
+/** Whether a property is one of those that a keyword is about. */
+type IsMeant = (name: string, run: Run) => boolean
 
 /**
  * Applies `required` too, to the properties it looks up in any case, and `additionalProperties`, which has
@@ -39,7 +43,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
         continue
       }
       found++
-      if (tracks) run.seen.push(part.name)
+      if (tracks) run.evaluated.push(part.name)
       // The busiest line of all: quiet runs are spared the detour.
       if (run.quiet ? !part.check(value, run) : !run.visit(part.check, value, part.name)) return false
     }
@@ -51,16 +55,17 @@ export const additionalProperties: Rule = rule(kind.schema, (site) =>
   site.beside('properties') ? undefined : additional(site))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
-  all(Object.entries(schemas).map(([source, schema]) => {
-    const matches = patternAt(site, source, source)
-    return members(site, site.part(schema, site.keyword, source), () => matches)
-  })))
+  all(Object.entries(schemas).map(([source, schema]) =>
+    members(patternAt(site, source, source), site.part(schema, site.keyword, source), site.tracks))))
 
-export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) =>
-  members(site, remaining(site, schema, site.keyword, ''), ({ seen }) => {
-    const known = new Set(seen)
-    return (name) => !known.has(name)
-  }), 'last')
+export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
+  const check = remaining(site, schema, site.keyword, '')
+  return (object, run) => {
+    if (!isObject(object)) return true
+    const known = new Set(run.evaluated)
+    return visitMembers(object, run, (name) => !known.has(name), check, site.tracks)
+  }
+}, 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
@@ -72,40 +77,44 @@ export const required: Rule = rule(kind.names, (site, names) => {
   const rest = names.filter((name) => !known.has(name))
   return rest.length > 0 ? demand(rest, site.fault('is required')) : undefined
 })
+
 export const dependentRequired: Rule = rule(kind.namesMap, (site, map) => dependent(site, map, () => true))
 export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) => dependent(site, map, () => false))
 /** Up to draft-07: the two in one. */
 export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(site, map, Array.isArray))
 
-/** Makes the test which properties of an object are meant. */
-type Picks = (run: Run) => (name: string) => boolean
-
-const keysOf = (value: unknown): string[] => isObject(value) ? Object.keys(value) : []
+function keysOf(value: unknown): string[] {
+  return isObject(value) ? Object.keys(value) : []
+}
 
 function read(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Checks the properties that are picked by name, or by what has been evaluated. */
-function members(site: Site, check: Check, picks: Picks): Check {
-  return (object, run) => {
-    if (!isObject(object)) return true
-    const isMeant = picks(run)
-    return Object.keys(object).every((name) => {
-      if (object[name] === undefined || !isMeant(name)) return true
-      if (site.tracks) run.seen.push(name)
-      return run.visit(check, object[name], name)
-    })
-  }
+function members(isMeant: IsMeant, check: Check, tracks: boolean): Check {
+  return (object, run) => !isObject(object) || visitMembers(object, run, isMeant, check, tracks)
 }
 
+function visitMembers(
+  object: JsonObject, run: Run, isMeant: IsMeant, check: Check, tracks: boolean,
+): boolean {
+  for (const name of Object.keys(object)) {
+    const value = object[name]
+    if (value === undefined || !isMeant(name, run)) continue
+    if (tracks) run.evaluated.push(name)
+    if (!run.visit(check, value, name)) return false
+  }
+  return true
+}
+
+/** The check of the properties that neither `properties` nor `patternProperties` beside it name. */
 function additional(site: Site): Check {
   const known = new Set(keysOf(site.beside('properties')))
   const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
   const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
-  const isMeant = (name: string): boolean => !known.has(name) && !tests.some((matches) => matches(name))
-  return members(site, check, () => isMeant)
+  const isMeant: IsMeant = (name, run) => !known.has(name) && !tests.some((matches) => matches(name, run))
+  return members(isMeant, check, site.tracks)
 }
 
 /** The check of what is left over, with a better word for `false`. */
@@ -122,16 +131,16 @@ function demand(names: readonly string[], fault: Fault): Check {
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
-  const [is, phrase] = kind.names
-  const checkOf = (name: string, value: unknown): Check => {
-    if (!isNames(value)) return site.same(value, site.keyword, name)
-    if (!is(value)) throw site.broken(`must be ${phrase}`, name)
-    return demand(value, site.fault(`is required where "${name}" is given`))
-  }
   return all(Object.entries(map).map(([name, value]): Check => {
-    const check = checkOf(name, value)
+    const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)
     return (object, run) => !isObject(object) || read(object, name) === undefined || check(object, run)
   }))
+}
+
+function demandBeside(site: Site, name: string, names: unknown): Check {
+  const [is, phrase] = kind.names
+  if (!is(names)) throw site.broken(`must be ${phrase}`, name)
+  return demand(names, site.fault(`is required where "${name}" is given`))
 }
 
 /** Defines a property rather than assigns it, for names like "__proto__"; a frozen object stays as it is. */

@@ -1,14 +1,15 @@
 /**
  * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
-import type { Rule, Site } from '../rule.ts'
-import type { Check } from '../run.ts'
 import { isAmong } from '../equal.ts'
 import { list, show } from '../error.ts'
 import { formats } from '../format.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
+import type { Matches } from '../automaton.ts'
+import type { Rule, Site } from '../rule.ts'
+import type { Check } from '../run.ts'
 
 const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['string', (value) => typeof value === 'string'],
@@ -53,9 +54,9 @@ function among(site: Site, values: readonly unknown[], phrase: string, expected:
   return (value, run) => is(value) || run.fails(fault, value)
 }
 
-function text(site: Site, test: (text: string) => boolean, phrase: string, expected: string): Check {
+function text(site: Site, test: Matches, phrase: string, expected: string): Check {
   const fault = site.fault(`must ${phrase}`, expected)
-  return (value, run) => typeof value !== 'string' || test(value) || run.fails(fault, value)
+  return (value, run) => typeof value !== 'string' || test(value, run) || run.fails(fault, value)
 }
 
 function formatted(site: Site, name: string): Check | undefined {
