@@ -12,7 +12,6 @@ import { asFault, Fault } from './fault.ts'
 import { runGroup } from './group.ts'
 import { requireScopes } from './principal.ts'
 import { toolResultOf } from './tool.ts'
-import type { SchemaError } from '../schema/compile.ts'
 import type { Checked } from '../schema/standard.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
@@ -74,16 +73,16 @@ export function callTool(service: Service, tool: Tool, args: unknown, call: Live
   }, session)
 }
 
-function run(tool: Tool, { value, errors }: Checked, call: LiveCall): ToolResult | Promise<ToolResult> {
-  if (errors.length > 0) return badArguments(tool, errors)
-  const output = tool.run(value, call)
+function run(tool: Tool, checked: Checked, call: LiveCall): ToolResult | Promise<ToolResult> {
+  if (checked.errors.length > 0) return badArguments(tool, checked)
+  const output = tool.run(checked.value, call)
   return isThenable(output)
     ? Promise.resolve(output).then((settled) => conforming(tool, withLeft(toolResultOf(settled), call)))
     : conforming(tool, withLeft(toolResultOf(output), call))
 }
 
-function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {
-  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(errors)}`)], isError: true }
+function badArguments(tool: Tool, checked: Checked): ToolResult {
+  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)], isError: true }
 }
 
 /** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
@@ -91,7 +90,7 @@ function conforming(tool: Tool, result: ToolResult): ToolResult | Promise<ToolRe
   if (tool.output === undefined || result.isError === true) return result
   const verdict = (checked: Checked): ToolResult => {
     if (checked.errors.length === 0) return result
-    const why = summarize(checked.errors)
+    const why = summarize(checked)
     throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
   }
   const checked = tool.output.check(result.structuredContent)

@@ -7,31 +7,30 @@
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
 import { dialects } from './dialects.ts'
-import { describe } from './error.ts'
+import { errorAt } from './error.ts'
 import { limits } from './limits.ts'
 import { link } from './link.ts'
 import { register } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
-import type { SchemaError } from './error.ts'
+import type { Findings } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 
-export type { SchemaError } from './error.ts'
+export type { Findings, SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
 export { summarize } from './error.ts'
 
 /** What a validator says of a value. */
-export interface Validation {
+export interface Validation extends Findings {
+  /** True if and only if there are no errors. */
   readonly valid: boolean
-  /** Empty if and only if it is valid. In a stable order, at most `maxErrors`. */
-  readonly errors: readonly SchemaError[]
 }
 
 /** Checks a value. Never throws, and changes the value only where `defaults` was asked for. */
 export type Validate = (value: unknown) => Validation
 
-const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]) })
+const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]), more: false })
 
 /**
  * Compiles a schema to a function that checks values.
@@ -62,8 +61,8 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
     if (gaveUp === '') check(value, run)
     const message = gaveUp || run.gaveUp || 'changes while it is checked'
     const errors = run.errors.slice(0, bounds.maxErrors)
-    if (errors.length === 0) errors.push({ path: '', keyword: '$ref', message, actual: describe(value) })
-    return { valid: false, errors }
+    if (errors.length === 0) errors.push(errorAt([], { keyword: '$ref', message }, value))
+    return { valid: false, errors, more: run.gaveUp !== '' || run.errors.length >= bounds.maxErrors }
   }
 }
 

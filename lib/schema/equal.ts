@@ -15,7 +15,9 @@ export function isAmong(values: readonly unknown[]): (value: unknown) => boolean
 
 /** Whether no two items are equal, in time proportional to their size. */
 export function isUnique(items: readonly unknown[]): boolean {
-  return new Set(items.map((item) => canonical(item))).size === items.length
+  const known = new Set<unknown>()
+  for (const [index, item] of items.entries()) if (known.add(canonical(item)).size === index) return false
+  return true
 }
 
 /** JSON text that is the same for equal values, for strings, arrays and objects; other values as they are. */

@@ -5,7 +5,7 @@
  * keyword is no identifier. Documents given beside the schema are walked when something refers to them.
  * Nothing is fetched.
  */
-import { step } from './error.ts'
+import { cut, step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
 import type { JsonSchema, Limits } from './limits.ts'
@@ -146,7 +146,7 @@ export function register(
 
 /** The mistake at an address in a schema, to throw. */
 export function broken(at: string, why: string): TypeError {
-  return new TypeError(`Invalid JSON Schema at ${at.replace(/^#(?=.)/, '')}: ${why}`)
+  return new TypeError(`Invalid JSON Schema at ${cut(at.replace(/^#(?=.)/, ''), 256)}: ${cut(why, 700)}`)
 }
 
 /** A keyword's text, or none. What is no text is refused when the schema is compiled. */

@@ -5,8 +5,8 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
-import { describe, nearest, step } from './error.ts'
-import type { Fault, SchemaError } from './error.ts'
+import { errorAt, nearest, pathOf } from './error.ts'
+import type { Fault, Key, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
@@ -31,7 +31,8 @@ export class Run {
   /** The dynamic scope: the documents entered, outermost first. */
   readonly scope: Scope[]
   readonly limits: Limits
-  private path = ''
+  /** What led to the current value; kept while the run is loud. */
+  readonly #keys: Key[] = []
 
   constructor(limits: Limits, outermost: Scope, quiet: boolean) {
     this.limits = limits
@@ -48,12 +49,11 @@ export class Run {
   }
 
   /** Checks a part of the current value. */
-  visit(check: Check, value: unknown, key: string | number): boolean {
+  visit(check: Check, value: unknown, key: Key): boolean {
     if (this.quiet) return check(value, this)
-    const { path } = this
-    this.path += step(key)
+    this.#keys.push(key)
     const goesOn = check(value, this)
-    this.path = path
+    this.#keys.pop()
     return goesOn
   }
 
@@ -67,12 +67,11 @@ export class Run {
     return held
   }
 
-  /** Records a failure of the current value, or of a part of it. */
-  fails({ keyword, message, expected }: Fault, value: unknown, key?: string): boolean {
+  /** Records a failure of the current value, or of a part of it. False where no more errors are listed. */
+  fails(fault: Fault, value: unknown, key?: string): boolean {
     if (this.quiet) return false
-    const path = key === undefined ? this.path : this.path + step(key)
-    const error = { path, keyword, message, actual: describe(value) }
-    this.errors.push(expected === undefined ? error : { ...error, expected })
+    const keys = key === undefined ? this.#keys : [...this.#keys, key]
+    this.errors.push(errorAt(keys, fault, value))
     this.quiet = this.errors.length >= this.limits.maxErrors
     return !this.quiet
   }
@@ -80,7 +79,7 @@ export class Run {
   /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
-    const { errors, path, trial } = this
+    const { errors, trial } = this
     this.trial = true
     const attempts = branches.map((branch) => {
       this.quiet = false
@@ -90,7 +89,7 @@ export class Run {
     })
     this.quiet = false
     this.trial = trial
-    this.errors = [...errors, ...nearest(attempts, path)]
+    this.errors = [...errors, ...nearest(attempts, pathOf(this.#keys))]
     return this.fails(fault, value)
   }
 

@@ -6,9 +6,10 @@
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { compile } from './compile.ts'
-import { describe, step } from './error.ts'
+import { errorAt, faultOf } from './error.ts'
+import { limits } from './limits.ts'
 import { isObject } from './rule.ts'
-import type { SchemaError } from './error.ts'
+import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 
 /** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
@@ -38,12 +39,9 @@ export interface StandardIssue {
 /** A schema of either kind. */
 export type Schema = JsonSchema | StandardSchema
 
-/**
- * A checked value. Without errors it is good, and `value` is what to use: a Standard Schema may transform it.
- */
-export interface Checked {
+/** A checked value. Without errors it is good, and `value` is what to use; a library may have changed it. */
+export interface Checked extends Findings {
   readonly value: unknown
-  readonly errors: readonly SchemaError[]
 }
 
 /** A schema as a server uses it. */
@@ -71,7 +69,10 @@ export function contract(schema: Schema, options: ContractOptions = {}): Contrac
   const validate = compile(schema, options)
   return {
     json: published(schema),
-    check: (value) => ({ value, errors: validate(value).errors }),
+    check(value) {
+      const { errors, more } = validate(value)
+      return { value, errors, more }
+    },
   }
 }
 
@@ -87,9 +88,12 @@ function standard(library: StandardSchema['~standard'], options: ContractOptions
   const json = beside === undefined ? spelled(library, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
-  const checked = (value: unknown, result: StandardResult<unknown>): Checked =>
-    result.issues ? { value, errors: result.issues.map((issue) => errorOf(issue, value, library.vendor)) }
-      : { value: result.value, errors: [] }
+  const { maxErrors } = limits(options)
+  const checked = (value: unknown, result: StandardResult<unknown>): Checked => {
+    if (!result.issues) return { value: result.value, errors: [], more: false }
+    const errors = result.issues.slice(0, maxErrors).map((issue) => errorOf(issue, value, library.vendor))
+    return { value, errors, more: result.issues.length > errors.length }
+  }
   return {
     json,
     check(value) {
@@ -117,11 +121,11 @@ function published(schema: JsonSchema): { readonly [keyword: string]: unknown } 
 
 function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: string): SchemaError {
   const keys = path.map((step) => typeof step === 'object' ? step.key : step)
-  const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
   let actual = value
   for (const key of keys) {
     actual = typeof actual === 'object' && actual !== null && Object.hasOwn(actual, key)
       ? Reflect.get(actual, key) : undefined
   }
-  return { path: steps.map(step).join(''), keyword: vendor, message, actual: describe(actual) }
+  const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
+  return errorAt(steps, faultOf(vendor, message), actual)
 }

@@ -4,7 +4,7 @@
  * Knows keywords only as rules, and leaves what a reference names to the linker.
  */
 import { both, evaluating, follow, pass, unlessFailed } from './check.ts'
-import { step } from './error.ts'
+import { faultOf, step } from './error.ts'
 import { broken } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { resolve } from './uri.ts'
@@ -99,7 +99,7 @@ function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, lin
         : `${resolve(resource.uri, reference)} is not known, and nothing is fetched; `
           + 'give it in the option "schemas"')
     },
-    fault: (message, expected) => ({ keyword, message, expected }),
+    fault: (message, expected) => faultOf(keyword, message, expected),
     broken: mistake,
   }
 }

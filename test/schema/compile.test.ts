@@ -8,7 +8,7 @@ import { errors, mistake, search } from './check.ts'
 test('a valid value gives one frozen answer', () => {
   const validate = compile(search)
   const answer = validate({ query: 'x', limit: 5 })
-  assert.deepEqual(answer, { valid: true, errors: [] })
+  assert.deepEqual(answer, { valid: true, errors: [], more: false })
   assert.equal(validate({ query: 'y' }), answer)
   assert.ok(Object.isFrozen(answer) && Object.isFrozen(answer.errors))
 })

@@ -72,6 +72,29 @@ test('no more errors are collected than asked for', () => {
   assert.equal(errors({ items: { type: 'number' } }, values, { maxErrors: undefined }).length, 20)
 })
 
+test('four megabytes of wrong items fail at once', () => {
+  const two = Array.from({ length: 2_000_000 }, () => 1)
+  const rows: readonly JsonSchema[] = [
+    { items: { type: 'string' } },
+    { items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+    { prefixItems: [{ type: 'string' }], items: { enum: ['a', { b: 1 }] } },
+    { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] },
+    { uniqueItems: true },
+    { items: { not: { type: 'number' } } },
+    { items: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+    { unevaluatedItems: { type: 'string' } },
+  ]
+  for (const schema of rows) {
+    const validate = compile(schema)
+    validate([1, 1])
+    const start = performance.now()
+    const { valid, errors } = validate(two)
+    const took = performance.now() - start
+    assert.ok(!valid && errors.length <= 20)
+    assert.ok(took < 20, `${JSON.stringify(schema)} took ${took} ms`)
+  }
+})
+
 test('a hundred thousand items are compared in well under a second', () => {
   const items = Array.from({ length: 100_000 }, (_, id) => ({ id, tags: [id] }))
   const start = performance.now()

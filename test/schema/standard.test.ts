@@ -26,8 +26,9 @@ test('a JSON Schema is published unchanged and checked at once', () => {
     errors: [
       { path: '/a', keyword: 'type', message: 'must be a string', expected: 'string', actual: 'number 1' },
     ],
+    more: false,
   })
-  assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [] })
+  assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [], more: false })
   assert.deepEqual([contract(true).json, contract(false).json], [{}, { not: {} }])
   assert.throws(() => contract({ type: 'any' }), TypeError)
 })
@@ -37,7 +38,7 @@ test('a Standard Schema is published in the form that its library has for the si
   assert.deepEqual(contract(schema).json, { type: 'string', title: 'draft-2020-12' })
   assert.deepEqual(contract(schema, { side: 'output' }).json, { type: 'number' })
   assert.deepEqual(contract(schema, { beside: { type: 'integer' } }).json, { type: 'integer' })
-  assert.deepEqual(contract(schema).check('5'), { value: 5, errors: [] })
+  assert.deepEqual(contract(schema).check('5'), { value: 5, errors: [], more: false })
 })
 
 test('a Standard Schema without a JSON form needs a JSON Schema beside it', () => {
@@ -82,7 +83,7 @@ test('issues become errors with JSON Pointers', () => {
     { path: '/tag', keyword: 'demo', message: 'Odd', actual: 'nothing' },
     { path: '', keyword: 'demo', message: 'Wrong as a whole', actual: 'object' },
   ])
-  assert.equal(summarize(checked.errors.slice(0, 2)), 'list/0/a~1b: Too short; absent/deeper: Missing')
+  assert.equal(summarize({ errors: checked.errors.slice(0, 2), more: false }), 'list/0/a~1b: Too short; absent/deeper: Missing')
 })
 
 test('an asynchronous library gives a promise, and a function may be a schema', async () => {
@@ -91,9 +92,25 @@ test('an asynchronous library gives a promise, and a function may be a schema', 
   const schema = Object.assign(() => undefined, schemaOf(validate))
   const { check } = contract(schema, { beside: { type: 'string' } })
   assert.ok(check('good') instanceof Promise)
-  assert.deepEqual(await check('good'), { value: 'better', errors: [] })
+  assert.deepEqual(await check('good'), { value: 'better', errors: [], more: false })
   assert.deepEqual(await check('x'), {
     value: 'x',
     errors: [{ path: '', keyword: 'demo', message: 'Bad', actual: 'string "x"' }],
+    more: false,
   })
+})
+
+test('of the issues of a library no more are kept than were asked for, and none is long', () => {
+  const path = ['\n'.repeat(9000), ...Array<string>(500).fill('deep')]
+  const issues = Array.from({ length: 100_000 }, () => ({ message: '\0'.repeat(5000), path }))
+  const schema: StandardSchema = {
+    '~standard': { version: 1, vendor: 'v'.repeat(3000), validate: () => ({ issues }) },
+  }
+  const checked = contract(schema, { beside: true }).check('x')
+  assert.ok(!(checked instanceof Promise))
+  assert.deepEqual([checked.errors.length, checked.more], [20, true])
+  for (const error of checked.errors) assert.ok(Buffer.byteLength(JSON.stringify(error)) < 1024)
+  const few = contract(schemaOf(() => ({ issues: issues.slice(0, 20) })), { beside: true }).check('x')
+  assert.ok(!(few instanceof Promise))
+  assert.deepEqual([few.errors.length, few.more], [20, false])
 })
