@@ -6,13 +6,9 @@
  * kept with what each character makes of them, so most steps are one look-up: a deterministic automaton that
  * is built as texts need it. Knows nothing of schemas.
  */
+import { CHARACTER } from './fuel.ts'
 import type { Expression } from './expression.ts'
-
-/** What work is paid from. */
-export interface Fuel {
-  /** Pays for steps. False: there is not enough left, and the answer does not matter any more. */
-  pays(steps: number): boolean
-}
+import type { Fuel } from './fuel.ts'
 
 /** Whether there is a match. `at`: where a look-around stands. */
 export type Matches = (text: string, fuel: Fuel, at?: number) => boolean
@@ -40,8 +36,6 @@ interface Stand {
   readonly after: Map<number, Stand>
 }
 
-/** What a look-up costs, in steps. */
-const LOOK_UP = 1 / 8
 /** What an automaton keeps: look-ups, and the states of stands; some dozen bytes each. */
 const MAX_KEPT = 20_000
 
@@ -80,6 +74,7 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
   return (text, fuel, at = 0) => {
     const from = reach === 'ahead' ? at : 0
     const to = reach === 'behind' ? at : text.length
+    if (reach === 'anywhere' && !fuel.pays(to * CHARACTER)) return false
     let here = from
     let stand = from === 0 && text !== '' ? first : undefined
     if (stand === undefined) stand = standAt([start], text, from, fuel)
@@ -89,7 +84,8 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
       here += code > 0xffff ? 2 : 1
       stand = stand.after.get(here === text.length ? ~code : code) ?? move(stand, code, text, here, fuel)
     }
-    return fuel.pays((here - from) * LOOK_UP) && stand !== undefined && stand.ends
+    if (reach !== 'anywhere' && !fuel.pays((here - from) * CHARACTER)) return false
+    return stand !== undefined && stand.ends
   }
 
   /** The stand after a character. It is kept unless it may be another in another text. */
@@ -98,10 +94,9 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
     const reached = reach === 'ahead' ? [] : [start]
     for (const { reads, next } of stand.readers) if (reads?.(character)) reached.push(...next)
     const after = fuel.pays(stand.readers.length) ? standAt(reached, text, here, fuel) : undefined
-    if (after !== undefined && isPlain) {
-      stand.after.set(here === text.length ? ~code : code, after)
-      kept++
-    }
+    if (after === undefined || !isPlain) return after
+    if (++kept > MAX_KEPT) forget()
+    stand.after.set(here === text.length ? ~code : code, after)
     return after
   }
 
@@ -125,13 +120,14 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
     const same = stands.get(key)
     if (same !== undefined) return same
     kept += stand.readers.length
-    if (kept > MAX_KEPT) {
-      stands.clear()
-      first = undefined
-      kept = 0
-    }
     stands.set(key, stand)
     return stand
+  }
+
+  function forget(): void {
+    stands.clear()
+    first = undefined
+    kept = 0
   }
 
   /** The state to enter for an expression that is followed by another state. */

@@ -2,6 +2,7 @@
  * Checks put together: one after the other, with a record of what they evaluate, or through a reference.
  * Knows no keyword.
  */
+import { EVALUATED, LIGHT, REFERENCE } from './fuel.ts'
 import type { Check, Run, Scope } from './run.ts'
 
 /** A check that is put in later, when the schema it stands for has been compiled. */
@@ -16,7 +17,11 @@ export function pass(): boolean {
 
 /** The check that all of the checks pass. */
 export function all(checks: readonly Check[]): Check {
+  const [first = pass] = checks
+  if (checks.length <= 1) return first
+  const cost = checks.length * LIGHT
   return (value, run) => {
+    if (!run.pays(cost)) return false
     for (const check of checks) if (!check(value, run)) return false
     return true
   }
@@ -44,7 +49,9 @@ export function evaluating(check: Check, reports: boolean): Check {
     const around = run.evaluated
     run.evaluated = []
     const goesOn = check(value, run)
-    if (goesOn && reports) for (const key of run.evaluated) around.push(key)
+    if (goesOn && reports && run.pays(run.evaluated.length * EVALUATED)) {
+      for (const key of run.evaluated) around.push(key)
+    }
     run.evaluated = around
     return goesOn
   }
@@ -53,11 +60,9 @@ export function evaluating(check: Check, reports: boolean): Check {
 /** Goes to a node in a document, `levels` deeper than where it came from, and pays for it. */
 export function follow(target: (run: Run) => Node, levels: number, document: Scope): Check {
   return (value, run) => {
-    const { limits: { maxDepth, maxSteps }, scope } = run
-    if (++run.steps > maxSteps) return run.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
-    if (run.depth + levels > maxDepth) {
-      return run.giveUp(`is nested too deeply to check (maxDepth ${maxDepth})`)
-    }
+    const { limits: { maxDepth }, scope } = run
+    if (!run.pays(REFERENCE)) return false
+    if (run.depth + levels > maxDepth) return run.giveUp('maxDepth', 'is nested too deeply to check')
     const isOther = scope.at(-1) !== document
     if (isOther) scope.push(document)
     run.depth += levels

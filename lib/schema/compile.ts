@@ -14,7 +14,7 @@ import { register } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
-import type { Findings } from './error.ts'
+import type { Fault, Findings } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 
 export type { Findings, SchemaError } from './error.ts'
@@ -30,6 +30,7 @@ export interface Validation extends Findings {
 /** Checks a value. Never throws, and changes the value only where `defaults` was asked for. */
 export type Validate = (value: unknown) => Validation
 
+const CHANGING: Fault = { keyword: '', message: 'changes while it is checked' }
 const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]), more: false })
 
 /**
@@ -48,21 +49,23 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
 
   return (value) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
-    const run = idle ?? new Run(bounds, root.resource, true)
+    const run = idle ?? new Run(bounds, root.resource)
     idle = undefined
     run.reset()
-    const valid = check(value, run) && run.gaveUp === ''
+    const valid = check(value, run) && run.over === undefined
     idle = run
-    return valid ? VALID : explain(value, run.gaveUp)
+    return valid ? VALID : explain(value, run)
   }
 
-  function explain(value: unknown, gaveUp: string): Validation {
-    const run = new Run(bounds, root.resource, false)
-    if (gaveUp === '') check(value, run)
-    const message = gaveUp || run.gaveUp || 'changes while it is checked'
+  /** Goes through a value again, to say what is wrong, unless that is known. */
+  function explain(value: unknown, { over }: Run): Validation {
+    const run = new Run(bounds, root.resource)
+    run.quiet = false
+    run.over = over
+    if (over === undefined) check(value, run)
     const errors = run.errors.slice(0, bounds.maxErrors)
-    if (errors.length === 0) errors.push(errorAt([], { keyword: '$ref', message }, value))
-    return { valid: false, errors, more: run.gaveUp !== '' || run.errors.length >= bounds.maxErrors }
+    if (errors.length === 0) errors.push(errorAt([], run.over ?? CHANGING, value))
+    return { valid: false, errors, more: run.over !== undefined || run.errors.length >= bounds.maxErrors }
   }
 }
 

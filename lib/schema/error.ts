@@ -2,8 +2,6 @@
  * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
  * that tell which branch of an `anyOf` a value was meant for.
  */
-import { canonical } from './equal.ts'
-
 /** What leads from a value to a part of it. */
 export type Key = string | number
 
@@ -61,7 +59,7 @@ export function errorAt(keys: readonly Key[], fault: Fault, value: unknown): Sch
 
 /** An error as it is known beforehand. */
 export function faultOf(keyword: string, message: string, expected?: unknown): Fault {
-  const text = expected === undefined ? '' : String(canonical(expected))
+  const text = textOf(expected)
   const short = cut(text, MAX_VALUE)
   return {
     keyword: cut(keyword, MAX_KEYWORD),
@@ -79,8 +77,18 @@ export function describe(value: unknown): string {
 
 /** A value as text, cut to the length of a phrase. */
 export function show(value: unknown): string {
-  const text = String(canonical(typeof value === 'string' ? value.slice(0, MAX_NAME) : value))
+  const text = textOf(typeof value === 'string' ? value.slice(0, MAX_NAME) : value)
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'object') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // It is nested too deeply, or in a circle.
+    return describe(value)
+  }
 }
 
 /** Values as text, as many as a phrase can hold. */

@@ -5,6 +5,7 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
+import { ERROR } from './fuel.ts'
 import { errorAt, nearest, pathOf } from './error.ts'
 import type { Fault, Key, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
@@ -18,34 +19,36 @@ export interface Scope {
 }
 
 export class Run {
-  quiet: boolean
+  quiet = true
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   evaluated: unknown[] = []
   /** Whether it is on a schema that may not apply in the end, so that nothing may be filled in. */
   trial = false
   depth = 0
-  steps = 0
+  /** The steps that may still be spent. */
+  left: number
   /** Why the run ended before its time. */
-  gaveUp = ''
+  over: Fault | undefined
   /** The dynamic scope: the documents entered, outermost first. */
   readonly scope: Scope[]
   readonly limits: Limits
   /** What led to the current value; kept while the run is loud. */
   readonly #keys: Key[] = []
 
-  constructor(limits: Limits, outermost: Scope, quiet: boolean) {
+  constructor(limits: Limits, outermost: Scope) {
     this.limits = limits
     this.scope = [outermost]
-    this.quiet = quiet
+    this.left = limits.maxSteps
   }
 
   /** Makes a quiet run fit for another value. */
   reset(): void {
-    this.depth = this.steps = 0
+    this.depth = 0
+    this.left = this.limits.maxSteps
     this.quiet = true
     this.trial = false
-    this.gaveUp = ''
+    this.over = undefined
   }
 
   /** Checks a part of the current value. */
@@ -69,10 +72,10 @@ export class Run {
 
   /** Records a failure of the current value, or of a part of it. False where no more errors are listed. */
   fails(fault: Fault, value: unknown, key?: string): boolean {
-    if (this.quiet) return false
+    if (this.quiet || this.over !== undefined) return false
     const keys = key === undefined ? this.#keys : [...this.#keys, key]
     this.errors.push(errorAt(keys, fault, value))
-    this.quiet = this.errors.length >= this.limits.maxErrors
+    this.quiet = this.errors.length >= this.limits.maxErrors || !this.pays(ERROR)
     return !this.quiet
   }
 
@@ -93,17 +96,16 @@ export class Run {
     return this.fails(fault, value)
   }
 
-  /** Pays for work. False: that was too much, and the run is over. */
+  /** Pays for work (`fuel.ts`). False: that was too much, and the run is over. */
   pays(steps: number): boolean {
-    this.steps += steps
-    const { maxSteps } = this.limits
-    return this.steps <= maxSteps || this.giveUp(`takes too long to check (maxSteps ${maxSteps})`)
+    this.left -= steps
+    return this.left >= 0 || this.giveUp('maxSteps', 'is too costly to check against this schema')
   }
 
-  /** Ends the run: every reference fails from here on, and the answer is no. */
-  giveUp(why: string): false {
-    this.gaveUp ||= why
-    this.steps = Infinity
+  /** Ends the run: nothing can be paid from here on, and the answer is no. */
+  giveUp(bound: 'maxSteps' | 'maxDepth', why: string): false {
+    this.over ??= { keyword: bound, message: `${why} (${bound} ${this.limits[bound]})` }
+    this.left = -Infinity
     return false
   }
 }

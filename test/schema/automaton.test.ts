@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { automatonOf, sizeOf } from '../../lib/schema/automaton.ts'
 import { parseExpression } from '../../lib/schema/expression.ts'
-import type { Fuel, Matches } from '../../lib/schema/automaton.ts'
+import type { Matches } from '../../lib/schema/automaton.ts'
+import type { Fuel } from '../../lib/schema/fuel.ts'
 
 const endless: Fuel = { pays: () => true }
 

@@ -4,6 +4,7 @@
 import { all } from '../check.ts'
 import { isUnique } from '../equal.ts'
 import { count } from '../error.ts'
+import { EVALUATED, LIGHT } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
@@ -18,12 +19,13 @@ export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
   return (value, run) => {
     if (!Array.isArray(value)) return true
+    if (!run.pays(run.evaluated.length * EVALUATED)) return false
     const known = new Set(run.evaluated)
-    run.steps += value.length
-    for (const [index, item] of value.entries()) {
+    for (let index = 0; index < value.length; index++) {
+      if (!run.pays(LIGHT)) return false
       if (known.has(index)) continue
       if (site.tracks) run.evaluated.push(index)
-      if (!run.visit(check, item, index)) return false
+      if (!run.visit(check, value[index], index)) return false
     }
     return true
   }
@@ -44,14 +46,16 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   const least = Number(site.beside('minContains') ?? 1)
   const most = Number(site.beside('maxContains') ?? Infinity)
   const check = site.part(schema, 'contains')
+  // Who reads what was evaluated needs all items that match.
+  const enough = site.tracks ? Infinity : Math.max(least, most + 1)
   const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
     if (!Array.isArray(value)) return true
-    run.steps += value.length
     let found = 0
-    for (const [index, item] of value.entries()) {
-      if (!run.holds(check, item)) continue
+    for (let index = 0; index < value.length && found < enough; index++) {
+      if (!run.pays(LIGHT)) return false
+      if (!run.holds(check, value[index])) continue
       found++
       if (site.tracks) run.evaluated.push(index)
     }
@@ -68,7 +72,7 @@ export { containsBound as minContains, containsBound as maxContains }
 export const uniqueItems: Rule = rule(kind.flag, (site, unique) => {
   if (!unique) return undefined
   const fault = site.fault('must not have equal items')
-  return (value, run) => !Array.isArray(value) || isUnique(value) || run.fails(fault, value)
+  return (value, run) => !Array.isArray(value) || isUnique(value, run) || run.fails(fault, value)
 })
 
 /** One schema for each of the first items. */
@@ -79,11 +83,12 @@ function leading(site: Site, schemas: readonly unknown[]): Check {
 
 /** Checks the items from one index up to another. */
 function visiting(site: Site, check: Check, start: number, end: number = Infinity): Check {
+  const cost = site.tracks ? EVALUATED : LIGHT
   return (value, run) => {
     if (!Array.isArray(value)) return true
     const stop = Math.min(end, value.length)
-    run.steps += stop
     for (let index = start; index < stop; index++) {
+      if (!run.pays(cost)) return false
       if (site.tracks) run.evaluated.push(index)
       if (!run.visit(check, value[index], index)) return false
     }

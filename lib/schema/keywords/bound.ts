@@ -2,12 +2,14 @@
  * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
  */
 import { count } from '../error.ts'
+import { CHARACTER, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
+import type { Fuel } from '../fuel.ts'
 import type { Rule } from '../rule.ts'
 
 /** How much there is of a value, or nothing where the keyword says nothing about its type. */
-type Measure = (value: unknown, limit: number) => number | undefined
+type Measure = (value: unknown, limit: number, fuel: Fuel) => number | undefined
 type Compare = (size: number, limit: number) => boolean
 
 export const maximum: Rule = bound(number, isAtMost, 'be at most')
@@ -34,16 +36,18 @@ function items(value: unknown): number | undefined {
   return Array.isArray(value) ? value.length : undefined
 }
 
-function properties(value: unknown): number | undefined {
-  return isObject(value) ? Object.keys(value).length : undefined
+function properties(value: unknown, _: number, fuel: Fuel): number | undefined {
+  return isObject(value) ? namesOf(value, fuel).length : undefined
 }
 
-function characters(value: unknown, limit: number): number | undefined {
+function characters(value: unknown, limit: number, fuel: Fuel): number | undefined {
   if (typeof value !== 'string') return undefined
   const { length } = value
   // A character is a code point, one or two UTF-16 units, so most strings need no counting.
-  if (length < limit || length > 2 * limit) return length
-  return value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length
+  if (length < limit || length > 2 * limit || !fuel.pays(length * CHARACTER)) return length
+  let size = 0
+  for (const _ of value) size++
+  return size
 }
 
 function isAtMost(size: number, limit: number): boolean {
@@ -59,7 +63,7 @@ function bound(measure: Measure, holds: Compare, phrase: string, noun?: string):
   return rule(noun === undefined ? kind.number : kind.count, (site, limit) => {
     const fault = site.fault(`must ${phrase} ${noun === undefined ? limit : count(limit, noun)}`, limit)
     return (value, run) => {
-      const size = measure(value, limit)
+      const size = measure(value, limit, run)
       return size === undefined || holds(size, limit) || run.fails(fault, value)
     }
   })

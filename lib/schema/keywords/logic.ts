@@ -4,6 +4,7 @@
  * only checked that they are names.
  */
 import { all } from '../check.ts'
+import { LIGHT } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
@@ -60,7 +61,9 @@ function choice(site: Site, schemas: readonly unknown[], enough: number): Check 
   const several = site.fault('matches more than one alternative, not exactly one')
   // Who reads what was evaluated needs it of every branch that holds.
   const stop = site.tracks ? Infinity : enough
+  const cost = checks.length * LIGHT
   return (value, run) => {
+    if (!run.pays(cost)) return false
     let held = 0
     for (const check of checks) if (run.holds(check, value) && ++held >= stop) break
     if (held === 0) return run.failsAll(checks, none, value)

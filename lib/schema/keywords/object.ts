@@ -6,12 +6,22 @@
  */
 import { all } from '../check.ts'
 import { list } from '../error.ts'
+import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, Run } from '../run.ts'
+
+/** Checks the members of an object that has these names. */
+type MembersCheck = (object: JsonObject, names: readonly string[], run: Run) => boolean
+
+/** A property to look up. Some names mean something in every object. */
+interface Property {
+  readonly name: string
+  readonly isInherited: boolean
+}
 
 /** Whether a property is one of those that a keyword is about. */
 type IsMeant = (name: string, run: Run) => boolean
@@ -25,18 +35,19 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const required = new Set([site.beside('required')].flat())
   const fault = { ...site.fault('is required'), keyword: 'required' }
   const parts = Object.entries(schemas).map(([name, schema]) => ({
-    name,
-    isInherited: name in Object.prototype,
+    ...propertyOf(name),
     check: site.part(schema, 'properties', name),
     fallback: limits.defaults && isObject(schema) ? schema['default'] : undefined,
     isRequired: required.has(name),
   }))
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
+  const cost = parts.length * LIGHT
   return (object, run) => {
     if (!isObject(object)) return true
+    if (!run.pays(cost)) return false
     let found = 0
     for (const part of parts) {
-      let value = part.isInherited ? read(object, part.name) : object[part.name]
+      let value = read(object, part)
       if (value === undefined && part.fallback !== undefined && !run.trial) value = fill(object, part)
       if (value === undefined) {
         if (part.isRequired && !run.fails(fault, value, part.name)) return false
@@ -47,29 +58,31 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
       // The busiest line of all: quiet runs are spared the detour.
       if (run.quiet ? !part.check(value, run) : !run.visit(part.check, value, part.name)) return false
     }
-    return !rest || found === Object.keys(object).length || rest(object, run)
+    if (rest === undefined) return true
+    const names = namesOf(object, run)
+    return found === names.length || rest(object, names, run)
   }
 })
 
 export const additionalProperties: Rule = rule(kind.schema, (site) =>
-  site.beside('properties') ? undefined : additional(site))
+  site.beside('properties') ? undefined : members(additional(site)))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
   all(Object.entries(schemas).map(([source, schema]) =>
-    members(patternAt(site, source, source), site.part(schema, site.keyword, source), site.tracks))))
+    members(visiting(patternAt(site, source, source), site.part(schema, site.keyword, source), site)))))
 
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
   const check = remaining(site, schema, site.keyword, '')
-  return (object, run) => {
-    if (!isObject(object)) return true
+  return members((object, names, run) => {
+    if (!run.pays(run.evaluated.length * EVALUATED)) return false
     const known = new Set(run.evaluated)
-    return visitMembers(object, run, (name) => !known.has(name), check, site.tracks)
-  }
+    return visiting((name) => !known.has(name), check, site)(object, names, run)
+  })
 }, 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
-  return (object, run) => keysOf(object).every((name) => run.visit(check, name, name))
+  return members((_, names, run) => names.every((name) => run.visit(check, name, name)))
 })
 
 export const required: Rule = rule(kind.names, (site, names) => {
@@ -87,34 +100,40 @@ function keysOf(value: unknown): string[] {
   return isObject(value) ? Object.keys(value) : []
 }
 
-function read(object: JsonObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined
+function propertyOf(name: string): Property {
+  return { name, isInherited: name in Object.prototype }
 }
 
-function members(isMeant: IsMeant, check: Check, tracks: boolean): Check {
-  return (object, run) => !isObject(object) || visitMembers(object, run, isMeant, check, tracks)
+/** The value of an own property. The runtime is quicker to read one than to say whose it is. */
+function read(object: JsonObject, { name, isInherited }: Property): unknown {
+  return isInherited && !Object.hasOwn(object, name) ? undefined : object[name]
 }
 
-function visitMembers(
-  object: JsonObject, run: Run, isMeant: IsMeant, check: Check, tracks: boolean,
-): boolean {
-  for (const name of Object.keys(object)) {
-    const value = object[name]
-    if (value === undefined || !isMeant(name, run)) continue
-    if (tracks) run.evaluated.push(name)
-    if (!run.visit(check, value, name)) return false
+function members(check: MembersCheck): Check {
+  return (object, run) => !isObject(object) || check(object, namesOf(object, run), run)
+}
+
+/** Checks the properties that are meant. */
+function visiting(isMeant: IsMeant, check: Check, { tracks }: Site): MembersCheck {
+  return (object, names, run) => {
+    for (const name of names) {
+      const value = object[name]
+      if (value === undefined || !isMeant(name, run)) continue
+      if (tracks) run.evaluated.push(name)
+      if (!run.visit(check, value, name)) return false
+    }
+    return true
   }
-  return true
 }
 
 /** The check of the properties that neither `properties` nor `patternProperties` beside it name. */
-function additional(site: Site): Check {
+function additional(site: Site): MembersCheck {
   const known = new Set(keysOf(site.beside('properties')))
   const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
   const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
   const isMeant: IsMeant = (name, run) => !known.has(name) && !tests.some((matches) => matches(name, run))
-  return members(isMeant, check, site.tracks)
+  return visiting(isMeant, check, site)
 }
 
 /** The check of what is left over, with a better word for `false`. */
@@ -125,15 +144,18 @@ function remaining(site: Site, schema: unknown, keyword: string, hint: string): 
 
 /** Demands properties; what is missing is reported at the place where it should be. */
 function demand(names: readonly string[], fault: Fault): Check {
-  return (object, run) => !isObject(object) || names.every((name) =>
-    read(object, name) !== undefined || run.fails(fault, undefined, name))
+  const properties = names.map(propertyOf)
+  const cost = names.length * LIGHT
+  return (object, run) => !isObject(object) || (run.pays(cost) && properties.every((property) =>
+    read(object, property) !== undefined || run.fails(fault, undefined, property.name)))
 }
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
   return all(Object.entries(map).map(([name, value]): Check => {
     const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)
-    return (object, run) => !isObject(object) || read(object, name) === undefined || check(object, run)
+    const property = propertyOf(name)
+    return (object, run) => !isObject(object) || read(object, property) === undefined || check(object, run)
   }))
 }
 

@@ -4,6 +4,7 @@
 import { isAmong } from '../equal.ts'
 import { list, show } from '../error.ts'
 import { formats } from '../format.ts'
+import { CHARACTER } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
@@ -51,7 +52,7 @@ export const formatAssertion: Rule = rule(kind.string, formatted)
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
   const fault = site.fault(`must be ${phrase}`, expected)
   const is = isAmong(values)
-  return (value, run) => is(value) || run.fails(fault, value)
+  return (value, run) => is(value, run) || run.fails(fault, value)
 }
 
 function text(site: Site, test: Matches, phrase: string, expected: string): Check {
@@ -61,5 +62,8 @@ function text(site: Site, test: Matches, phrase: string, expected: string): Chec
 
 function formatted(site: Site, name: string): Check | undefined {
   const test = formats.get(name)
-  return test && text(site, test, `be a valid ${name}`, name)
+  if (test === undefined) return undefined
+  const isValid: Matches = (value, fuel) => fuel.pays(1 + value.length * CHARACTER) && test(value, fuel)
+  const phrase = name === 'regex' ? 'regex of at most 1,000 characters' : name
+  return text(site, isValid, `be a valid ${phrase}`, name)
 }
