@@ -129,7 +129,7 @@ export function defineTool<const S extends Schema = typeof noArguments>(
 
 function schemaOf(owner: string, member: string, schema: Schema, side: 'input' | 'output'): Contract {
   try {
-    return contract(schema, { formats: true, side })
+    return contract(schema, { formats: true, defaults: side === 'input', side })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })

@@ -2,7 +2,7 @@
  * Checks put together: one after the other, with a record of what they evaluate, or through a reference.
  * Knows no keyword.
  */
-import { EVALUATED, LIGHT, REFERENCE } from './fuel.ts'
+import { EVALUATED, LIGHT } from './fuel.ts'
 import type { Check, Run, Scope } from './run.ts'
 
 /** A check that is put in later, when the schema it stands for has been compiled. */
@@ -60,15 +60,13 @@ export function evaluating(check: Check, reports: boolean): Check {
 /** Goes to a node in a document, `levels` deeper than where it came from, and pays for it. */
 export function follow(target: (run: Run) => Node, levels: number, document: Scope): Check {
   return (value, run) => {
-    const { limits: { maxDepth }, scope } = run
-    if (!run.pays(REFERENCE)) return false
-    if (run.depth + levels > maxDepth) return run.giveUp('maxDepth', 'is nested too deeply to check')
+    if (!run.enter(levels)) return false
+    const { scope } = run
     const isOther = scope.at(-1) !== document
     if (isOther) scope.push(document)
-    run.depth += levels
     const goesOn = target(run).check(value, run)
-    run.depth -= levels
     if (isOther) scope.pop()
+    run.leave(levels)
     return goesOn
   }
 }

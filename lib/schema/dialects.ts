@@ -25,7 +25,7 @@ const objects = 'patternProperties properties additionalProperties propertyNames
 const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'
 
-/** 2020-12. Defaults are filled in by `properties`, which so comes before `required`. */
+/** 2020-12. */
 const vocabularies = new Map([
   ['applicator', table(`${objects} dependentSchemas prefixItems items ${logics}`)],
   ['validation', table(`${values} dependentRequired minContains maxContains`)],

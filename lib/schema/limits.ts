@@ -7,7 +7,10 @@
 export interface CompileOptions {
   /** Whether `format` refuses values. Default: no. */
   readonly formats?: boolean | undefined
-  /** Whether missing properties are filled in, in place, from the `default` of their schema. Default: no. */
+  /**
+   * Whether absent properties get the `default` of their schema before the value is checked, in a copy of
+   * it. Only where the schema applies in any case, so not in a branch of `anyOf`. Default: no.
+   */
   readonly defaults?: boolean | undefined
   /** What `$ref` and `$schema` may name: URI to schema, or schemas with `$id`. Nothing is ever fetched. */
   readonly schemas?: Readonly<Record<string, JsonSchema>> | readonly JsonSchema[] | undefined

@@ -38,11 +38,14 @@ export interface Rule<T = unknown> {
 /** Keyword to rule, in the order in which they are checked, which is the order of errors too. */
 export type Vocabulary = ReadonlyMap<string, Rule>
 
+/** A keyword and its rule. */
+export type RuleEntry = readonly [keyword: string, rule: Rule]
+
 /** How schemas of one `$schema` are read. */
 export interface Dialect {
   readonly rules: Vocabulary
   /** The same as a list, which is gone through more quickly. */
-  readonly entries: readonly (readonly [string, Rule])[]
+  readonly entries: readonly RuleEntry[]
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -84,4 +87,25 @@ export function isObject(value: unknown): value is JsonObject {
 
 export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'boolean' || isObject(value)
+}
+
+/** The rules of the keywords that a schema has and its dialect knows. */
+export function rulesOf(schema: JsonObject, { entries, lonelyRef }: Dialect): readonly RuleEntry[] {
+  const isAlone = lonelyRef && Object.hasOwn(schema, '$ref')
+  return entries.filter(([keyword]) => isAlone ? keyword === '$ref' : Object.hasOwn(schema, keyword))
+}
+
+/** A property to look up. Some names mean something in every object. */
+export interface Property {
+  readonly name: string
+  readonly isInherited: boolean
+}
+
+export function propertyOf(name: string): Property {
+  return { name, isInherited: name in Object.prototype }
+}
+
+/** The value of an own property. The runtime is quicker to read one than to say whose it is. */
+export function read(object: JsonObject, { name, isInherited }: Property): unknown {
+  return isInherited && !Object.hasOwn(object, name) ? undefined : object[name]
 }

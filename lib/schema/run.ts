@@ -5,7 +5,7 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
-import { ERROR } from './fuel.ts'
+import { ERROR, REFERENCE } from './fuel.ts'
 import { errorAt, nearest, pathOf } from './error.ts'
 import type { Fault, Key, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
@@ -23,8 +23,6 @@ export class Run {
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   evaluated: unknown[] = []
-  /** Whether it is on a schema that may not apply in the end, so that nothing may be filled in. */
-  trial = false
   depth = 0
   /** The steps that may still be spent. */
   left: number
@@ -47,7 +45,6 @@ export class Run {
     this.depth = 0
     this.left = this.limits.maxSteps
     this.quiet = true
-    this.trial = false
     this.over = undefined
   }
 
@@ -62,11 +59,10 @@ export class Run {
 
   /** Whether a schema holds, of which nobody needs to hear why not. */
   holds(check: Check, value: unknown): boolean {
-    const { quiet, trial } = this
-    this.quiet = this.trial = true
+    const { quiet } = this
+    this.quiet = true
     const held = check(value, this)
     this.quiet = quiet
-    this.trial = trial
     return held
   }
 
@@ -82,8 +78,7 @@ export class Run {
   /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
-    const { errors, trial } = this
-    this.trial = true
+    const { errors } = this
     const attempts = branches.map((branch) => {
       this.quiet = false
       this.errors = []
@@ -91,9 +86,22 @@ export class Run {
       return this.errors
     })
     this.quiet = false
-    this.trial = trial
     this.errors = [...errors, ...nearest(attempts, pathOf(this.#keys))]
     return this.fails(fault, value)
+  }
+
+  /** Goes down into a schema that is referred to. False where that cannot be paid, or is too deep. */
+  enter(levels: number): boolean {
+    if (!this.pays(REFERENCE)) return false
+    if (this.depth + levels > this.limits.maxDepth) {
+      return this.giveUp('maxDepth', 'is nested too deeply to check')
+    }
+    this.depth += levels
+    return true
+  }
+
+  leave(levels: number): void {
+    this.depth -= levels
   }
 
   /** Pays for work (`fuel.ts`). False: that was too much, and the run is over. */

@@ -70,8 +70,8 @@ export function contract(schema: Schema, options: ContractOptions = {}): Contrac
   return {
     json: published(schema),
     check(value) {
-      const { errors, more } = validate(value)
-      return { value, errors, more }
+      const { errors, more, value: filled = value } = validate(value)
+      return { value: filled, errors, more }
     },
   }
 }

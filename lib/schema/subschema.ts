@@ -6,11 +6,11 @@
 import { both, evaluating, follow, pass, unlessFailed } from './check.ts'
 import { faultOf, step } from './error.ts'
 import { broken } from './resource.ts'
-import { isSchema } from './rule.ts'
+import { isSchema, rulesOf } from './rule.ts'
 import { resolve } from './uri.ts'
 import type { Limits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
-import type { Dialect, JsonObject, Rule, Site, Step } from './rule.ts'
+import type { JsonObject, Rule, RuleEntry, Site, Step } from './rule.ts'
 import type { Check, Run } from './run.ts'
 
 /** How a subschema is used. */
@@ -33,8 +33,6 @@ export interface Linker {
   refer(reference: string, isDynamic: boolean, from: Place, use: Use): Check | undefined
 }
 
-type Entry = readonly [keyword: string, rule: Rule]
-
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
@@ -47,10 +45,10 @@ export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): 
     throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
   }
   linker.count(at)
-  const entries = entriesOf(schema, dialect)
+  const entries = rulesOf(schema, dialect)
   const use: Use = { reports: reports || entries.some(([, { turn }]) => turn === 'last'), depth }
 
-  const checkAt = ([keyword, { kind: [is, phrase], compile }]: Entry, others: Check): Check => {
+  const checkAt = ([keyword, { kind: [is, phrase], compile }]: RuleEntry, others: Check): Check => {
     const site = siteOf(keyword, schema, place, use, linker)
     const value = schema[keyword]
     if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
@@ -65,12 +63,6 @@ export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): 
   const gate = entries.find(([, rule]) => rule.turn === 'gate')
   const check = gate === undefined ? others : checkAt(gate, others)
   return use.reports ? evaluating(check, reports) : check
-}
-
-/** The keywords that a schema has and its dialect knows. */
-function entriesOf(schema: JsonObject, { entries, lonelyRef }: Dialect): readonly Entry[] {
-  const isAlone = lonelyRef && Object.hasOwn(schema, '$ref')
-  return entries.filter(([keyword]) => isAlone ? keyword === '$ref' : Object.hasOwn(schema, keyword))
 }
 
 function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, linker: Linker): Site {

@@ -83,7 +83,8 @@ test('issues become errors with JSON Pointers', () => {
     { path: '/tag', keyword: 'demo', message: 'Odd', actual: 'nothing' },
     { path: '', keyword: 'demo', message: 'Wrong as a whole', actual: 'object' },
   ])
-  assert.equal(summarize({ errors: checked.errors.slice(0, 2), more: false }), 'list/0/a~1b: Too short; absent/deeper: Missing')
+  const summary = summarize({ errors: checked.errors.slice(0, 2), more: false })
+  assert.equal(summary, 'list/0/a~1b: Too short; absent/deeper: Missing')
 })
 
 test('an asynchronous library gives a promise, and a function may be a schema', async () => {

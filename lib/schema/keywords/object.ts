@@ -9,19 +9,13 @@ import { list } from '../error.ts'
 import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { isObject, rule } from '../rule.ts'
+import { isObject, propertyOf, read, rule } from '../rule.ts'
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, Run } from '../run.ts'
 
 /** Checks the members of an object that has these names. */
 type MembersCheck = (object: JsonObject, names: readonly string[], run: Run) => boolean
-
-/** A property to look up. Some names mean something in every object. */
-interface Property {
-  readonly name: string
-  readonly isInherited: boolean
-}
 
 /** Whether a property is one of those that a keyword is about. */
 type IsMeant = (name: string, run: Run) => boolean
@@ -31,13 +25,12 @@ type IsMeant = (name: string, run: Run) => boolean
  * nothing to do where every property is known.
  */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
-  const { limits, tracks } = site
+  const { tracks } = site
   const required = new Set([site.beside('required')].flat())
   const fault = { ...site.fault('is required'), keyword: 'required' }
   const parts = Object.entries(schemas).map(([name, schema]) => ({
     ...propertyOf(name),
     check: site.part(schema, 'properties', name),
-    fallback: limits.defaults && isObject(schema) ? schema['default'] : undefined,
     isRequired: required.has(name),
   }))
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
@@ -47,8 +40,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
     if (!run.pays(cost)) return false
     let found = 0
     for (const part of parts) {
-      let value = read(object, part)
-      if (value === undefined && part.fallback !== undefined && !run.trial) value = fill(object, part)
+      const value = read(object, part)
       if (value === undefined) {
         if (part.isRequired && !run.fails(fault, value, part.name)) return false
         continue
@@ -98,15 +90,6 @@ export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(s
 
 function keysOf(value: unknown): string[] {
   return isObject(value) ? Object.keys(value) : []
-}
-
-function propertyOf(name: string): Property {
-  return { name, isInherited: name in Object.prototype }
-}
-
-/** The value of an own property. The runtime is quicker to read one than to say whose it is. */
-function read(object: JsonObject, { name, isInherited }: Property): unknown {
-  return isInherited && !Object.hasOwn(object, name) ? undefined : object[name]
 }
 
 function members(check: MembersCheck): Check {
@@ -163,11 +146,4 @@ function demandBeside(site: Site, name: string, names: unknown): Check {
   const [is, phrase] = kind.names
   if (!is(names)) throw site.broken(`must be ${phrase}`, name)
   return demand(names, site.fault(`is required where "${name}" is given`))
-}
-
-/** Defines a property rather than assigns it, for names like "__proto__"; a frozen object stays as it is. */
-function fill(object: JsonObject, { name, fallback }: { name: string, fallback: unknown }): unknown {
-  const value = structuredClone(fallback)
-  const property = { value, writable: true, enumerable: true, configurable: true }
-  return Reflect.defineProperty(object, name, property) ? value : undefined
 }
