@@ -4,6 +4,10 @@
  * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that
  * people write and values that a body limit lets in; what they stop is input that was made to be expensive.
  */
+import { show } from './error.ts'
+import { rejectUnknown } from './options.ts'
+
+/** How to compile a schema. */
 export interface CompileOptions {
   /** Whether `format` refuses values. Default: no. */
   readonly formats?: boolean | undefined
@@ -51,7 +55,19 @@ export const defaults: Limits = {
   maxErrors: 20,
 }
 
+const usual = new Map<string, boolean | number>(Object.entries(defaults))
+const known = [...usual.keys(), 'schemas']
+
+/** The options with the defaults. Throws a TypeError for one that is not known, or not of its type. */
 export function limits(options: CompileOptions): Limits {
+  rejectUnknown('compile has no option', options, known)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) {
+    const isFlag = typeof usual.get(name) === 'boolean'
+    const isRight = isFlag ? typeof value === 'boolean' : typeof value === 'number' && value > 0
+    if (isRight || name === 'schemas') continue
+    const remedy = isFlag ? 'true or false' : 'a number above zero, or Infinity for no bound'
+    throw new TypeError(`compile has ${name} ${show(value)}; write ${remedy}`)
+  }
   return { ...defaults, ...Object.fromEntries(given) }
 }

@@ -52,20 +52,22 @@ export interface Contract {
   check(value: unknown): Checked | Promise<Checked>
 }
 
+type Side = 'input' | 'output'
+
 /** How to make a contract. */
 export interface ContractOptions extends CompileOptions {
   /** The JSON Schema to publish for a Standard Schema that has none of its own. */
   readonly beside?: JsonSchema | undefined
   /** Which side of a transforming Standard Schema is published. Default: `input`. */
-  readonly side?: 'input' | 'output' | undefined
+  readonly side?: Side | undefined
 }
 
 /**
  * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
  * Standard Schema that has no JSON form where none is given in `beside`.
  */
-export function contract(schema: Schema, options: ContractOptions = {}): Contract {
-  if (isStandard(schema)) return standard(schema['~standard'], options)
+export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
+  if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
   const validate = compile(schema, options)
   return {
     json: published(schema),
@@ -83,8 +85,10 @@ export function isStandard(schema: unknown): schema is StandardSchema {
     && typeof schema['~standard']['validate'] === 'function'
 }
 
-function standard(library: StandardSchema['~standard'], options: ContractOptions): Contract {
-  const { beside, side } = options
+function standard(
+  library: StandardSchema['~standard'], beside: JsonSchema | undefined, side: Side | undefined,
+  options: CompileOptions,
+): Contract {
   const json = beside === undefined ? spelled(library, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
@@ -103,7 +107,7 @@ function standard(library: StandardSchema['~standard'], options: ContractOptions
   }
 }
 
-function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'input' | 'output' = 'input') {
+function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side = 'input') {
   let why = 'has no JSON Schema form'
   let cause: unknown
   try {
