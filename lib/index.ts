@@ -51,10 +51,12 @@ export type { Kept, Soon, Store } from './core/store.ts'
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
-export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
+export type {
+  Tool, ToolAnnotations, ToolArguments, ToolDefinition, ToolOutput, ToolResult, ToolResultInput,
+} from './core/tool.ts'
 export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
-export type { Infer } from './schema/infer.ts'
+export type { Infer, InferGiven } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
 export type { MemoryLimits } from './store/memory.ts'
 export type { TemplateValue, UriTemplate } from './wire/uri-template.ts'

@@ -15,13 +15,15 @@ const types = `
   ArtifactInput AudioContent AuthRequest Authorization Call Catalog CatalogChange ClientInfo CompileOptions
   Completer Completers CompletionContext CompletionInput CompletionOutput Content ContentInput ContentsInput
   ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
+  InferGiven
   JsonSchema Kept Kind LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
   Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
   PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
   ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
   ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
   SampleQuestion Schema SchemaError Served ServerOptions Severity Skill Soon StandardSchema StdioOptions
-  Store Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
+  Store Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition
+  ToolLike ToolOutput ToolResult
   ToolResultInput Trace TriportServer Turn UriTemplate UrlQuestion Validate Validation Variables Verify
 `
 

@@ -6,11 +6,12 @@
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { compile } from './compile.ts'
-import { errorAt, faultOf } from './error.ts'
+import { cut, errorAt, faultOf } from './error.ts'
 import { limits } from './limits.ts'
 import { isObject } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
+import type { JsonObject } from './rule.ts'
 
 /** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -47,7 +48,7 @@ export interface Checked extends Findings {
 /** A schema as a server uses it. */
 export interface Contract {
   /** What is published: the JSON Schema itself, unchanged, or the JSON form of a Standard Schema. */
-  readonly json: { readonly [keyword: string]: unknown }
+  readonly json: JsonObject
   /** Checks a value. A promise only where a Standard Schema validates asynchronously. */
   check(value: unknown): Checked | Promise<Checked>
 }
@@ -64,10 +65,11 @@ export interface ContractOptions extends CompileOptions {
 
 /**
  * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
- * Standard Schema that has no JSON form where none is given in `beside`.
+ * Standard Schema that has no JSON form where none is given in `beside`: it says where there is one.
  */
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
+  refuseShape(schema)
   const validate = compile(schema, options)
   return {
     json: published(schema),
@@ -107,19 +109,49 @@ function standard(
   }
 }
 
-function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side = 'input') {
-  let why = 'has no JSON Schema form'
-  let cause: unknown
-  try {
-    if (jsonSchema) return jsonSchema[side]({ target: 'draft-2020-12' })
-  } catch (error) {
-    why = 'cannot be spelled as JSON Schema'
-    cause = error
+/** How the libraries that have no JSON form of their own, or had none once, spell a schema. */
+const spellings: ReadonlyMap<string, string> = new Map([
+  ['zod', 'z.toJSONSchema(schema)'],
+  ['arktype', 'schema.toJsonSchema()'],
+])
+const objects: ReadonlyMap<string, string> = new Map([
+  ['zod', 'z.object({ … })'],
+  ['valibot', 'v.object({ … })'],
+  ['arktype', 'type({ … })'],
+])
+const BY_HAND = `{ type: 'object', properties: { … } }`
+
+function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side = 'input'): JsonObject {
+  if (jsonSchema === undefined) {
+    const remedy = vendor === 'valibot' ? `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
+      : besides(spellings.get(vendor) ?? BY_HAND, side)
+    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
   }
-  throw new TypeError(`This ${vendor} schema ${why}; give one beside it`, { cause })
+  try {
+    return jsonSchema[side]({ target: 'draft-2020-12' })
+  } catch (cause) {
+    const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
+    const what = `This ${vendor} schema cannot be spelled as JSON Schema${why}`
+    throw new TypeError(`${what}; write ${besides(BY_HAND, side)}`, { cause })
+  }
 }
 
-function published(schema: JsonSchema): { readonly [keyword: string]: unknown } {
+/** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
+function besides(json: string, side: Side): string {
+  return side === 'output' ? `outputSchema: ${json}` : `inputSchema: ${json}, validate: schema`
+}
+
+/** Properties alone, each the schema of a library, are what some frameworks take. */
+function refuseShape(schema: JsonSchema): void {
+  const parts = Object.values(schema)
+  const [first] = parts
+  if (!isStandard(first) || !parts.every(isStandard)) return
+  const { vendor } = first['~standard']
+  const remedy = objects.get(vendor) ?? `an object schema of ${vendor}`
+  throw new TypeError(`This is a shape, not a schema; write ${remedy}`)
+}
+
+function published(schema: JsonSchema): JsonObject {
   return schema === true ? {} : schema || { not: {} }
 }
 

@@ -41,6 +41,7 @@ export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): 
   const { schema, resource: { dialect }, at } = place
   if (!isSchema(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
   if (typeof schema === 'boolean') return schema ? pass : refuse
+  if ('~standard' in schema) throw broken(at, 'is a schema of a library; write its JSON Schema form')
   if (dialect === undefined) {
     throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
   }

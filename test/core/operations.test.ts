@@ -118,7 +118,8 @@ test('a tool gets arguments that fit, and a caller whose do not is told which', 
 const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
 
 test('a result that breaks the promise of its tool is a defect, unless it is an error', async () => {
-  const promised = (output: unknown): Tool => defineTool({ name: 'count', outputSchema, run: () => output })
+  const promised = (output: unknown): Tool =>
+    defineTool({ name: 'count', outputSchema, run: () => output as string })
   assert.deepEqual((await use(promised({ n: 1 }), {})).structuredContent, { n: 1 })
   for (const output of ['one', { n: 'one' }, undefined]) {
     await assert.rejects(use(promised(output), {}), { kind: 'internal' })
