@@ -27,6 +27,8 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
   const nodes = new Map<string, Node>()
   const dynamics = new Map<string, Dynamic>()
   const waiting: (() => void)[] = []
+  // Which schemas apply which others to the whole of the same value.
+  const leads = new Map<string, Set<string>>()
   let subschemas = 0
   const linker: Linker = { limits, registry, count, define: (place) => void nodeOf(place, false), refer }
 
@@ -36,6 +38,7 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
     // Documents may have been taken in meanwhile, and anchors with them.
     for (const dynamic of dynamics.values()) complete(dynamic)
   }
+  refuseLoops(leads)
   return top.check
 
   /** Compiled later, so that schemas may refer to each other. */
@@ -46,7 +49,7 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
       const made: Node = node = { check: pass }
       nodes.set(key, made)
       waiting.push(() => {
-        made.check = checkOf(place, { reports, depth: 1 }, linker)
+        made.check = checkOf(place, { reports, depth: 1, whole: place.at }, linker)
       })
     }
     return node
@@ -59,7 +62,7 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
   }
 
   function refer(
-    reference: string, isDynamic: boolean, { resource }: Place, { reports, depth }: Use,
+    reference: string, isDynamic: boolean, { resource }: Place, { reports, depth, whole }: Use,
   ): Check | undefined {
     const uri = resolve(resource.uri, reference)
     const found = registry.find(uri)
@@ -67,6 +70,7 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
     const node = nodeOf(found, reports)
     const [, anchor] = split(uri)
     if (!isDynamic || !registry.dynamics.get(anchor)?.includes(found)) {
+      if (whole !== undefined) leads.set(whole, (leads.get(whole) ?? new Set()).add(found.at))
       return follow(() => node, depth, found.resource)
     }
     const { targets } = dynamicOf(anchor, reports)
@@ -89,4 +93,22 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
       targets.set(place.resource, nodeOf(place, reports))
     }
   }
+}
+
+/** A schema that comes back to itself for the same value, over and over, would check none. */
+function refuseLoops(leads: Map<string, Set<string>>): void {
+  // What leads to an end is taken away until nothing else is left.
+  for (let before = 0; before !== leads.size;) {
+    before = leads.size
+    for (const [at, targets] of [...leads].reverse()) {
+      for (const target of targets) if (!leads.has(target)) targets.delete(target)
+      if (targets.size === 0) leads.delete(at)
+    }
+  }
+  let [at] = leads.keys()
+  if (at === undefined) return
+  // It may only lead to a loop; after so many steps it is in one.
+  for (let steps = leads.size; steps > 0; steps--) [at = at] = leads.get(at) ?? []
+  throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a value only, '
+    + 'as in "properties" or "items"')
 }

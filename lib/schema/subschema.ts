@@ -19,6 +19,8 @@ export interface Use {
   readonly reports: boolean
   /** Levels below the schema that a reference names. */
   readonly depth: number
+  /** The address of that schema, where this one is still about the whole of the same value. */
+  readonly whole: string | undefined
 }
 
 /** Who knows what references name, and compiles that once for all of them. */
@@ -37,7 +39,7 @@ const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
 /** Compiles a subschema, and those inside it. Throws the first mistake. */
-export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): Check {
+export function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): Check {
   const { schema, resource: { dialect }, at } = place
   if (!isSchema(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
   if (typeof schema === 'boolean') return schema ? pass : refuse
@@ -47,7 +49,7 @@ export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): 
   }
   linker.count(at)
   const entries = rulesOf(schema, dialect)
-  const use: Use = { reports: reports || entries.some(([, { turn }]) => turn === 'last'), depth }
+  const use: Use = { reports: reports || entries.some(([, { turn }]) => turn === 'last'), depth, whole }
 
   const checkAt = ([keyword, { kind: [is, phrase], compile }]: RuleEntry, others: Check): Check => {
     const site = siteOf(keyword, schema, place, use, linker)
@@ -69,9 +71,10 @@ export function checkOf(place: Place, { reports, depth }: Use, linker: Linker): 
 function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, linker: Linker): Site {
   const { registry, limits } = linker
   const { resource } = place
-  const check = (inner: unknown, steps: readonly Step[], reports: boolean): Check => {
+  const depth = use.depth + 1
+  const check = (inner: unknown, steps: readonly Step[], inside: Use): Check => {
     const found = registry.inside(place, inner, steps)
-    const node = { check: checkOf(found, { reports, depth: use.depth + 1 }, linker) }
+    const node = { check: checkOf(found, inside, linker) }
     return found.resource === resource ? node.check : follow(() => node, 1, found.resource)
   }
   const mistake = (why: string, ...steps: Step[]): TypeError =>
@@ -81,8 +84,8 @@ function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, lin
     limits,
     tracks: use.reports,
     beside: (neighbour) => resource.dialect?.rules.has(neighbour) ? schema[neighbour] : undefined,
-    part: (inner, ...steps) => check(inner, steps, false),
-    same: (inner, ...steps) => check(inner, steps, use.reports),
+    part: (inner, ...steps) => check(inner, steps, { reports: false, depth, whole: undefined }),
+    same: (inner, ...steps) => check(inner, steps, { ...use, depth }),
     define: (inner, name) => linker.define(registry.inside(place, inner, [keyword, name])),
     refer(reference, isDynamic = false) {
       const found = linker.refer(reference, isDynamic, place, use)

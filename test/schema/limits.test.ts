@@ -37,13 +37,6 @@ test('recursion ends, whatever the schema and the value', () => {
   let deep: unknown[] = []
   for (let depth = 0; depth < 100_000; depth++) deep = [deep]
   const rows: readonly (readonly [JsonSchema, unknown, RegExp])[] = [
-    [{ $ref: '#' }, 1, /nested too deeply/],
-    [{ not: { $ref: '#' } }, 1, /nested too deeply/],
-    [
-      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
-      1,
-      /nested too deeply/,
-    ],
     [{ items: { $ref: '#' } }, deep, /nested too deeply/],
     [
       { properties: { a: { $dynamicRef: '#x' } }, $dynamicAnchor: 'x' },
