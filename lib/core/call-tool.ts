@@ -8,7 +8,6 @@ import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
 import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
-import type { SchemaError } from '../schema/compile.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
@@ -31,9 +30,9 @@ export function callTool(
   }, session)
 }
 
-function run(tool: Tool, { value, errors }: Checked, call: LiveCall): MaybePromise<ToolResult> {
-  if (errors.length > 0) return badArguments(tool, errors)
-  const output = tool.run(value, call)
+function run(tool: Tool, checked: Checked, call: LiveCall): MaybePromise<ToolResult> {
+  if (checked.errors.length > 0) return badArguments(tool, checked)
+  const output = tool.run(checked.value, call)
   return isThenable(output) ? Promise.resolve(output).then((settled) => finish(tool, settled, call))
     : finish(tool, output, call)
 }
@@ -47,15 +46,15 @@ function finish(tool: Tool, output: unknown, call: LiveCall): MaybePromise<ToolR
   return tool.output === undefined || result.isError === true ? result : conforming(tool, tool.output, result)
 }
 
-function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {
-  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(errors)}`)], isError: true }
+function badArguments(tool: Tool, checked: Checked): ToolResult {
+  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)], isError: true }
 }
 
 /** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
 function conforming(tool: Tool, output: Contract, result: ToolResult): MaybePromise<ToolResult> {
   const verdict = (checked: Checked): ToolResult => {
     if (checked.errors.length === 0) return result
-    const why = summarize(checked.errors)
+    const why = summarize(checked)
     throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
   }
   const checked = output.check(result.structuredContent)
