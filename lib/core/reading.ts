@@ -36,7 +36,7 @@ export function readResource(
   requireScopes(call.principal, scopes)
   return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => {
     const output = thing.kind === 'resource' ? thing.read(call) : thing.read(variables, call)
-    return whenSettled(output, (read) => contentsOf(read, uri, thing.mimeType))
+    return whenSettled(output, (read) => contentsOf(read, uri, thing))
   }, session)
 }
 

@@ -7,6 +7,7 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { pick, toolDescriptor } from './shape.ts'
 import type { McpRequest } from './request.ts'
+import type { Peer } from './session.ts'
 
 /** One item: the name that a cursor goes by, and what is shown. */
 export interface Item { readonly name: string; readonly shown: object }
@@ -19,8 +20,8 @@ const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
 const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
-  tools: ({ mcp, peer: { revision } }) => mcp.tools.listed.map((tool) => (
-    { name: tool.name, shown: toolDescriptor(tool, revision) }
+  tools: ({ mcp, peer }) => mcp.tools.listed.map((tool) => (
+    { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer)) }
   )),
   resources: ({ mcp, peer: { revision } }) => mcp.service.catalog.resources.map((resource) => (
     { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
@@ -34,12 +35,18 @@ const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> 
   }),
 }
 
+/** Whether the client has declared an extension: then it may look for what is said to it in `_meta`. */
+function hasExtensions({ abilities }: Peer): boolean {
+  for (const _name in abilities.extensions) return true
+  return false
+}
+
 /** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
 export function page(request: McpRequest, member: List): string {
   const { mcp, params, peer } = request
   const { cursor } = params
   if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
-  const key = `${member} ${peer.revision.name}`
+  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
     text = pageOf(request, member, itemsOf[member](request))

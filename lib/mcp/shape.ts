@@ -20,14 +20,18 @@ export function pick(
   return picked
 }
 
-/** A tool as `tools/list` shows it. */
-export function toolDescriptor(tool: Tool, row: Revision): object {
+/**
+ * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too, because
+ * extensions such as MCP Apps stand in it.
+ */
+export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
   const { input, output, task, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
   const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
   const description = rest.description || undefined
   const execution = task === 'forbidden' ? undefined : { taskSupport: task }
-  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
+  const shown = pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
+  return hasExtensions && tool._meta !== undefined ? { ...shown, _meta: tool._meta } : shown
 }
 
 /**
