@@ -35,8 +35,7 @@ const LINE_END = /\r\n|\n|\r/
 /**
  * Reads a stream piece by piece: give it each chunk of decoded text, it tells each whole event. What is left
  * without its blank line at the end of a stream is no event. Takes time in proportion to the text, however
- * it was cut. An event of more than `maxLength` characters as it is written, comments and empty lines
- * counted, throws `RangeError`.
+ * it was cut. An event of more than `maxLength` characters, names and comments counted, throws `RangeError`.
  */
 export function eventReader(
   onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024,
@@ -64,7 +63,6 @@ export function eventReader(
       length = 0
       return
     }
-    count(1)
     const colon = line.indexOf(':')
     if (colon === 0) return
     const field = colon < 0 ? line : line.slice(0, colon)
