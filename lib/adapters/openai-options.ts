@@ -135,7 +135,7 @@ function toolsOf(given: readonly ToolLike[]): ReadonlyMap<string, Tool> {
     throw new TypeError(`openaiAgent has tools ${show(given)}; write a list, as in { tools: [search] }`)
   }
   const tools = new Map<string, Tool>()
-  for (const one of given as readonly ToolLike[]) {
+  for (const one of given) {
     const tool = defineTool(one)
     const name = tool.name.replaceAll('.', '_')
     if (tools.has(name)) {
