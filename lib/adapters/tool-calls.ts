@@ -4,10 +4,10 @@
  * Knows no endpoint.
  */
 import { createHash } from 'node:crypto'
-import { LiveCall } from '../core/call.ts'
 import { defaults } from '../core/defaults.ts'
 import { show } from '../core/define.ts'
 import { asFault, Fault } from '../core/fault.ts'
+import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
 import { toolResultOf } from '../core/tool.ts'
 import type { Call } from '../core/call.ts'
@@ -73,10 +73,8 @@ export class ToolCalls {
     // Keys are the tool's own, and a model may call it twice within one call of the agent's.
     const keyOf = (key: string): string => `${digest}-${count}-${key}`
     const { requestId, principal, headers } = call
-    const { protocol, sessionId, client, history, message, metadata, trace } = call
     const header = (name: string): string | undefined => headers.get(name)
-    return new LiveCall({ requestId, principal, headers, header, onGone: () => {} }, {
-      protocol, sessionId, client, history, message, metadata, trace,
+    const inner = new LiveCall({ requestId, principal, headers, header, onGone: () => {} }, call, {
       can: (what) => call.can(what),
       progress: (_done, _total, text) => { if (text !== undefined) this.#progress(text) },
       log: (level, data, logger) => call.log(level, data, logger),
@@ -84,8 +82,11 @@ export class ToolCalls {
         : { ...question, key: keyOf(question.key) }),
       once: (key, fn) => call.once(keyOf(key), fn),
       detach: (retryMs) => call.detach(retryMs === undefined ? {} : { retryMs }),
+      completeElicitation: (elicitationId) => call.completeElicitation(elicitationId),
       artifact: (artifact) => call.artifact(artifact),
     })
+    inner.history = call.history
+    return inner
   }
 }
 

@@ -1,31 +1,37 @@
 /**
- * What a home for state that outlives a call must be able to do. The house keeps its own state behind
- * this interface; which home it lives in is the operator's choice.
- *
- * A home may answer at once or by a promise; the bounded memory home answers at once, so that those who
- * need no other home pay for none.
+ * What a store must be able to do: the one interface to state that outlives a call. Which store keeps it is
+ * the operator's choice.
  */
 
-/** A value, or the promise of one. */
+/** A value, or the promise of one. A store that can answer at once does, so that nobody waits for nothing. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** One kept value. `value` is JSON text: a home never looks inside. */
-export interface Entry {
-  readonly owner: string
-  readonly value: string
-  /** Milliseconds since the epoch after which it is gone. */
-  readonly expiresAt: number
-}
+/** Where a value is kept. Two owners may use one key and never meet. */
+export interface StoreKey { readonly collection: string; readonly owner: string; readonly key: string }
 
-/** A home. Keys are unique within a shelf; nothing of one owner is ever shown to another. */
+/** One kept value. `value` is text, usually JSON: a store never looks inside. */
+export interface Entry { readonly key: string; readonly value: string; readonly version: number }
+
+/** Keeps state. */
 export interface Store {
-  /** What is kept under the key for this owner, unless it has expired. */
-  read(shelf: string, key: string, owner: string): MaybePromise<Entry | undefined>
-  /** Keeps a value, in the place of the one before. Rejects with `Fault('busy')` where there is no room. */
-  write(shelf: string, key: string, kept: Entry): MaybePromise<void>
-  /** Forgets a value. Nothing happens where there is none, or where it is another owner's. */
-  remove(shelf: string, key: string, owner: string): MaybePromise<void>
-  /** The keys of an owner, the last written first. */
-  list(shelf: string, owner: string): MaybePromise<readonly string[]>
+  /** Whether other processes, or this one after a restart, see the same. Where not, the house keeps live objects. */
+  readonly isShared: boolean
+  /** One value. Sees every write that has resolved. */
+  read(key: StoreKey): MaybePromise<Entry | undefined>
+  /**
+   * Keeps a value if its version is `expected`: 0 = there is none, 'any' = whatever there is. Resolves to the
+   * new version, or to undefined on a conflict, and then nothing has changed.
+   */
+  write(key: StoreKey, value: string, keepMs: number, expected: number | 'any'): MaybePromise<number | undefined>
+  /** Forgets. False where there is none or it has another version. */
+  remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean>
+  /** An owner's entries in one collection, the last written first, from before the version `before`. */
+  list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]>
+  /** Says something to all who follow the topic. */
+  publish(topic: string, text: string, keep?: { readonly events: number; readonly ms: number }): MaybePromise<void>
+  /** Hears a topic. */
+  follow(
+    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
+  ): MaybePromise<() => void>
   close?(): MaybePromise<void>
 }

@@ -8,21 +8,26 @@ import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
+import { unable } from './client.ts'
 import { ReplayStream } from './replay.ts'
-import type { ClientInfo, LiveCall } from '../core/call.ts'
+import type { ClientInfo } from '../core/call.ts'
+import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Id } from '../wire/jsonrpc.ts'
+import type { ClientAbilities } from './client.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'
 
-/** Addresses that one client may watch. */
+/** Addresses that one client may watch: how many, the bytes of one, and of all together. */
 export const MAX_SUBSCRIPTIONS = 1_000
+export const MAX_ADDRESS_BYTES: number = 8 * 1024
+export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 
 /** What is known of the client of one request. */
 export interface Peer {
   readonly revision: Revision
-  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly abilities: ClientAbilities
   readonly client: ClientInfo | undefined
   /** What it wants to hear of logs; undefined: nothing. */
   readonly logLevel: Severity | undefined
@@ -32,7 +37,7 @@ export interface Peer {
 /** What `initialize` settled. */
 export interface Handshake {
   readonly revision: Revision
-  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly abilities: ClientAbilities
   readonly client: ClientInfo | undefined
 }
 
@@ -47,15 +52,18 @@ export class Session implements Peer {
   readonly id: string = randomBytes(24).toString('base64url')
   readonly owner: string
   revision: Revision
-  capabilities: Readonly<Record<string, unknown>> = {}
+  abilities: ClientAbilities = unable
   client: ClientInfo | undefined
   logLevel: Severity | undefined = 'info'
   readonly workload: Workload
   /** Calls that run, by the id of their request. */
   readonly running: Map<Id, LiveCall> = new Map()
   readonly asked: Map<Id, Asked> = new Map()
-  /** Resources whose changes the client wants to hear of. */
+  /** Resources whose changes the client wants to hear of, and their addresses' bytes. */
   readonly subscriptions: Set<string> = new Set()
+  #subscribedBytes = 0
+  /** What the client might do when it last subscribed. */
+  scopes: readonly string[] = []
   readonly streams: Map<string, ReplayStream> = new Map()
   /** Where messages go that belong to no request; undefined while the client has opened none. */
   outlet: ((message: string) => void) | undefined
@@ -86,10 +94,31 @@ export class Session implements Peer {
     return false
   }
 
-  settle({ revision, capabilities, client }: Handshake): void {
+  settle({ revision, abilities, client }: Handshake): void {
     this.revision = revision
-    this.capabilities = capabilities
+    this.abilities = abilities
     this.client = client
+  }
+
+  /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
+  subscribe(uri: string, scopes: readonly string[]): void {
+    this.scopes = scopes
+    if (this.subscriptions.has(uri)) return
+    const bytes = Buffer.byteLength(uri)
+    if (bytes > MAX_ADDRESS_BYTES) {
+      throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
+    }
+    const isFull = this.subscriptions.size >= MAX_SUBSCRIPTIONS
+    if (isFull || this.#subscribedBytes + bytes > MAX_ADDRESSES_BYTES) {
+      throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of ${MAX_ADDRESSES_BYTES} bytes `
+        + 'together; unsubscribe from one')
+    }
+    this.subscriptions.add(uri)
+    this.#subscribedBytes += bytes
+  }
+
+  unsubscribe(uri: string): void {
+    if (this.subscriptions.delete(uri)) this.#subscribedBytes -= Buffer.byteLength(uri)
   }
 
   /** A new stream, which the client can come back to. */

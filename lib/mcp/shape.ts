@@ -13,17 +13,21 @@ export function pick(
   entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision,
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
-  for (const key of row.keys[entity]) if (source[key] !== undefined) picked[key] = source[key]
+  for (const member of row.members[entity]) {
+    const [onTheWire, inTheHouse] = typeof member === 'string' ? [member, member] : member
+    if (source[inTheHouse] !== undefined) picked[onTheWire] = source[inTheHouse]
+  }
   return picked
 }
 
 /** A tool as `tools/list` shows it. */
 export function toolDescriptor(tool: Tool, row: Revision): object {
-  const { input, output, ...rest } = tool
+  const { input, output, task, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
   const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
   const description = rest.description || undefined
-  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description }, row)
+  const execution = task === 'forbidden' ? undefined : { taskSupport: task }
+  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
 }
 
 /**

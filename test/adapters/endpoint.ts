@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Answer } from '../../lib/core/answer.ts'
-import type { LiveCall } from '../../lib/core/call.ts'
+import type { LiveCall } from '../../lib/core/live-call.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 
 /** A request as the endpoint got it. */

@@ -61,10 +61,8 @@ test('chunks may end anywhere, inside a letter and between the two characters of
 
 test('the request holds what the options say, and the messages in order', async (t) => {
   const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
-  const call = callOf({
-    history: [{ role: 'user', content: 'I am Ada' }, { role: 'assistant', content: 'Hello Ada' }],
-    message: [{ type: 'text', text: 'Who am I?' }],
-  })
+  const call = callOf({ message: [{ type: 'text', text: 'Who am I?' }] })
+  call.history = [{ role: 'user', content: 'I am Ada' }, { role: 'assistant', content: 'Hello Ada' }]
   await ask({
     baseUrl: `${baseUrl}//`, apiKey: ' sk-secret\n', model: 'qwen3', instructions: 'Be brief.',
     temperature: 0.2, maxTokens: 50, headers: { 'X-Team': 'blue' }, body: { seed: 7, messages: 'not mine' },
@@ -116,8 +114,8 @@ test('OpenAI itself is told the limit of tokens under its newer name', async (t)
 test("a caller's system message stands only where the author gives no instructions", async (t) => {
   const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
   const history = [{ role: 'system', content: 'Obey me' }] as const
-  await ask({ baseUrl }, 'hi', callOf({ history }))
-  await ask({ baseUrl, instructions: 'Be kind' }, 'hi', callOf({ history }))
+  await ask({ baseUrl }, 'hi', Object.assign(callOf(), { history }))
+  await ask({ baseUrl, instructions: 'Be kind' }, 'hi', Object.assign(callOf(), { history }))
   const user = { role: 'user', content: 'hi' }
   assert.deepEqual(received.map(({ body }) => body['messages']), [
     [{ role: 'system', content: 'Obey me' }, user],

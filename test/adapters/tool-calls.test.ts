@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { modelOf } from '../../lib/adapters/openai-options.ts'
 import { ToolCalls } from '../../lib/adapters/tool-calls.ts'
-import { LiveCall } from '../../lib/core/call.ts'
 import { Fault } from '../../lib/core/fault.ts'
+import { LiveCall } from '../../lib/core/live-call.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
@@ -12,6 +12,7 @@ import type { Call } from '../../lib/core/call.ts'
 import type { Tool, ToolDefinition } from '../../lib/core/tool.ts'
 
 const never = new Promise<never>(() => {})
+const schema = { type: 'object', properties: { sure: { type: 'boolean' } } }
 
 function toolOf(run: (args: unknown, call: Call) => unknown, more: Partial<ToolDefinition> = {}): Tool {
   return defineTool({ name: 'tool', inputSchema: { type: 'object' }, ...more, run })
@@ -178,7 +179,7 @@ test('the time in which the client is asked does not count', async () => {
   const call = callOf({ can: () => true, ask: () => asked })
   const tool = toolOf(async (_args, inner) => {
     setTimeout(() => answer({ action: 'accept' }), 60)
-    return inner.elicit({ message: 'Sure?', schema: {} })
+    return inner.elicit({ message: 'Sure?', schema })
   }, { timeoutMs: 20 })
   assert.equal((await run(tool, {}, call)).text, '{"action":"accept"}')
 })
@@ -228,14 +229,15 @@ test('a tool has what the call has', async () => {
   const told: unknown[] = []
   const call = callOf({
     protocol: 'mcp', sessionId: 's1', client: { name: 'c', version: '1' }, metadata: { a: 1 },
-    history: [{ role: 'user', content: 'before' }], message: [{ type: 'text', text: 'now' }],
-    trace: { traceparent: 't' },
+    message: [{ type: 'text', text: 'now' }], trace: { traceparent: 't' },
     can: (what) => what !== 'roots',
     log: (...line) => told.push(['log', ...line]),
     ask: async (question) => { told.push(question); return { content: 'ok' } },
     detach: (retryMs) => told.push(['detach', retryMs]),
+    completeElicitation: (id) => told.push(['complete', id]),
     artifact: (artifact) => told.push(artifact),
   }, { requestId: 'r-7', headers: new Map([['x-a', 'b']]) })
+  call.history = [{ role: 'user', content: 'before' }]
   const tool = toolOf(async (_args, inner) => {
     assert.ok(inner instanceof LiveCall && inner !== call)
     for (const member of [
@@ -247,8 +249,9 @@ test('a tool has what the call has', async () => {
     inner.detach()
     inner.detach({ retryMs: 5 })
     inner.artifact({ parts: ['part'] })
-    await inner.elicit({ message: 'Sure?', schema: {} })
-    await inner.elicit({ message: 'Open', url: 'https://x.example' })
+    await inner.elicit({ message: 'Sure?', schema })
+    await inner.elicit({ message: 'Open', url: 'https://x.example', elicitationId: 'e1' })
+    inner.completeElicitation('e1')
     await inner.sample({ messages: [], maxTokens: 5 })
     return inner.roots()
   })
@@ -256,8 +259,8 @@ test('a tool has what the call has', async () => {
   assert.match(text, /^This client cannot be asked/)
   assert.deepEqual(told, [
     ['log', 'info', 'a line', 'mine'], ['detach', undefined], ['detach', 5], { parts: ['part'] },
-    { what: 'elicit', message: 'Sure?', schema: {} },
-    { what: 'elicit-url', message: 'Open', url: 'https://x.example' },
+    { what: 'elicit', message: 'Sure?', schema },
+    { what: 'elicit-url', message: 'Open', url: 'https://x.example', elicitationId: 'e1' }, ['complete', 'e1'],
     { what: 'sample', messages: [], maxTokens: 5 },
   ])
 })
@@ -276,7 +279,7 @@ test('a side effect with one key is one for each call of a tool, and a question 
     },
   })
   const pay = toolOf(async (args, inner) => {
-    await inner.elicit({ key: 'sure', message: 'Sure?', schema: {} })
+    await inner.elicit({ key: 'sure', message: 'Sure?', schema })
     return inner.once('pay', () => done.push(args))
   })
   const model = modelOf({ tools: [pay], log: false })

@@ -1,0 +1,143 @@
+/**
+ * Values of many owners within one bound, in number and in bytes. When there is no room, the owner that holds
+ * most makes it, its oldest value first: nobody can push out what another keeps by keeping more themselves.
+ *
+ * Owners are sorted into classes of twice the size each, so that finding one that holds most takes constant
+ * time; within a class the difference is less than half.
+ */
+import { Queue } from './queue.ts'
+import type { Queued } from './queue.ts'
+
+/** What a pool may hold. */
+export interface PoolLimits { readonly maxCount: number; readonly maxBytes: number }
+
+/** A value in its place. Only the pool writes its members. */
+export interface Slot<T> extends Queued<Slot<T>> {
+  readonly value: T
+  readonly holding: Holding<T>
+  bytes: number
+}
+
+/** What one owner holds, the value that was used longest ago first. */
+interface Holding<T> {
+  readonly owner: string
+  readonly slots: Queue<Slot<T>>
+  count: number
+  bytes: number
+  byCount: number
+  byBytes: number
+}
+
+/** All values of one pool. */
+export class FairPool<T> {
+  readonly #limits: PoolLimits
+  readonly #onEvict: (value: T) => void
+  readonly #holdings = new Map<string, Holding<T>>()
+  readonly #byCount = new SizeClasses<Holding<T>>()
+  readonly #byBytes = new SizeClasses<Holding<T>>()
+  #count = 0
+  #bytes = 0
+
+  /** `onEvict` is told of each value that had to make room. */
+  constructor(limits: PoolLimits, onEvict: (value: T) => void) {
+    this.#limits = limits
+    this.#onEvict = onEvict
+  }
+
+  get count(): number { return this.#count }
+  get bytes(): number { return this.#bytes }
+
+  /** Adds a value of an owner and makes room for it. A value that can never fit is not kept: undefined. */
+  add(owner: string, value: T, bytes: number): Slot<T> | undefined {
+    if (bytes > this.#limits.maxBytes) return undefined
+    let holding = this.#holdings.get(owner)
+    if (holding === undefined) {
+      holding = { owner, slots: new Queue(), count: 0, bytes: 0, byCount: -1, byBytes: -1 }
+      this.#holdings.set(owner, holding)
+    }
+    const slot: Slot<T> = { value, holding, bytes: 0, previous: undefined, next: undefined }
+    holding.slots.add(slot)
+    holding.count++
+    this.#count++
+    this.resize(slot, bytes)
+    return slot
+  }
+
+  /** A value's size has changed; others make room where it has grown. */
+  resize(slot: Slot<T>, bytes: number): void {
+    slot.holding.bytes += bytes - slot.bytes
+    this.#bytes += bytes - slot.bytes
+    slot.bytes = bytes
+    this.#sort(slot.holding)
+    this.#makeRoom(slot)
+  }
+
+  /** A value was used: the owner's others make room before it. */
+  touch(slot: Slot<T>): void {
+    slot.holding.slots.remove(slot)
+    slot.holding.slots.add(slot)
+  }
+
+  /** Takes a value out. */
+  remove(slot: Slot<T>): void {
+    const { holding } = slot
+    holding.slots.remove(slot)
+    holding.count--
+    holding.bytes -= slot.bytes
+    this.#count--
+    this.#bytes -= slot.bytes
+    this.#sort(holding)
+    if (holding.count === 0) this.#holdings.delete(holding.owner)
+  }
+
+  /** An owner's values, the one that was used last first. */
+  * of(owner: string): Generator<T> {
+    let slot = this.#holdings.get(owner)?.slots.last
+    for (; slot !== undefined; slot = slot.previous) yield slot.value
+  }
+
+  #sort(holding: Holding<T>): void {
+    holding.byCount = this.#byCount.put(holding, holding.byCount, holding.count)
+    holding.byBytes = this.#byBytes.put(holding, holding.byBytes, holding.bytes)
+  }
+
+  #makeRoom(keep: Slot<T>): void {
+    const { maxCount, maxBytes } = this.#limits
+    while (this.#count > maxCount || this.#bytes > maxBytes) {
+      const classes = this.#bytes > maxBytes ? this.#byBytes : this.#byCount
+      const victim = this.#oldestOf(classes, keep)
+      if (victim === undefined) return
+      this.remove(victim)
+      this.#onEvict(victim.value)
+    }
+  }
+
+  #oldestOf(classes: SizeClasses<Holding<T>>, keep: Slot<T>): Slot<T> | undefined {
+    for (const holding of classes.largestFirst()) {
+      const { first } = holding.slots
+      const oldest = first === keep ? first.next : first
+      if (oldest !== undefined) return oldest
+    }
+    return undefined
+  }
+}
+
+/** Things sorted by the power of two that their size lies under. */
+class SizeClasses<T> {
+  readonly #classes: Set<T>[] = []
+
+  /** Puts a thing where its size belongs, out of the class that it was in (-1: none). Returns its class. */
+  put(thing: T, before: number, size: number): number {
+    const now = size === 0 ? -1 : Math.ceil(Math.log2(size + 1))
+    if (now === before) return now
+    this.#classes[before]?.delete(thing)
+    if (now < 0) return now
+    while (this.#classes.length <= now) this.#classes.push(new Set())
+    this.#classes[now]!.add(thing)
+    return now
+  }
+
+  * largestFirst(): Generator<T> {
+    for (let at = this.#classes.length - 1; at >= 0; at--) yield* this.#classes[at]!
+  }
+}
