@@ -57,13 +57,15 @@ export type { Entry, MaybePromise, Store, StoreKey } from './core/store.ts'
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
-export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
+export type {
+  Tool, ToolAnnotations, ToolArguments, ToolDefinition, ToolOutput, ToolResult, ToolResultInput,
+} from './core/tool.ts'
 export type { ApiKey, Authorization, AuthRequest, Verify } from './http/auth.ts'
 export type { NamedKey } from './http/keys.ts'
 export type { TokenInfo } from './http/principal.ts'
 export type { RateLimit } from './http/rate.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
-export type { Infer } from './schema/infer.ts'
+export type { Infer, InferGiven } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
 export type { MemoryLimits } from './store/memory.ts'
 export type { TemplateValue } from './wire/uri-parts.ts'

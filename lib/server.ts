@@ -2,7 +2,6 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
-import { createCallObserver } from './core/call-observer.ts'
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
@@ -170,7 +169,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     log,
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
-    observeCall: createCallObserver(options.onCall, log),
+    onCall: options.onCall,
     conversations: new Conversations(limits),
     tasks: new Tasks(limits, store, log),
     store,

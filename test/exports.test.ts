@@ -12,17 +12,19 @@ const values = `
 /** Everything that only its compiler sees. */
 const types = `
   Ability Address Agent AgentDefinition AgentLike AgentOutput Annotations AnswerInput AnswerState ApiKey
-  ArtifactInput AudioContent AuthRequest Authorization Call CallInfo Catalog CatalogChange ClientInfo CompileOptions
-  Completer Completers CompletionContext CompletionInput CompletionOutput Content ContentInput ContentsInput
-  ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
-  JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
-  Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
-  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice RateLimit
-  ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
-  ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
-  SampleQuestion Schema SchemaError Served ServedKind ServerOptions ServerStatus Severity Skill MaybePromise StandardSchema
-  StdioOptions Store StoreKey Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
-  ToolResultInput Trace TriportServer ChatMessage UriTemplate UrlQuestion Validate Validation Variables Verify
+  ArtifactInput AudioContent AuthRequest Authorization Call CallInfo Catalog CatalogChange ChatMessage
+  ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput CompletionOutput Content
+  ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind FormQuestion Group
+  GroupDefinition Icon ImageContent Infer InferGiven JsonSchema LaunchOptions Launched Limits Log LogLevel
+  MaybePromise McpOptions MemoryLimits NamedKey Offer Offering OpenaiOptions Piece Principal Prompt
+  PromptArgument PromptArgumentInput PromptArguments PromptDefinition PromptLike PromptMessageInput
+  PromptOutput PromptResultInput Protocol ProtocolChoice ProtocolName RateLimit Resource ResourceContents
+  ResourceDefinition ResourceLike ResourceLink ResourceOutput ResourceTemplate ResourceTemplateDefinition
+  ResourceTemplateLike Root Router RouterChoice Run SampleAnswer SampleQuestion Schema SchemaError Served
+  ServedKind ServerOptions ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey Subject
+  TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput
+  ToolResult ToolResultInput Trace TriportServer UriTemplate UrlQuestion Validate Validation Variables
+  Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

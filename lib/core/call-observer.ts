@@ -28,33 +28,32 @@ export interface CallInfo {
 /** Takes what is known of a call at its end. */
 export type OnCall = (info: CallInfo) => void
 
-/** Told when a call begins; what it returns is told how the call ended. Undefined: nobody listens. */
-export type CallObserver =
-  (call: LiveCall, runnable: Runnable) => ((fault: Fault | undefined, output: unknown) => void) | undefined
+/** Told once how a call has ended. */
+export type EndListener = (fault: Fault | undefined, output: unknown) => void
 
-const channel = diagnostics.channel('triport:call')
+/** Where calls are published; looked at before anything is observed. */
+export const callChannel: diagnostics.Channel = diagnostics.channel('triport:call')
 
-/** Makes the observer of one server. A listener that throws is logged, and hurts nobody. */
-export function createCallObserver(onCall: OnCall | undefined, log: Log): CallObserver {
-  return (call, runnable) => {
-    if (onCall === undefined && !channel.hasSubscribers) return undefined
-    const begunAt = performance.now()
-    return (fault, output) => {
-      const info: CallInfo = Object.freeze({
-        kind: runnable.kind,
-        name: runnable.name,
-        protocol: call.protocol,
-        requestId: call.requestId,
-        principalId: call.principal.id,
-        durationMs: performance.now() - begunAt,
-        outcome: fault?.kind ?? (isError(output) ? 'failed' : 'ok'),
-      })
-      try {
-        channel.publish(info)
-        onCall?.(info)
-      } catch (cause) {
-        log('error', 'onCall failed', { request: call.requestId, cause })
-      }
+/** Observes a call from its beginning. A listener that throws is logged, and hurts nobody. */
+export function observeCall(
+  { onCall, log }: { readonly onCall: OnCall | undefined; readonly log: Log }, call: LiveCall, runnable: Runnable,
+): EndListener {
+  const begunAt = performance.now()
+  return (fault, output) => {
+    const info: CallInfo = Object.freeze({
+      kind: runnable.kind,
+      name: runnable.name,
+      protocol: call.protocol,
+      requestId: call.requestId,
+      principalId: call.principal.id,
+      durationMs: performance.now() - begunAt,
+      outcome: fault?.kind ?? (isError(output) ? 'failed' : 'ok'),
+    })
+    try {
+      callChannel.publish(info)
+      onCall?.(info)
+    } catch (cause) {
+      log('error', 'onCall failed', { request: call.requestId, cause })
     }
   }
 }

@@ -32,22 +32,24 @@ interface Holding<T> {
 export class FairPool<T> {
   readonly #limits: PoolLimits
   readonly #onEvict: (value: T) => void
+  readonly #mayEvict: (value: T) => boolean
   readonly #holdings = new Map<string, Holding<T>>()
   readonly #byCount = new SizeClasses<Holding<T>>()
   readonly #byBytes = new SizeClasses<Holding<T>>()
   #count = 0
   #bytes = 0
 
-  /** `onEvict` is told of each value that had to make room. */
-  constructor(limits: PoolLimits, onEvict: (value: T) => void) {
+  /** `onEvict` is told of each value that had to make room; `mayEvict` says whether a value can. */
+  constructor(limits: PoolLimits, onEvict: (value: T) => void, mayEvict: (value: T) => boolean = () => true) {
     this.#limits = limits
     this.#onEvict = onEvict
+    this.#mayEvict = mayEvict
   }
 
   get count(): number { return this.#count }
   get bytes(): number { return this.#bytes }
 
-  /** Adds a value of an owner and makes room for it. A value that can never fit is not kept: undefined. */
+  /** Adds a value of an owner and makes room for it. A value for which there is no room is not kept: undefined. */
   add(owner: string, value: T, bytes: number): Slot<T> | undefined {
     if (bytes > this.#limits.maxBytes) return undefined
     let holding = this.#holdings.get(owner)
@@ -60,7 +62,9 @@ export class FairPool<T> {
     holding.count++
     this.#count++
     this.resize(slot, bytes)
-    return slot
+    if (!this.#isOver) return slot
+    this.remove(slot)
+    return undefined
   }
 
   /** A value's size has changed; others make room where it has grown. */
@@ -101,24 +105,32 @@ export class FairPool<T> {
     holding.byBytes = this.#byBytes.put(holding, holding.byBytes, holding.bytes)
   }
 
+  /** Takes out the oldest value of an owner that holds most bytes. False where there is none that may go. */
+  evict(): boolean {
+    return this.#evictFrom(this.#byBytes, undefined)
+  }
+
+  get #isOver(): boolean {
+    return this.#count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes
+  }
+
   #makeRoom(keep: Slot<T>): void {
-    const { maxCount, maxBytes } = this.#limits
-    while (this.#count > maxCount || this.#bytes > maxBytes) {
-      const classes = this.#bytes > maxBytes ? this.#byBytes : this.#byCount
-      const victim = this.#oldestOf(classes, keep)
-      if (victim === undefined) return
-      this.remove(victim)
-      this.#onEvict(victim.value)
+    while (this.#isOver) {
+      const isHeavy = this.#bytes > this.#limits.maxBytes
+      if (!this.#evictFrom(isHeavy ? this.#byBytes : this.#byCount, keep)) return
     }
   }
 
-  #oldestOf(classes: SizeClasses<Holding<T>>, keep: Slot<T>): Slot<T> | undefined {
-    for (const holding of classes.largestFirst()) {
-      const { first } = holding.slots
-      const oldest = first === keep ? first.next : first
-      if (oldest !== undefined) return oldest
+  #evictFrom(classes: SizeClasses<Holding<T>>, keep: Slot<T> | undefined): boolean {
+    for (const { slots } of classes.largestFirst()) {
+      for (let slot = slots.first; slot !== undefined; slot = slot.next) {
+        if (slot === keep || !this.#mayEvict(slot.value)) continue
+        this.remove(slot)
+        this.#onEvict(slot.value)
+        return true
+      }
     }
-    return undefined
+    return false
   }
 }
 

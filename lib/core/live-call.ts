@@ -145,6 +145,8 @@ export class LiveCall implements Call {
     this.#artifacts = addArtifact(this.#artifacts ?? nothing, artifactOf(input), input.append === true)
   }
 
+  get hasArtifacts(): boolean { return this.#artifacts !== undefined }
+
   /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */
   takeArtifacts(): readonly Artifact[] {
     const artifacts = this.#artifacts ?? nothing

@@ -5,8 +5,9 @@
  * A plain value is answered without a promise; only a promise gets a timer and counts as running. Whatever is
  * thrown leaves here as a `Fault`, logged once.
  */
+import { callChannel, observeCall } from './call-observer.ts'
 import { asFault, Fault } from './fault.ts'
-import type { CallObserver, Runnable } from './call-observer.ts'
+import type { EndListener, Runnable } from './call-observer.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
@@ -20,10 +21,11 @@ export function runHandler<T>(
   service: Service, call: LiveCall, runnable: Runnable, timeoutMs: number, work: () => MaybePromise<T>,
   session?: Workload,
 ): MaybePromise<T> {
-  if (call.reason !== undefined) throw call.reason
+  if (call.over) throw call.reason ?? new Fault('cancelled', 'The call is over')
   service.workload.check()
   session?.check()
-  const onEnd = service.observeCall(call, runnable)
+  const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined
+    : observeCall(service, call, runnable)
   let output
   try {
     output = work()
@@ -43,7 +45,7 @@ export function runHandler<T>(
 
 function track<T>(
   service: Service, call: LiveCall, timeoutMs: number, output: Promise<T>, session: Workload | undefined,
-  onEnd: ReturnType<CallObserver>,
+  onEnd: EndListener | undefined,
 ): Promise<T> {
   const { workload } = service
   workload.enter(call)

@@ -1,7 +1,7 @@
 /**
  * What all doors of one server share, made once by `server.ts` and handed to each of them.
  */
-import type { CallObserver } from './call-observer.ts'
+import type { OnCall } from './call-observer.ts'
 import type { Catalog } from './catalog.ts'
 import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
@@ -21,7 +21,8 @@ export interface Service {
   /** Shows the message of an unexpected error to callers. For development. */
   readonly exposeErrors: boolean
   readonly workload: Workload
-  readonly observeCall: CallObserver
+  /** Told of each call at its end. */
+  readonly onCall: OnCall | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly store: Store

@@ -22,7 +22,7 @@ export class RequestChannel implements CallChannel {
   readonly #subject: readonly unknown[] | undefined
   #roundTrips: RoundTrips | undefined
   #questions: OpenQuestions | undefined
-  #lastProgress = -Infinity
+  #lastProgress: number | undefined
 
   constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
     this.request = request
@@ -91,7 +91,7 @@ export class RequestChannel implements CallChannel {
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
     const { metadata: { progressToken }, peer } = this.request
-    if (progressToken === undefined || !(done > this.#lastProgress)) return
+    if (progressToken === undefined || !(done > (this.#lastProgress ?? -Infinity))) return
     this.#lastProgress = done
     const message = peer.revision.progressText ? text : undefined
     this.#notify('notifications/progress', { progressToken, progress: done, total, message })

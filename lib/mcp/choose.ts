@@ -142,7 +142,8 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
   const named = mcpProtocolVersion === undefined ? assumed : revisionOf(mcpProtocolVersion)
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
-    if (session === undefined) {
+    // The session of a pair has a stream of its own, and no other.
+    if (session === undefined || session.onEnd !== undefined) {
       const why = 'There is no such session, or it has ended; begin again with initialize'
       return refused(rpcError(INVALID_REQUEST, why), 404)
     }

@@ -31,25 +31,25 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
   const endpoints: readonly Endpoint[] = [
     {
       path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: callOperation },
-      handle: (exchange) => post(mcp, exchange),
+      handle: post.bind(undefined, mcp),
     },
     {
       path: '/mcp', methods: ['GET'], refuse: refuseHttp, operations: { get: streamOperation('The stream of a session') },
-      handle: (exchange) => get(mcp, exchange),
+      handle: get.bind(undefined, mcp),
     },
     {
       path: '/mcp', methods: ['DELETE'], refuse: refuseHttp, operations: { delete: endOperation },
-      handle: (exchange) => remove(mcp, exchange),
+      handle: remove.bind(undefined, mcp),
     },
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,
       operations: { get: streamOperation('A session of the oldest transport') },
-      handle: (exchange) => openPair(mcp, exchange),
+      handle: openPair.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
       path, methods: ['POST'], accepts, refuse: refuseHttp,
       ...path.endsWith('/') && { operations: { post: callOperation } },
-      handle: (exchange) => postMessage(mcp, exchange),
+      handle: postMessage.bind(undefined, mcp),
     })),
   ]
   const { auth } = options

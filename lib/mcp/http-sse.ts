@@ -34,6 +34,8 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   const overuse = exchange.take('initialize', 1)
   if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+  // Whatever can fail is read before a session begins.
+  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   let session: Session
   try {
     session = mcp.sessions.open(exchange.origin.principal.id, oldest)
@@ -41,7 +43,6 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     if (!(error instanceof Fault)) throw error
     return noSession(error)
   }
-  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   return {
     status: 200,
     type: EVENT_STREAM,
@@ -119,6 +120,9 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
     revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
     heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
   })
-  dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post.channel())
-  return post.reply()
+  const request = dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post)
+  const reply = post.reply()
+  // Nobody else could fetch the answer.
+  if (reply instanceof Promise) exchange.origin.onGone(() => request?.leave())
+  return reply
 }

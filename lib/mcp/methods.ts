@@ -94,7 +94,7 @@ export function dispatch(
   const metadata = isRecord(params['_meta']) ? params['_meta'] : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
   try {
-    checkToken(metadata['progressToken'])
+    if ('progressToken' in metadata) checkToken(metadata['progressToken'], mcp.service.limits.maxNameBytes)
     const result = method.run(request)
     if (!(result instanceof Promise)) settle(request, result)
     else result.then((later) => settle(request, later)).catch((error: unknown) => request.fail(error))
@@ -108,9 +108,12 @@ function settle(request: McpRequest, result: object | string | undefined): void 
   if (result !== undefined) request.succeed(result)
 }
 
-function checkToken(token: unknown): void {
-  if (token === undefined || typeof token === 'string' || Number.isInteger(token)) return
-  throw new Fault('invalid', 'params._meta.progressToken must be a string or an integer')
+function checkToken(token: unknown, maxBytes: number): void {
+  if (token === undefined || Number.isInteger(token)) return
+  // It comes back in every notification.
+  if (typeof token === 'string' && Buffer.byteLength(token) <= maxBytes) return
+  const rule = `must be an integer, or a string of at most ${maxBytes} bytes`
+  throw new Fault('invalid', `params._meta.progressToken ${rule}`)
 }
 
 function stringParam(request: McpRequest, name: string): string {

@@ -42,12 +42,14 @@ function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision)
   return { ...Object.fromEntries(root), type: 'object', properties: { result }, required: ['result'] }
 }
 
-/** A tool's result. `wraps`: the tool's own output schema is no object schema. */
-export function toolResult(result: ToolResult, row: Revision, wraps: boolean): Record<string, unknown> {
+/** A tool's result; undefined where the tool is gone by now. */
+export function toolResult(
+  result: ToolResult, row: Revision, tool: Tool | undefined,
+): Record<string, unknown> {
   const { content, structuredContent, isError, _meta } = result
   const shaped: Record<string, unknown> = { content: blocks(content, row) }
   if (structuredContent !== undefined && row.structured !== 'never') {
-    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !wraps)
+    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !isWrapped(tool))
     shaped['structuredContent'] = isFit ? structuredContent : { result: structuredContent }
   }
   if (isError === true) shaped['isError'] = true
@@ -55,9 +57,9 @@ export function toolResult(result: ToolResult, row: Revision, wraps: boolean): R
   return shaped
 }
 
-/** Whether the structured output of a tool is wrapped for the older revisions. */
-export function isWrapped(tool: Tool): boolean {
-  return tool.output !== undefined && tool.output.json['type'] !== 'object'
+/** Whether the structured output of a tool is wrapped for the older revisions: its schema is no object's. */
+function isWrapped(tool: Tool | undefined): boolean {
+  return tool?.output !== undefined && tool.output.json['type'] !== 'object'
 }
 
 /** Blocks that the revision knows. */

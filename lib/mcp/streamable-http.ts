@@ -77,7 +77,7 @@ function answer(
     owed: requests.length, heartbeatMs: mcp.service.limits.heartbeatMs, onGone: leave,
   })
   for (const message of requests) {
-    const request = dispatch(mcp, message, peer, exchange.origin, post.channel())
+    const request = dispatch(mcp, message, peer, exchange.origin, post)
     if (request !== undefined) running.push(request)
   }
   const reply = post.reply()

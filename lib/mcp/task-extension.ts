@@ -53,6 +53,9 @@ function requireTasks(request: McpRequest): void {
 /** What runs a tool for a call: gives its result, in the words of no revision. */
 type Work = (call: LiveCall) => MaybePromise<ToolResult>
 
+/** Writes a result where the call is answered with it. */
+type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
+
 /**
  * Runs a tool that may become a task, and answers the request, now or later: with the result, with a round of
  * questions, or with a task. Until it is one, the run is like any other. Throws `Fault('busy')` where the tool
@@ -60,7 +63,7 @@ type Work = (call: LiveCall) => MaybePromise<ToolResult>
  */
 export function runTaskable(
   request: McpRequest, tool: Tool, subject: readonly unknown[], work: Work,
-  encode: (result: ToolResult) => object | string,
+  encode: Encode,
 ): undefined {
   if (tool.task === 'required' && request.mcp.service.tasks.isFull) {
     throw new Fault('busy', 'Too many tasks are running; try again later')
@@ -86,7 +89,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     this.#task = new TaskRun(request.mcp.service, this.live, this)
   }
 
-  run(work: Work, encode: (result: ToolResult) => object | string): undefined {
+  run(work: Work, encode: Encode): undefined {
     const call = this.open()
     let output
     try {
@@ -141,8 +144,8 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     request.succeed({ resultType: 'task', ...shapeOf(request, task) })
   }
 
-  #succeed(result: ToolResult, encode: (result: ToolResult) => object | string): undefined {
-    this.#end(() => this.#task.complete(result), () => this.request.succeed(encode(result)))
+  #succeed(result: ToolResult, encode: Encode): undefined {
+    this.#end(() => this.#task.complete(result), () => this.request.succeed(encode(this.request, this.#tool, result)))
   }
 
   #fail(thrown: unknown): undefined {

@@ -7,7 +7,7 @@
 import { isRecord, textOf } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { isFinished } from '../core/task.ts'
-import { isWrapped, toolResult } from './shape.ts'
+import { toolResult } from './shape.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskState } from '../core/task.ts'
@@ -69,8 +69,6 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   if (status.state !== 'completed' || !isRecord(result)) {
     throw new Fault('conflict', status.message === undefined ? 'The task has no result' : textOf(status.message))
   }
-  const tool = mcp.tools.find(runnable.name)
-  const wraps = tool !== undefined && isWrapped(tool)
   // What is kept is what `callTool` gave, as JSON.
-  return toolResult(result as unknown as ToolResult, revision, wraps)
+  return toolResult(result as unknown as ToolResult, revision, mcp.tools.find(runnable.name))
 }

@@ -6,7 +6,7 @@ import { callTool } from '../core/call-tool.ts'
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { openCall } from './call-channel.ts'
-import { isWrapped, toolResult } from './shape.ts'
+import { toolResult } from './shape.ts'
 import { runAugmented, wantsTask } from './task-augmentation.ts'
 import { mayBecomeTask, runTaskable } from './task-extension.ts'
 import type { FaultKind } from '../core/fault.ts'
@@ -26,23 +26,26 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.find(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
-  const write = (result: ToolResult): string => request.encode(toolResult(result, peer.revision, isWrapped(tool)))
-  // What JSON cannot say is the tool's failure like any other.
-  const encode = (result: ToolResult): string => {
-    try {
-      return write(result)
-    } catch (error) {
-      return write(failureOf(request, tool, error, false))
-    }
-  }
-  const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call)
   const subject = ['tools/call', name, args]
-  if (peer.revision.tasks === 'augmentation' && wantsTask(request, tool)) return runAugmented(request, tool, work)
-  if (peer.revision.tasks === 'extension' && mayBecomeTask(request, tool)) {
-    return runTaskable(request, tool, subject, work, encode)
+  const { tasks } = peer.revision
+  if (tasks === 'augmentation' && wantsTask(request, tool)) {
+    return runAugmented(request, tool, (call) => run(request, tool, args, call))
   }
-  const result = work(openCall(request, subject))
-  return result instanceof Promise ? result.then(encode) : encode(result)
+  if (tasks === 'extension' && mayBecomeTask(request, tool)) {
+    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call), encode)
+  }
+  const result = run(request, tool, args, openCall(request, subject))
+  return result instanceof Promise ? result.then((later) => encode(request, tool, later))
+    : encode(request, tool, result)
+}
+
+/** A result as JSON text. What JSON cannot say is the tool's failure like any other. */
+function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+  try {
+    return request.encode(toolResult(result, request.peer.revision, tool))
+  } catch (error) {
+    return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))
+  }
 }
 
 function run(request: McpRequest, tool: Tool, args: unknown, call: LiveCall): MaybePromise<ToolResult> {

@@ -36,7 +36,8 @@ test('a tool gets arguments that fit, and a caller whose do not is told which', 
 const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
 
 test('a result that breaks the promise of its tool is a defect, unless it is an error', async () => {
-  const promised = (output: unknown): Tool => defineTool({ name: 'count', outputSchema, run: () => output })
+  const promised = (output: unknown): Tool =>
+    defineTool({ name: 'count', outputSchema, run: () => output as string })
   assert.deepEqual((await use(promised({ n: 1 }), {})).structuredContent, { n: 1 })
   for (const output of ['one', { n: 'one' }, undefined]) {
     await assert.rejects(use(promised(output), {}), { kind: 'internal' })
@@ -87,4 +88,25 @@ test('a session has a ceiling of its own', async () => {
   const other = callTool(service, tool, {}, calls[1])
   for (const call of calls) call.cancel(new Fault('cancelled', 'Gone'))
   for (const ended of [first, other]) await assert.rejects(async () => ended, { kind: 'cancelled' })
+})
+
+test('a handler gets the defaults of its arguments, and nothing is added to its result', async () => {
+  const tool = defineTool({
+    name: 'page',
+    inputSchema: {
+      type: 'object',
+      properties: { size: { type: 'number', default: 20 }, order: { enum: ['up', 'down'], default: 'up' } },
+    },
+    outputSchema: { type: 'object', properties: { size: { type: 'number' }, more: { default: true } } },
+    run: ({ size, order }) => ({ size: size + 1, order }),
+  })
+  const { service } = serviceOf()
+  const given = Object.freeze({ order: 'down' })
+  const { structuredContent } = await callTool(service, tool, given, callOf())
+  assert.deepEqual(structuredContent, { size: 21, order: 'down' })
+  const properties = { a: { enum: [1], default: 2 } }
+  assert.throws(
+    () => defineTool({ name: 'a', inputSchema: { type: 'object', properties }, run: () => '' }),
+    /The tool 'a': inputSchema: .*\/properties\/a\/default: the default does not fit its schema: must be/,
+  )
 })

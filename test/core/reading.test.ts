@@ -28,7 +28,7 @@ function serve(things: readonly Served[], options: Partial<Limits> = {}, logged:
     workload: new Workload(limits.maxCalls, 'here'),
     conversations: new Conversations(limits),
     tasks: new Tasks(limits, store, () => {}),
-    observeCall: () => undefined,
+    onCall: undefined,
   }
 }
 
