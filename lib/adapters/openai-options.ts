@@ -73,7 +73,7 @@ const known: Readonly<Record<keyof OpenaiOptions, true>> = {
 /** Makes the options ready. Throws `TypeError` for those that cannot work. */
 export function modelOf(options: OpenaiOptions): Model {
   requireDefinition('openaiAgent', options, `{ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' }`)
-  rejectUnknown('openaiAgent', options, Object.keys(known))
+  rejectUnknown('openaiAgent has no option', options, Object.keys(known))
   const { maxSteps = 8, maxToolResultBytes = 65_536, idleMs = 60_000, log = stderrLog } = options
   const name = requireString('openaiAgent', 'model', options.model ?? 'gpt-6-luna')
   requireCount('maxSteps', maxSteps)
@@ -157,7 +157,7 @@ function requireCount(option: string, value: unknown): void {
   throw new TypeError(`openaiAgent has ${option} ${show(value)}; ${remedy}`)
 }
 
-/** Throws `TypeError` for an option that is not known, and names the one that has most of its letters. */
+/** Throws `TypeError` for a name that is not known, and names the one that has most of its letters. */
 function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
   const stranger = Object.keys(given).find((name) => !known.includes(name))
   if (stranger === undefined) return
@@ -165,5 +165,5 @@ function rejectUnknown(owner: string, given: object, known: readonly string[]): 
   const likeness = (name: string): number => pairs.filter((pair) => name.toLowerCase().includes(pair)).length
     - Math.abs(name.length - stranger.length)
   const nearest = known.reduce((best, name) => likeness(name) > likeness(best) ? name : best)
-  throw new TypeError(`${owner} has no option '${stranger.slice(0, 60)}'; did you mean '${nearest}'?`)
+  throw new TypeError(`${owner} '${stranger.slice(0, 60)}'; did you mean '${nearest}'?`)
 }
