@@ -53,6 +53,7 @@ export type {
 } from './core/subject.ts'
 export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
 export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
+export type { RequestSummary } from './http/observer.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
 export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'

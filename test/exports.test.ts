@@ -18,7 +18,7 @@ const types = `
   JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
   Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
   PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
-  ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
+  ProtocolName RequestSummary Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
   ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
   SampleQuestion Schema SchemaError Served ServedKind ServerOptions Severity Skill MaybePromise StandardSchema
   StdioOptions Store Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult

@@ -7,6 +7,7 @@ import { problemReply } from '../wire/problem.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
+import type { BodyHolder } from './body.ts'
 import type { Endpoint, Exchange, KnownHeaders, Refusal, Reply } from './exchange.ts'
 import type { Bind } from './guard.ts'
 
@@ -20,6 +21,8 @@ export interface RequestHead {
   readonly bind: Bind
   readonly secure: boolean
   readonly remoteAddress: string | undefined
+  /** Under which path somebody else's server has mounted this one: '' or without a final `/`. */
+  readonly prefix?: string
   onGone(listener: () => void): void
 }
 
@@ -36,12 +39,13 @@ export interface RequestOptions {
 // Ids are unique, not secret: one random prefix per process and a count.
 const idPrefix = randomBytes(5).toString('hex')
 let idCount = 0
+const AUTHORITY = /^[\w.:[\]-]+$/
 const REQUEST_ID = /^[\w.-]{1,128}$/
 const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
 /** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
-export class HttpRequest implements Exchange, Origin {
+export class HttpRequest implements Exchange, Origin, BodyHolder {
   readonly incoming: RequestHead
   readonly head: KnownHeaders
   path = ''
@@ -55,6 +59,8 @@ export class HttpRequest implements Exchange, Origin {
   /** CORS headers for the reply. */
   corsHeaders: readonly string[] = none
   hostIsListed = false
+  /** What its body takes of the budget of all bodies. */
+  held = 0
   readonly #options: RequestOptions
   #requestId: string | undefined
   #headers: ReadonlyMap<string, string> | undefined
@@ -90,13 +96,21 @@ export class HttpRequest implements Exchange, Origin {
     this.incoming.onGone(listener)
   }
 
-  get baseUrl(): string {
+  get basePath(): string {
     const { publicUrl, mountPath } = this.#options
-    if (publicUrl !== undefined) return publicUrl.href.replace(/\/$/, '') + mountPath
+    const outer = publicUrl?.pathname.replace(/\/$/, '') ?? ''
+    const { prefix = '' } = this.incoming
+    // The operator may have told the host's prefix as a part of where clients come.
+    return (outer.endsWith(prefix) ? outer : outer + prefix) + mountPath
+  }
+
+  get baseUrl(): string {
+    const { publicUrl } = this.#options
+    if (publicUrl !== undefined) return publicUrl.origin + this.basePath
     const host = this.#forwarded('x-forwarded-host') ?? this.head.host ?? ''
     const scheme = this.#forwarded('x-forwarded-proto') ?? (this.incoming.secure ? 'https' : 'http')
-    const authority = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost'
-    return `${scheme === 'https' ? 'https' : 'http'}://${authority}${mountPath}`
+    const authority = AUTHORITY.test(host) && URL.canParse(`http://${host}`) ? host : 'localhost'
+    return `${scheme === 'https' ? 'https' : 'http'}://${authority}${this.basePath}`
   }
 
   get baseUrlIsTrusted(): boolean {

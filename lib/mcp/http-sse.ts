@@ -40,13 +40,12 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     if (!(error instanceof Fault)) throw error
     return errorReply(503, rpcError(INTERNAL_ERROR, error.message), undefined, ['Retry-After', '5'])
   }
-  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   return {
     status: 200,
     type: EVENT_STREAM,
     body: {
       open(sink) {
-        sink.write(formatEvent(`${prefix}/messages/?session_id=${session.id}`, 'endpoint'))
+        sink.write(formatEvent(`${exchange.basePath}/messages/?session_id=${session.id}`, 'endpoint'))
         session.outlet = (message) => { sink.write(formatEvent(message, 'message')) }
         session.onEnd = () => sink.end()
         return () => mcp.sessions.close(session)
