@@ -175,7 +175,7 @@ class Visit {
       },
     }
     pipe.sink = streams.open(observed, pipe, isEvents)
-    departure.onGone(() => pipe.abort())
+    departure.onGone(() => pipe.finish())
     return pipe.stream
   }
 
