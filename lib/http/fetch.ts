@@ -178,7 +178,7 @@ class FetchTransaction {
       },
     }
     pipe.sink = streams.open(observed, pipe, isEvents)
-    departure.onGone(() => pipe.abort())
+    departure.onGone(() => pipe.finish())
     return pipe.stream
   }
 

@@ -47,6 +47,7 @@ export class WebPipe implements Pipe {
     this.#controller?.enqueue(chunk)
   }
 
+  /** Ends the stream. Also for a client that has left: an error would only tell its host what that knows. */
   finish(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -55,18 +56,8 @@ export class WebPipe implements Pipe {
   }
 
   destroy(): void {
-    this.#fail('The reader did not keep up')
-  }
-
-  /** The request was aborted. */
-  abort(): void {
-    this.#fail('The request was aborted')
-    this.sink?.gone()
-  }
-
-  #fail(why: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#controller?.error(new DOMException(why, 'AbortError'))
+    this.#controller?.error(new DOMException('The reader did not keep up', 'AbortError'))
   }
 }
