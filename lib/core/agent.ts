@@ -4,10 +4,12 @@
  */
 import { isRecord } from './content.ts'
 import {
-  requireDefinition, requireFunction, requireString, requireText, requireTimeout, show, slug,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireString, requireText,
+  requireTexts, requireTimeout, show, slug,
 } from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
+import type { Members } from './define.ts'
 
 /** Something that an agent can do, for its A2A card. */
 export interface Skill {
@@ -17,6 +19,8 @@ export interface Skill {
   readonly tags?: readonly string[]
   readonly examples?: readonly string[]
 }
+
+const skill: Members<Skill> = { id: true, name: true, description: true, tags: true, examples: true }
 
 /** The function behind an agent: a text in, an answer out, whole or piece by piece. */
 export type Run = (prompt: string, call: Call) => AgentOutput
@@ -44,6 +48,11 @@ export interface Agent extends AgentDefinition {
   readonly kind: 'agent'
   readonly id: string
   readonly description: string
+}
+
+const members: Members<Agent> = {
+  name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
+  replies: true, inputModes: true, outputModes: true, kind: true,
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
@@ -80,24 +89,36 @@ export interface Group extends GroupDefinition {
   readonly onAgentError: 'stop' | 'continue'
 }
 
+const groupMembers: Members<Group> = {
+  name: true, id: true, description: true, version: true, agents: true, mode: true, onAgentError: true,
+  timeoutMs: true, kind: true,
+}
+
 /** Whatever can stand for an agent: a bare function is the agent `Assistant`. */
 export type AgentLike = Agent | AgentDefinition | Run
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
-/** Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead. */
+/**
+ * Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state.
+ */
 export function defineAgent(definition: AgentLike): Agent {
   if (typeof definition === 'function') return defineAgent({ name: 'Assistant', run: definition })
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
   if ('kind' in definition && definition.kind === 'agent' && Object.isFrozen(definition)) return definition
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
-  requireFunction(owner, 'run', definition.run, AGENT_EXAMPLE)
+  requireKind(owner, 'agent', definition)
+  requireFunction(owner, 'run', definition, members, AGENT_EXAMPLE)
+  rejectUnknownMembers(owner, definition, members)
   requireText(owner, 'description', definition.description)
   requireText(owner, 'version', definition.version)
   requireTimeout(owner, definition.timeoutMs)
   checkReplies(owner, definition.replies)
-  checkSkills(owner, definition.skills)
+  requireTexts(owner, 'inputModes', definition.inputModes, `['text/plain']`)
+  requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
+  checkSkills(name, owner, definition.skills)
   return Object.freeze<Agent>({
     ...definition,
     kind: 'agent',
@@ -117,6 +138,8 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
   if ('kind' in definition && definition.kind === 'group' && Object.isFrozen(definition)) return definition
   const name = requireString('A group', 'name', definition.name)
   const owner = `The group '${name}'`
+  requireKind(owner, 'group', definition)
+  rejectUnknownMembers(owner, definition, groupMembers)
   if (!Array.isArray(definition.agents) || definition.agents.length === 0) {
     const example = `Write defineGroup(${GROUP_EXAMPLE})`
     throw new TypeError(`${owner} needs 'agents': a list of at least one agent. ${example}`)
@@ -172,12 +195,19 @@ function checkReplies(owner: string, replies: unknown): void {
   throw new TypeError(`${owner} has replies ${show(replies)}; write 'task' or 'message'`)
 }
 
-function checkSkills(owner: string, skills: unknown): void {
+function checkSkills(name: string, owner: string, skills: unknown): void {
   if (skills === undefined) return
-  const fine = Array.isArray(skills) && skills.every((skill: unknown) => isRecord(skill)
-    && ['id', 'name', 'description'].every((member) => typeof skill[member] === 'string'))
-  if (!fine) {
-    throw new TypeError(`${owner} has skills without id, name or description; `
-      + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
+  const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
+  for (const one of list) {
+    const isWhole = isRecord(one)
+      && ['id', 'name', 'description'].every((member) => typeof one[member] === 'string')
+    if (!isWhole) {
+      throw new TypeError(`${owner} has skills without id, name or description; `
+        + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
+    }
+    const which = `The skill '${String(one['id'])}' of '${name}'`
+    rejectUnknownMembers(which, one, skill)
+    requireTexts(which, 'tags', one['tags'], `['math']`)
+    requireTexts(which, 'examples', one['examples'], `['What is 1 + 2?']`)
   }
 }
