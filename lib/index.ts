@@ -37,7 +37,7 @@ export type { ChatMessage } from './core/conversation.ts'
 export type { Limits } from './core/defaults.ts'
 export type { Icon, ServedKind } from './core/define.ts'
 export type { FaultKind } from './core/fault.ts'
-export type { Log, LogLevel, Severity } from './core/log.ts'
+export type { Log, Logger, LogLevel, Severity } from './core/log.ts'
 export type { OpenaiOptions } from './adapters/openai.ts'
 export type { Principal } from './core/principal.ts'
 export type {

@@ -2,7 +2,9 @@
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
 import { sortOut } from './core/subject.ts'
-import { createServer, defaultPort } from './server.ts'
+import { requireSecondOptions } from './options.ts'
+import { createServer, defaultPort, serverOptions } from './server.ts'
+import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
 import type { Address, ProtocolName, ServerOptions, TriportServer } from './server.ts'
 
@@ -18,6 +20,10 @@ export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   readonly signals?: boolean | undefined
 }
 
+const names: Members<Omit<LaunchOptions, keyof ServerOptions>> = {
+  port: true, host: true, quiet: true, signals: true,
+}
+
 /** A server that listens. */
 export interface Launched extends Address { readonly server: TriportServer; close(): Promise<void> }
 
@@ -26,6 +32,7 @@ export interface Launched extends Address { readonly server: TriportServer; clos
  * server. Rejects with a sentence where the subject, an option or the port is wrong.
  */
 export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
+  requireSecondOptions('launch', subject, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const address = await server.listen(port ?? defaultPort(server.protocols), host)

@@ -5,10 +5,10 @@ import { randomBytes } from 'node:crypto'
 import { createCallObserver } from './core/call-observer.ts'
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
-import { limitsOf } from './core/defaults.ts'
+import { defaults, limitsOf } from './core/defaults.ts'
 import { show } from './core/define.ts'
 import { Fault } from './core/fault.ts'
-import { quietly, stderrLog } from './core/log.ts'
+import { logOf, quietly, stderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
@@ -23,13 +23,15 @@ import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
 import { mcpDoor } from './mcp/door.ts'
+import { checkAddress, checkOptions, isRequest, noRequest, requireOptions } from './options.ts'
 import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
 import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
-import type { Log } from './core/log.ts'
+import type { Members } from './core/define.ts'
+import type { Log, Logger } from './core/log.ts'
 import type { Service } from './core/service.ts'
 import type { Store } from './core/store.ts'
 import type { Offer } from './core/subject.ts'
@@ -74,8 +76,8 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call. */
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
-  readonly log?: Log | false | undefined
+  /** Takes the log; `console` can. Left out: warnings and errors go to standard error. `false`: none. */
+  readonly log?: Log | Logger | false | undefined
   /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
   readonly onCall?: OnCall | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
@@ -90,6 +92,16 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   /** Where finished tasks are kept. Left out: bounded memory. */
   readonly store?: Store | undefined
 }
+
+const names: Members<Omit<ServerOptions, keyof Limits>> = {
+  agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
+  name: true, version: true, description: true, protocol: true, apiKey: true, auth: true, insecure: true,
+  publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
+  allowedOrigins: true, log: true, onCall: true, exposeErrors: true, mcp: true, secret: true, store: true,
+}
+
+/** The names of all options of `createServer`, the limits last. */
+export const serverOptions: readonly string[] = [...Object.keys(names), ...Object.keys(defaults)]
 
 /** Where a server listens. */
 export interface Address { readonly url: string; readonly host: string; readonly port: number }
@@ -126,6 +138,7 @@ const SWEEP_MS = 50
  * mistakes in the definitions and limits.
  */
 export function createService(options: ServerOptions): { readonly service: Service; readonly seal: Seal } {
+  checkOptions({ ...options })
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
@@ -136,7 +149,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
-  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
+  const log = quietly(logOf(options.log ?? stderrLog))
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -156,6 +169,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
 export function createServer(options: ServerOptions): TriportServer {
+  requireOptions('createServer', options, serverOptions)
   const { service, seal } = createService(options)
   const { catalog, limits, log, name } = service
   const protocols = protocolsOf(options.protocol, catalog.root === undefined)
@@ -190,12 +204,11 @@ export function createServer(options: ServerOptions): TriportServer {
     trustProxy: options.trustProxy ?? false,
     isDraining: () => isDraining,
   })
+  const respond = createFetch({ gate, streams, budget, limits, log })
   const listener = createListener({ gate, streams, budget, limits, log })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
-    if (!Number.isInteger(port) || port < 0 || port > 65535) {
-      throw new RangeError(`port is ${show(port)}; write a whole number from 0 to 65535`)
-    }
+    checkAddress(port, host)
     if (isDraining) throw new Error('This server is closed; make a new one')
     if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
@@ -233,7 +246,7 @@ export function createServer(options: ServerOptions): TriportServer {
     catalog,
     listen,
     handler: listener.handler,
-    fetch: createFetch({ gate, streams, budget, limits, log }),
+    fetch: (request) => isRequest(request) ? respond(request) : Promise.reject(noRequest(request)),
     close: () => closing ??= shut(),
   }
 }
@@ -248,8 +261,9 @@ function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean):
     : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
-    const wrong = show(unknown ?? choice)
-    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
+    const meant = ['all', ...ALL].find((known) => known === String(unknown).trim().toLowerCase())
+    const remedy = meant === undefined ? `'http', 'mcp', 'a2a', 'all' or a list of them` : `'${meant}'`
+    throw new TypeError(`protocol is ${show(unknown ?? choice)}; write ${remedy}`)
   }
   return ALL.filter((one) => wanted.includes(one))
 }

@@ -15,7 +15,7 @@ const types = `
   ArtifactInput AudioContent AuthRequest Authorization Call Catalog CatalogChange ClientInfo CompileOptions
   Completer Completers CompletionContext CompletionInput CompletionOutput Content ContentInput ContentsInput
   ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
-  JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
+  JsonSchema Entry LaunchOptions Launched Limits Log Logger LogLevel McpOptions MemoryLimits NamedKey Offer
   Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
   PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
   ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput

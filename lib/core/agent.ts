@@ -50,7 +50,8 @@ export interface Agent extends AgentDefinition {
   readonly description: string
 }
 
-const members: Members<Agent> = {
+/** The names of an agent's members. */
+export const agentMembers: Members<Agent> = {
   name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
   replies: true, inputModes: true, outputModes: true, kind: true,
 }
@@ -89,7 +90,8 @@ export interface Group extends GroupDefinition {
   readonly onAgentError: 'stop' | 'continue'
 }
 
-const groupMembers: Members<Group> = {
+/** The names of a group's members. */
+export const groupMembers: Members<Group> = {
   name: true, id: true, description: true, version: true, agents: true, mode: true, onAgentError: true,
   timeoutMs: true, kind: true,
 }
@@ -110,8 +112,8 @@ export function defineAgent(definition: AgentLike): Agent {
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
   requireKind(owner, 'agent', definition)
-  requireFunction(owner, 'run', definition, members, AGENT_EXAMPLE)
-  rejectUnknownMembers(owner, definition, members)
+  requireFunction(owner, 'run', definition, agentMembers, AGENT_EXAMPLE)
+  rejectUnknownMembers(owner, definition, agentMembers)
   requireText(owner, 'description', definition.description)
   requireText(owner, 'version', definition.version)
   requireTimeout(owner, definition.timeoutMs)

@@ -98,7 +98,7 @@ export function requireFunction(
 }
 
 /** A definition object, or a `TypeError` that shows one. */
-export function requireDefinition(verb: string, value: unknown, example: string): void {
+export function requireDefinition(verb: string, value: unknown, example: string): asserts value is object {
   if (isRecord(value)) return
   throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
 }

@@ -94,13 +94,14 @@ export interface Prompt {
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
-const members: Members<PromptDefinition> & { readonly kind: true } = {
+/** The names of a prompt's members. */
+export const promptMembers: Members<PromptDefinition> & { readonly kind: true } = {
   name: true, title: true, description: true, arguments: true, icons: true, scopes: true, complete: true,
   _meta: true, get: true, kind: true,
 }
 
 /** What a copy of a prompt has besides. */
-const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...members, completers: true }
+const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMembers, completers: true }
 
 const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
@@ -125,8 +126,8 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
     throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
   }
   requireKind(owner, 'prompt', given)
-  requireFunction(owner, 'get', given, members, EXAMPLE)
-  rejectUnknownMembers(owner, given, copied === undefined ? members : copyMembers)
+  requireFunction(owner, 'get', given, promptMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? promptMembers : copyMembers)
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireIcons(owner, given.icons)

@@ -99,11 +99,13 @@ const aboutMembers: Members<About> = {
   name: true, title: true, description: true, mimeType: true, annotations: true, icons: true, _meta: true,
 }
 
-const members: Members<Resource> = {
+/** The names of a resource's members. */
+export const resourceMembers: Members<Resource> = {
   ...aboutMembers, uri: true, size: true, scopes: true, read: true, kind: true,
 }
 
-const templateMembers: Members<ResourceTemplateDefinition> & { readonly kind: true } = {
+/** The names of a template's members. */
+export const templateMembers: Members<ResourceTemplateDefinition> & { readonly kind: true } = {
   ...aboutMembers, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
 }
 
@@ -136,8 +138,8 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
   }
   const name = requireString(owner, 'name', given.name)
   requireKind(owner, 'resource', given)
-  requireFunction(owner, 'read', given, members, EXAMPLE)
-  rejectUnknownMembers(owner, given, members)
+  requireFunction(owner, 'read', given, resourceMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, resourceMembers)
   checkAbout(owner, given)
   if (given.size !== undefined && !(Number.isSafeInteger(given.size) && given.size >= 0)) {
     throw new TypeError(`${owner} has size ${show(given.size)}; write its bytes, or leave it out`)

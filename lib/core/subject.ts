@@ -1,12 +1,12 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
-import { defineAgent, defineGroup } from './agent.ts'
+import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
 import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.ts'
-import { definePrompt } from './prompt.ts'
-import { defineResource, defineResourceTemplate } from './resource.ts'
-import { defineTool } from './tool.ts'
+import { definePrompt, promptMembers } from './prompt.ts'
+import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
+import { defineTool, toolMembers } from './tool.ts'
 import type { Agent, AgentLike, Group, GroupDefinition } from './agent.ts'
 import type { Members, ServedKind } from './define.ts'
 import type { Prompt, PromptDefinition } from './prompt.ts'
@@ -137,9 +137,14 @@ function isServedKind(kind: unknown): kind is ServedKind {
 }
 
 /** The members of an offer, by which it is told from a definition. */
-const offered: Members<Offer> = {
+export const offered: Members<Offer> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
 }
+
+/** The names of all members of all definitions. */
+export const definitionMembers: ReadonlySet<string> = new Set([
+  agentMembers, groupMembers, toolMembers, resourceMembers, templateMembers, promptMembers,
+].flatMap((members) => Object.keys(members)))
 
 /** Whether a subject is things by kind. A group has agents too, but a name as well. */
 function isOffer(subject: Subject): subject is Offer {

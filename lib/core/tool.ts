@@ -86,13 +86,14 @@ export interface Tool {
   readonly run: (args: unknown, call: Call) => unknown
 }
 
-const members: Members<ToolDefinition> = {
+/** The names of a tool's members. */
+export const toolMembers: Members<ToolDefinition> = {
   name: true, title: true, description: true, inputSchema: true, outputSchema: true, annotations: true,
   icons: true, timeoutMs: true, scopes: true, task: true, _meta: true, run: true, kind: true,
 }
 
 /** What a copy of a tool has in the place of its schemas. */
-const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...members, input: true, output: true }
+const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...toolMembers, input: true, output: true }
 
 const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
   + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
@@ -120,8 +121,8 @@ export function defineTool<const S extends Schema = typeof noArguments>(
     throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
   }
   requireKind(owner, 'tool', given)
-  requireFunction(owner, 'run', given, members, EXAMPLE)
-  rejectUnknownMembers(owner, given, copied === undefined ? members : copyMembers)
+  requireFunction(owner, 'run', given, toolMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? toolMembers : copyMembers)
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)

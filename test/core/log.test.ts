@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describe, formatLine, logLevelOf, quietly } from '../../lib/core/log.ts'
+import { describe, formatLine, logLevelOf, logOf, quietly } from '../../lib/core/log.ts'
 import type { Severity } from '../../lib/index.ts'
 
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /
@@ -60,6 +60,19 @@ test('every severity has its level in the log of the server', () => {
   for (const [severity, level] of levels) assert.equal(logLevelOf(severity), level)
 })
 
-test('a logger that breaks hurts nobody', () => {
+test('a logger that breaks hurts nobody, now or later', async () => {
   quietly(() => { throw new Error('disk full') })('error', 'a')
+  quietly(async () => { throw new Error('disk full') })('error', 'a')
+  // A promise that nobody has handled would end the process here.
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
+test('a logger is a function, an object like console, or none', () => {
+  const log = (): void => {}
+  assert.equal(logOf(log), log)
+  logOf(false)('error', 'a')
+  logOf(console)
+  for (const wrong of [undefined, null, true, 'stderr', {}, { debug: log, info: log, warn: log, error: 7 }]) {
+    assert.throws(() => logOf(wrong as never), /^TypeError: log is no logger; write \(level, message, f/)
+  }
 })
