@@ -1,6 +1,6 @@
 /**
  * An agent and a group of agents, as an author defines them: checked once, with errors that say what to
- * write instead, then frozen. How they are run is in `operations.ts`.
+ * write instead, then frozen. How they are run is in `converse.ts` and `group.ts`.
  */
 import { isRecord } from './content.ts'
 import {
@@ -68,7 +68,8 @@ export interface GroupDefinition {
   readonly id?: string
   readonly description?: string
   readonly version?: string
-  readonly agents: readonly AgentLike[]
+  /** Each runs as one member; a group within a group too. */
+  readonly agents: readonly (AgentLike | Group | GroupDefinition)[]
   /**
    * `sequence` (default): each agent gets what the one before it said. `parallel`: all get the query, the
    * answers are joined by blank lines. A function routes the query.
@@ -85,7 +86,7 @@ export interface Group extends GroupDefinition {
   readonly kind: 'group'
   readonly id: string
   readonly description: string
-  readonly agents: readonly Agent[]
+  readonly agents: readonly (Agent | Group)[]
   readonly mode: 'sequence' | 'parallel' | Router
   readonly onAgentError: 'stop' | 'continue'
 }
@@ -136,10 +137,18 @@ const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequ
 
 /** Checks and freezes a group. Throws `TypeError` with a sentence that says what to write instead. */
 export function defineGroup(definition: GroupDefinition | Group): Group {
+  return groupOf(definition, [])
+}
+
+/** `around` are the definitions that it stands in: none of them may be itself. */
+function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
   if ('kind' in definition && definition.kind === 'group' && Object.isFrozen(definition)) return definition
   const name = requireString('A group', 'name', definition.name)
   const owner = `The group '${name}'`
+  if (around.includes(definition)) {
+    throw new TypeError(`${owner} is a member of itself; take it out of its agents`)
+  }
   requireKind(owner, 'group', definition)
   rejectUnknownMembers(owner, definition, groupMembers)
   if (!Array.isArray(definition.agents) || definition.agents.length === 0) {
@@ -157,14 +166,10 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
     throw new TypeError(`${owner} has onAgentError ${show(onAgentError)}; write 'stop' or 'continue'`)
   }
   requireTimeout(owner, definition.timeoutMs)
-  const agents = definition.agents.map(defineAgent)
-  const seen = new Map<string, Agent>()
-  for (const agent of agents) {
-    const twin = seen.get(agent.id)
-    if (twin !== undefined) throw new TypeError(twins(owner, twin, agent))
-    seen.set(agent.id, agent)
-  }
-  return Object.freeze<Group>({
+  const agents = definition.agents.map((one) => (
+    isGroup(one) ? groupOf(one, [...around, definition]) : defineAgent(one)
+  ))
+  const group = Object.freeze<Group>({
     ...definition,
     kind: 'group',
     name,
@@ -174,6 +179,32 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
     mode,
     onAgentError,
   })
+  checkIds(owner, group)
+  return group
+}
+
+function isGroup(member: AgentLike | Group | GroupDefinition): member is Group | GroupDefinition {
+  return isRecord(member) && 'agents' in member
+}
+
+/** Everybody who is in a group, at any depth, each before its own members. */
+export function everybodyIn(group: Group): readonly (Agent | Group)[] {
+  return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...everybodyIn(one)] : [one])
+}
+
+/** One agent may be in several groups, but twice in none, and an id belongs to one of them all. */
+function checkIds(owner: string, group: Group): void {
+  const seen = new Map<string, Agent | Group>([[group.id, group]])
+  for (const one of group.agents) {
+    const twin = seen.get(one.id)
+    if (twin !== undefined) throw new TypeError(twins(owner, twin, one))
+    seen.set(one.id, one)
+  }
+  for (const one of everybodyIn(group)) {
+    const twin = seen.get(one.id)
+    if (twin !== undefined && twin !== one) throw new TypeError(twins(owner, twin, one))
+    seen.set(one.id, one)
+  }
 }
 
 /** The sentence for two agents that would be reached by one path. */

@@ -38,7 +38,8 @@ export interface Offer {
 }
 
 /** One thing of any kind. */
-type Thing = AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
+export type Thing =
+  | AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
 
 /** What `launch` takes: one thing, a list of things, or things by kind. */
 export type Subject = Thing | Offer | readonly Thing[]
@@ -161,6 +162,7 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
 function unfit(thing: unknown): string {
   for (const name of isRecord(thing) ? Object.keys(thing) : []) {
     const meant = nearest(name, Object.keys(offered))
+    if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`
     if (meant !== undefined) return `Cannot serve an object with '${name}'; did you mean '${meant}'?`
   }
   return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, `

@@ -1,6 +1,6 @@
 /**
  * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
- * frozen. How it is called is in `operations.ts`.
+ * frozen. How it is called is in `call-tool.ts`.
  */
 import { contract } from '../schema/standard.ts'
 import { blockOf, contentOf, isContent, isRecord, text } from './content.ts'

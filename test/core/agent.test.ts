@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../lib/core/agent.ts'
+import { defineAgent, defineGroup, everybodyIn } from '../../lib/core/agent.ts'
+import { defineTool } from '../../lib/core/tool.ts'
 import type { AgentDefinition, Call, GroupDefinition } from '../../lib/index.ts'
 
 const run = (): string => 'ok'
@@ -119,6 +120,24 @@ test('a group defines its agents, says who they are, and is frozen', () => {
   assert.equal(defineGroup(group), group)
 })
 
+test('a group may hold groups, made or as they are written, and one agent may be in several', () => {
+  const shared = defineAgent(first)
+  const inner = defineGroup({ name: 'Inner', agents: [shared, second] })
+  const group = defineGroup({
+    name: 'Outer',
+    agents: [inner, { name: 'Other', agents: [shared], mode: 'parallel' }, { name: 'Third', run }],
+  })
+  const kinds = group.agents.map(({ kind, id }) => `${kind} ${id}`)
+  assert.deepEqual(kinds, ['group inner', 'group other', 'agent third'])
+  assert.equal(group.agents[0], inner)
+  const ids = everybodyIn(group).map(({ id }) => id)
+  assert.deepEqual(ids, ['inner', 'first', 'second', 'other', 'first', 'third'])
+  assert.equal(group.description, 'Runs Inner, Other, Third.')
+})
+
+const circle: { name: string; agents: unknown[] } = { name: 'Circle', agents: [] }
+circle.agents.push({ name: 'Around', agents: [circle] })
+
 const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineGroup takes an object, not undefined/],
   [{ agents: [first] }, /A group needs 'name'/],
@@ -137,6 +156,14 @@ const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Desk', agents: [first], kind: 'agent' },
     /The group 'Desk' has the kind "agent"; put it into 'agents'/],
   [{ name: 'Desk', agent: [first] }, /The group 'Desk' has no option 'agent'; did you mean 'agents'\?/],
+  [{ name: 'Desk', agents: [defineAgent(first), { name: 'Inner', agents: [first] }] },
+    /The group 'Desk' has two agents with the id 'first' \('First' and 'First'\)/],
+  [{ name: 'Desk', agents: [{ name: 'Inner', agents: [{ name: 'Desk', run }] }] },
+    /The group 'Desk' has two agents with the id 'desk'/],
+  [{ name: 'Desk', agents: [{ name: 'Desk', run }] }, /The group 'Desk' has two agents with the id 'desk'/],
+  [{ name: 'Desk', agents: [first, { name: 'Inner', agents: [] }] }, /The group 'Inner' needs 'agents'/],
+  [{ name: 'Desk', agents: [defineTool({ name: 'add', run })] }, /The agent 'add' has the kind "tool"/],
+  [circle, /The group 'Circle' is a member of itself; take it out of its agents/],
   [{ name: 'Desk', agents: [first, { name: 'FIRST!', run }] },
     /two agents with the id 'first' \('First' and 'FIRST!'\); give one of them another name, or an id/],
 ]
