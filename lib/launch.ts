@@ -2,10 +2,12 @@
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
 import { sortOut } from './core/subject.ts'
-import { defaultPort } from './options.ts'
-import { createServer } from './server.ts'
+import { requireSecondOptions } from './options.ts'
+import { createServer, serverOptions } from './server.ts'
+import { defaultPort } from './settings.ts'
+import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
-import type { ProtocolName } from './options.ts'
+import type { ProtocolName } from './settings.ts'
 import type { Address, ServerOptions, TriportServer } from './server.ts'
 
 /** What `launch` takes besides what is served. */
@@ -20,6 +22,10 @@ export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   readonly signals?: boolean | undefined
 }
 
+const names: Members<Omit<LaunchOptions, keyof ServerOptions>> = {
+  port: true, host: true, quiet: true, signals: true,
+}
+
 /** A server that listens. */
 export interface Launched extends Address { readonly server: TriportServer; close(): Promise<void> }
 
@@ -28,6 +34,7 @@ export interface Launched extends Address { readonly server: TriportServer; clos
  * server. Rejects with a sentence where the subject, an option or the port is wrong.
  */
 export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
+  requireSecondOptions('launch', subject, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const address = await server.listen(port ?? defaultPort(server.protocols), host)

@@ -1,55 +1,237 @@
 /**
- * The options of a server that have a grammar of their own: each is checked and brought into its normal form,
- * with a sentence where it cannot be.
+ * The options of `createServer`, `launch` and `serveStdio`, checked before anything is made of them: their
+ * names, their types, and whether they stand where they belong. Nothing that is thrown here shows a key.
+ *
+ * What a value means (a path, an address, a limit) is checked by whoever reads it.
  */
-import { show } from './core/define.ts'
+import { isRecord } from './core/content.ts'
+import { isPlain, rejectUnknown, requireDefinition, requireIcons, show } from './core/define.ts'
+import { definitionMembers, offered } from './core/subject.ts'
+import type { Members } from './core/define.ts'
+import type { Store } from './core/store.ts'
+import type { Authorization } from './http/auth.ts'
+import type { NamedKey } from './http/keys.ts'
+import type { RateLimit } from './http/rate.ts'
+import type { McpOptions } from './mcp/context.ts'
 
-/** A door of the server. */
-export type ProtocolName = 'http' | 'mcp' | 'a2a'
+type Check = (value: unknown) => boolean
+type Rules = readonly (readonly [name: string, isFine: Check, remedy: string])[]
 
-/** Which doors are open. */
-export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
+const isString: Check = (value) => typeof value === 'string'
+const isText: Check = (value) => typeof value === 'string' && value !== ''
+const isBoolean: Check = (value) => typeof value === 'boolean'
+const isFunction: Check = (value) => typeof value === 'function'
+const isTexts: Check = (value) => Array.isArray(value) && value.every(isString)
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) > 0
 
-const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+const TEXT = 'write a string that is not empty'
+const BOOLEAN = 'write true or false'
 
-/** The port of a server that is told none. */
-export function defaultPort(protocols: readonly ProtocolName[]): number {
-  return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
+/** What each option must be, and what to write instead. */
+const rules: Rules = [
+  ['name', isText, TEXT],
+  ['version', isText, TEXT],
+  ['description', isString, 'write a string'],
+  ['insecure', isBoolean, BOOLEAN],
+  ['exposeErrors', isBoolean, BOOLEAN],
+  ['cors', (value) => isString(value) || isTexts(value), `write '*', or ['https://app.example.com']`],
+  ['allowedHosts', isTexts, `write a list, as in ['agents.example.com']`],
+  ['allowedOrigins', isTexts, `write a list, as in ['https://app.example.com']`],
+  ['onCall', isFunction, 'write a function (info) => {}'],
+  ['accessLog', isBoolean, BOOLEAN],
+  ['onRequest', isFunction, 'write a function that takes a summary of each request'],
+  ['rateLimit', isRecord, 'write { perMinute: 600 }'],
+  ['mcp', isRecord, `write an object, as in { instructions: 'Ask first.' }`],
+  ['auth', isRecord, 'write { resource, authorizationServers, verify }'],
+  ['store', isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
+]
+
+const mcpRules: Rules = [
+  ['sessions', (value) => ['optional', 'required', 'none'].some((one) => one === value),
+    `write 'optional', 'required' or 'none'`],
+  ['instructions', isString, 'write a string'],
+  ['title', isString, 'write a string'],
+  ['websiteUrl', isString, 'write an address'],
+  ['extensions', isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
+  ['pageSize', isCount, 'write a whole number above zero'],
+  ['cache', isRecord, `write { ttlMs: 60_000, scope: 'public' }`],
+]
+
+const cacheRules: Rules = [
+  ['ttlMs', (value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
+  ['scope', (value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
+]
+
+const authRules: Rules = [
+  ['resource', isText, `write the address of the MCP port, as in 'https://agents.example.com/mcp'`],
+  ['authorizationServers', isTexts, `write a list, as in ['https://login.example.com']`],
+  ['scopes', isTexts, `write a list, as in ['orders:read']`],
+  ['name', isString, 'write a string'],
+  ['documentation', isString, 'write an address'],
+]
+
+const mcpMembers: Members<McpOptions> = {
+  sessions: true, instructions: true, title: true, icons: true, websiteUrl: true, extensions: true,
+  pageSize: true, cache: true,
 }
 
-/** The doors that are open. `hasOnlyTools`: there is no agent to talk to. */
-export function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
-  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
-    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
-  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
-  if (unknown !== undefined || wanted.length === 0) {
-    const wrong = show(unknown ?? choice)
-    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
+const cacheMembers: Members<NonNullable<McpOptions['cache']>> = { ttlMs: true, scope: true }
+
+const authMembers: Members<Authorization> = {
+  resource: true, authorizationServers: true, scopes: true, name: true, documentation: true, verify: true,
+}
+
+const rateMembers: Members<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
+
+const keyMembers: Members<NamedKey> = { id: true, key: true, scopes: true, expires: true }
+
+/**
+ * Throws `TypeError` where `options`, the only argument of `verb`, are no object, are what should stand in
+ * one of their lists, or hold a name that is none of `known`.
+ */
+export function requireOptions(verb: string, options: unknown, known: readonly string[]): void {
+  const example = '{ agents: [agent] }'
+  requireDefinition(verb, options, example)
+  const isThing = 'kind' in options || 'run' in options || 'read' in options
+  if (isThing && !Object.keys(offered).some((list) => list in options)) {
+    throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
   }
-  return ALL.filter((one) => wanted.includes(one))
+  const place = Object.keys(options).map((name) => placeOf(verb, name)).find((remedy) => remedy !== undefined)
+  if (place !== undefined) throw new TypeError(place)
+  rejectUnknown(verb, options, known)
 }
 
-/** A path of the server; undefined where it is the root. */
-export function pathOf(option: string, path: string | undefined): string | undefined {
-  if (path === undefined || path === '' || path === '/') return undefined
-  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
-  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
-}
-
-/** How many proxies are believed. */
-export function proxiesOf(trustProxy: boolean | number = false): number {
-  const count = Number(trustProxy)
-  if (typeof trustProxy !== 'string' && Number.isSafeInteger(count) && count >= 0) return count
-  throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
-}
-
-/** Where clients reach the server. */
-export function urlOf(publicUrl: string | URL | undefined): URL | undefined {
-  if (publicUrl === undefined) return undefined
-  const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    const wrong = show(String(publicUrl))
-    throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
+/** Where an option that `createServer` does not have belongs. */
+function placeOf(verb: string, name: string): string | undefined {
+  if (name === 'port' || name === 'host') {
+    return `${verb} has no option '${name}'; write server.listen(port, host)`
   }
-  return url
+  if (name !== 'quiet' && name !== 'signals') return undefined
+  return `${verb} has no option '${name}'; it is one of launch, which announces and ends its server`
+}
+
+/**
+ * The same for the second argument of `verb`, whose first is what is served; throws also where an option
+ * stands among what is served, or the other way round.
+ */
+export function requireSecondOptions(
+  verb: string, subject: unknown, options: unknown, known: readonly string[],
+): void {
+  if (!isRecord(options)) {
+    const written = typeof options === 'number' ? `{ port: ${options} }`
+      : isProtocol(options) ? `{ protocol: '${options}' }` : '{ apiKey: key }'
+    throw new TypeError(`${verb} takes its options as an object, not ${show(options)}; `
+      + `write ${verb}(agent, ${written})`)
+  }
+  const lists = Object.keys(offered)
+  const misplaced = Object.keys(options).find((name) => lists.includes(name))
+  if (misplaced !== undefined) {
+    throw new TypeError(`${verb} takes '${misplaced}' in its first argument; `
+      + `write ${verb}({ ${misplaced}: [one] }, options)`)
+  }
+  rejectUnknown(verb, options, known.filter((name) => !lists.includes(name)))
+  if (!isRecord(subject) || !isPlain(subject)) return
+  const isOffer = lists.some((list) => list !== 'agents' && list in subject)
+  for (const name of Object.keys(subject)) {
+    if (lists.includes(name) || !known.includes(name) || (definitionMembers.has(name) && !isOffer)) continue
+    throw new TypeError(`'${name}' is an option; write it in the second argument, as in `
+      + `${verb}(${isOffer ? '{ tools }' : 'agent'}, { ${name}: ${valueOf(subject[name])} })`)
+  }
+}
+
+function isProtocol(value: unknown): value is string {
+  return ['http', 'mcp', 'a2a', 'all'].some((one) => one === value)
+}
+
+/** A value as it was written, where it is short and no secret. */
+function valueOf(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '…'
+}
+
+/** Throws `TypeError` for a value of the wrong type, in the options that all verbs have. */
+export function checkOptions(options: Readonly<Record<string, unknown>>): void {
+  obey('', options, rules)
+  checkApiKey(options['apiKey'])
+  const { mcp, auth, rateLimit } = options
+  if (isRecord(rateLimit)) rejectUnknown('rateLimit', rateLimit, Object.keys(rateMembers))
+  if (isRecord(mcp)) {
+    rejectUnknown('mcp', mcp, Object.keys(mcpMembers))
+    obey('mcp.', mcp, mcpRules)
+    requireIcons('mcp', mcp['icons'])
+    if (isRecord(mcp['cache'])) {
+      rejectUnknown('mcp.cache', mcp['cache'], Object.keys(cacheMembers))
+      obey('mcp.cache.', mcp['cache'], cacheRules)
+    }
+  }
+  if (isRecord(auth)) {
+    if (isPlain(auth)) rejectUnknown('auth', auth, Object.keys(authMembers))
+    obey('auth.', auth, authRules)
+    if (typeof auth['verify'] !== 'function') {
+      throw new TypeError(`auth needs 'verify': a function (token) => ({ subject, scopes }) or nothing`)
+    }
+  }
+}
+
+function obey(path: string, options: Readonly<Record<string, unknown>>, these: Rules): void {
+  for (const [name, isFine, remedy] of these) {
+    const value = options[name]
+    if (value !== undefined && !isFine(value)) {
+      throw new TypeError(`${path}${name} is ${show(value)}; ${remedy}`)
+    }
+  }
+}
+
+/** Says of what type a key is, never what it is. */
+function checkApiKey(apiKey: unknown): void {
+  if (apiKey === undefined || isString(apiKey) || isFunction(apiKey)) return
+  if (!Array.isArray(apiKey)) {
+    throw new TypeError(`apiKey is ${typed(apiKey)}; write a string, a list of strings or of { id, key }, `
+      + 'or a function that knows them')
+  }
+  for (const [index, entry] of apiKey.entries()) {
+    if (isString(entry)) continue
+    const owner = `The API key ${index + 1}`
+    if (!isRecord(entry)) {
+      throw new TypeError(`${owner} is ${typed(entry)}; `
+        + `write a string or { id: 'ops', key }, or leave it out`)
+    }
+    rejectUnknown(owner, entry, Object.keys(keyMembers))
+    if (entry['scopes'] !== undefined && !isTexts(entry['scopes'])) {
+      throw new TypeError(`${owner} has scopes ${show(entry['scopes'])}; write a list, as in ['orders:read']`)
+    }
+  }
+}
+
+/** What a value is, without any of it. */
+function typed(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'object') return show(value)
+  return `a ${typeof value}`
+}
+
+const storeMethods: readonly (keyof Store)[] = ['read', 'write', 'remove', 'list', 'publish', 'follow']
+
+function isStore(value: unknown): boolean {
+  return isRecord(value) && storeMethods.every((method) => typeof value[method] === 'function')
+}
+
+/** Throws `RangeError` for what is no port, `TypeError` for what is no host. */
+export function checkAddress(port: unknown, host: unknown): void {
+  if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65535)) {
+    const example = typeof port === 'string' ? ', as in Number(process.env.PORT)' : ''
+    throw new RangeError(`port is ${show(port)}; write a whole number from 0 to 65535${example}`)
+  }
+  if (isText(host)) return
+  throw new TypeError(`host is ${show(host)}; write a name or an address, as in '127.0.0.1'`)
+}
+
+/** Whether a value is a web `Request`, whosever. */
+export function isRequest(value: unknown): value is Request {
+  return isRecord(value) && typeof value['url'] === 'string' && typeof value['method'] === 'string'
+    && isRecord(value['headers']) && typeof value['headers']['get'] === 'function'
+}
+
+/** What `server.fetch` rejects with. */
+export function noRequest(value: unknown): TypeError {
+  return new TypeError(`server.fetch takes a Request, not ${show(value)}; `
+    + `write server.fetch(new Request('http://localhost/health'))`)
 }

@@ -4,10 +4,9 @@
 import { randomBytes } from 'node:crypto'
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
-import { limitsOf } from './core/defaults.ts'
-import { show } from './core/define.ts'
+import { defaults, limitsOf } from './core/defaults.ts'
 import { Fault } from './core/fault.ts'
-import { quietly, stderrLog, verboseStderrLog } from './core/log.ts'
+import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
@@ -24,14 +23,16 @@ import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
 import { mcpDoor } from './mcp/door.ts'
+import { checkAddress, checkOptions, isRequest, noRequest, requireOptions } from './options.ts'
 import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
-import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './options.ts'
+import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
 import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
-import type { Log } from './core/log.ts'
+import type { Members } from './core/define.ts'
+import type { Log, Logger } from './core/log.ts'
 import type { Service } from './core/service.ts'
 import type { Store } from './core/store.ts'
 import type { Offer } from './core/subject.ts'
@@ -42,7 +43,7 @@ import type { RateLimit } from './http/rate.ts'
 import type { RequestSummary } from './http/observer.ts'
 import type { Means } from './http/transaction.ts'
 import type { McpOptions } from './mcp/context.ts'
-import type { ProtocolChoice, ProtocolName } from './options.ts'
+import type { ProtocolChoice, ProtocolName } from './settings.ts'
 import type { Seal } from './wire/seal.ts'
 
 /** What `createServer` takes, besides every limit of `Limits`. */
@@ -86,8 +87,8 @@ export interface ServerOptions extends Offer, Partial<Limits> {
    * Behind a proxy set `trustProxy`, or all callers are one. Left out: no limit.
    */
   readonly rateLimit?: RateLimit | undefined
-  /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
-  readonly log?: Log | false | undefined
+  /** Takes the log; `console` can. Left out: warnings and errors go to standard error. `false`: none. */
+  readonly log?: Log | Logger | false | undefined
   /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
   readonly onCall?: OnCall | undefined
   /** Logs one line for each request, at level info, which standard error then shows. */
@@ -106,6 +107,17 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   /** Where finished tasks are kept. Left out: bounded memory. */
   readonly store?: Store | undefined
 }
+
+const names: Members<Omit<ServerOptions, keyof Limits>> = {
+  agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
+  name: true, version: true, description: true, protocol: true, apiKey: true, auth: true, insecure: true,
+  publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
+  allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
+  exposeErrors: true, mcp: true, secret: true, store: true,
+}
+
+/** The names of all options of `createServer`, the limits last. */
+export const serverOptions: readonly string[] = [...Object.keys(names), ...Object.keys(defaults)]
 
 /** Where a server listens. */
 export interface Address { readonly url: string; readonly host: string; readonly port: number }
@@ -156,6 +168,7 @@ const SWEEP_MS = 50
  * mistakes in the definitions and limits.
  */
 export function createService(options: ServerOptions): { readonly service: Service; readonly seal: Seal } {
+  checkOptions({ ...options })
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
@@ -167,7 +180,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   }
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
-  const log = quietly(options.log === false ? () => {} : options.log ?? usualLog)
+  const log = quietly(logOf(options.log ?? usualLog))
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -187,6 +200,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
 export function createServer(options: ServerOptions): TriportServer {
+  requireOptions('createServer', options, serverOptions)
   const { service, seal } = createService(options)
   const { catalog, limits, log, name } = service
   const protocols = protocolsOf(options.protocol, catalog.root === undefined)
@@ -220,18 +234,13 @@ export function createServer(options: ServerOptions): TriportServer {
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
     isDraining: () => isDraining,
   })
-  if (options.onRequest !== undefined && typeof options.onRequest !== 'function') {
-    const wrong = show(options.onRequest)
-    throw new TypeError(`onRequest is ${wrong}; write a function that takes a summary of each request`)
-  }
   const observer = createObserver(options.onRequest, options.accessLog ?? false, log)
   const means: Means = { gate, streams, budget, limits, observer, log }
+  const respond = createFetch(means)
   const listener = createListener({ ...means, mountPath })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
-    if (!Number.isInteger(port) || port < 0 || port > 65535) {
-      throw new RangeError(`port is ${show(port)}; write a whole number from 0 to 65535`)
-    }
+    checkAddress(port, host)
     if (isDraining) throw new Error('This server is closed; make a new one')
     if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
@@ -282,7 +291,7 @@ export function createServer(options: ServerOptions): TriportServer {
     listen,
     handler: listener.handler,
     status,
-    fetch: createFetch(means),
+    fetch: (request) => isRequest(request) ? respond(request) : Promise.reject(noRequest(request)),
     close: () => closing ??= shut(),
   }
 }

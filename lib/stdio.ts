@@ -3,10 +3,12 @@
  */
 import { Writable } from 'node:stream'
 import { sortOut } from './core/subject.ts'
+import { requireSecondOptions } from './options.ts'
 import { McpContext } from './mcp/context.ts'
 import { serveLines } from './mcp/stdio.ts'
-import { createService } from './server.ts'
+import { createService, serverOptions } from './server.ts'
 import type { Readable } from 'node:stream'
+import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
 import type { ServerOptions } from './server.ts'
 
@@ -18,8 +20,12 @@ export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protoco
   readonly output?: Writable | undefined
 }
 
+const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true }
+
 /** Serves one client until its input ends. Rejects with a sentence for a mistake in what it is given. */
 export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
+  const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
+  requireSecondOptions('serveStdio', subject, options, known)
   const { input = process.stdin, output, ...rest } = options
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   await serveLines(new McpContext(service, options.mcp ?? {}, seal), input, output ?? claimStdout())

@@ -16,7 +16,7 @@ const types = `
   ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput CompletionOutput Content
   ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind FormQuestion Group
   GroupDefinition Icon ImageContent Infer InferGiven JsonSchema LaunchOptions Launched Limits Log LogLevel
-  MaybePromise McpOptions MemoryLimits NamedKey Offer Offering OpenaiOptions Piece Principal Prompt
+  Logger MaybePromise McpOptions MemoryLimits NamedKey Offer Offering OpenaiOptions Piece Principal Prompt
   PromptArgument PromptArgumentInput PromptArguments PromptDefinition PromptLike PromptMessageInput
   PromptOutput PromptResultInput Protocol ProtocolChoice ProtocolName RateLimit RequestSummary Resource
   ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput ResourceTemplate

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import { createServer, defineTool, Fault } from '../lib/index.ts'
-import { defaultPort } from '../lib/options.ts'
+import { defaultPort } from '../lib/settings.ts'
 import { echo, jsonOf, listen, request, serve } from './fixtures/client.ts'
-import type { ProtocolName, ServerOptions } from '../lib/index.ts'
+import type { ProtocolName, ServerOptions, Subject } from '../lib/index.ts'
 
 const add = defineTool({ name: 'add', run: () => 3 })
 
@@ -40,6 +40,32 @@ test('a mistake in the options is a sentence that says what to write instead', (
   for (const [options, sentence] of mistakes) {
     assert.throws(() => createServer(options as ServerOptions), sentence)
   }
+})
+
+test('a running server keeps the rules of its definitions, on every door', async (t) => {
+  const server = serve(t, { agents: [echo], tools: [add], protocol: 'all' })
+  const listed = async (): Promise<readonly unknown[]> => {
+    const { result } = await jsonOf(await server.fetch(
+      request('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    ))
+    return (result as { tools: { name: string }[] }).tools.map(({ name }) => name)
+  }
+  const before = await listed()
+  const taken: readonly (readonly [thing: Subject, sentence: RegExp])[] = [
+    [{ name: 'echo', run: () => '' }, /Echo has two agents with the id 'echo'/],
+    [{ name: 'add', inputSchema: { type: 'object' }, run: () => 1 }, /Two tools are named 'add'/],
+    [{ name: 'execute_echo_task', inputSchema: { type: 'object' }, run: () => 1 },
+      /Two tools are named 'execute_echo_task'; agents take execute_<id>_task and ask_<id>, rename/],
+    [{ name: 'ask_echo', inputSchema: { type: 'object' }, run: () => 1 }, /Two tools are named 'ask_echo'/],
+  ]
+  for (const [thing, message] of taken) {
+    assert.throws(() => server.catalog.add(thing as never), { name: 'TypeError', message })
+  }
+  assert.deepEqual(await listed(), before)
+  server.catalog.add({ name: 'Late', run: () => 'Here' })
+  assert.deepEqual(await listed(), [before[0], 'execute_late_task', ...before.slice(1)])
+  const { response } = await jsonOf(await server.fetch(request('/agents/late', { query: 'hi' })))
+  assert.equal(response, 'Here')
 })
 
 const choices: readonly (readonly [

@@ -3,7 +3,7 @@
  * Nothing that is thrown here shows a key.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { requireDefinition, requireString, show } from '../core/define.ts'
+import { rejectUnknown, requireDefinition, requireString, show } from '../core/define.ts'
 import { quietly, stderrLog } from '../core/log.ts'
 import { defineTool } from '../core/tool.ts'
 import type { Log } from '../core/log.ts'
@@ -73,7 +73,7 @@ const known: Readonly<Record<keyof OpenaiOptions, true>> = {
 /** Makes the options ready. Throws `TypeError` for those that cannot work. */
 export function modelOf(options: OpenaiOptions): Model {
   requireDefinition('openaiAgent', options, `{ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' }`)
-  rejectUnknown('openaiAgent has no option', options, Object.keys(known))
+  rejectUnknown('openaiAgent', options, Object.keys(known))
   const { maxSteps = 8, maxToolResultBytes = 65_536, idleMs = 60_000, log = stderrLog } = options
   const name = requireString('openaiAgent', 'model', options.model ?? 'gpt-6-luna')
   requireCount('maxSteps', maxSteps)
@@ -155,15 +155,4 @@ function requireCount(option: string, value: unknown): void {
   if (value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0)) return
   const remedy = 'write a whole number above zero, or Infinity'
   throw new TypeError(`openaiAgent has ${option} ${show(value)}; ${remedy}`)
-}
-
-/** Throws `TypeError` for a name that is not known, and names the one that has most of its letters. */
-function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
-  const stranger = Object.keys(given).find((name) => !known.includes(name))
-  if (stranger === undefined) return
-  const pairs = [...stranger.toLowerCase()].map((_letter, at) => stranger.slice(at, at + 2).toLowerCase())
-  const likeness = (name: string): number => pairs.filter((pair) => name.toLowerCase().includes(pair)).length
-    - Math.abs(name.length - stranger.length)
-  const nearest = known.reduce((best, name) => likeness(name) > likeness(best) ? name : best)
-  throw new TypeError(`${owner} '${stranger.slice(0, 60)}'; did you mean '${nearest}'?`)
 }

@@ -1,13 +1,15 @@
 /**
  * An agent and a group of agents, as an author defines them: checked once, with errors that say what to
- * write instead, then frozen. How they are run is in `operations.ts`.
+ * write instead, then frozen. How they are run is in `converse.ts` and `group.ts`.
  */
 import { isRecord } from './content.ts'
 import {
-  requireDefinition, requireFunction, requireString, requireText, requireTimeout, show, slug,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireString, requireText,
+  requireTexts, requireTimeout, show, slug,
 } from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
+import type { Members } from './define.ts'
 
 /** Something that an agent can do, for its A2A card. */
 export interface Skill {
@@ -17,6 +19,8 @@ export interface Skill {
   readonly tags?: readonly string[]
   readonly examples?: readonly string[]
 }
+
+const skill: Members<Skill> = { id: true, name: true, description: true, tags: true, examples: true }
 
 /** The function behind an agent: a text in, an answer out, whole or piece by piece. */
 export type Run = (prompt: string, call: Call) => AgentOutput
@@ -44,6 +48,12 @@ export interface Agent extends AgentDefinition {
   readonly description: string
 }
 
+/** The names of an agent's members. */
+export const agentMembers: Members<Agent> = {
+  name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
+  inputModes: true, outputModes: true, kind: true,
+}
+
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
 export type Router = (query: string, call: Call) => RouterChoice | Promise<RouterChoice>
 
@@ -56,7 +66,8 @@ export interface GroupDefinition {
   readonly id?: string
   readonly description?: string
   readonly version?: string
-  readonly agents: readonly AgentLike[]
+  /** Each runs as one member; a group within a group too. */
+  readonly agents: readonly (AgentLike | Group | GroupDefinition)[]
   /**
    * `sequence` (default): each agent gets what the one before it said. `parallel`: all get the query, the
    * answers are joined by blank lines. A function routes the query.
@@ -73,9 +84,15 @@ export interface Group extends GroupDefinition {
   readonly kind: 'group'
   readonly id: string
   readonly description: string
-  readonly agents: readonly Agent[]
+  readonly agents: readonly (Agent | Group)[]
   readonly mode: 'sequence' | 'parallel' | Router
   readonly onAgentError: 'stop' | 'continue'
+}
+
+/** The names of a group's members. */
+export const groupMembers: Members<Group> = {
+  name: true, id: true, description: true, version: true, agents: true, mode: true, onAgentError: true,
+  timeoutMs: true, kind: true,
 }
 
 /** Whatever can stand for an agent: a bare function is the agent `Assistant`. */
@@ -83,18 +100,25 @@ export type AgentLike = Agent | AgentDefinition | Run
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
-/** Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead. */
+/**
+ * Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state.
+ */
 export function defineAgent(definition: AgentLike): Agent {
   if (typeof definition === 'function') return defineAgent({ name: 'Assistant', run: definition })
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
   if ('kind' in definition && definition.kind === 'agent' && Object.isFrozen(definition)) return definition
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
-  requireFunction(owner, 'run', definition.run, AGENT_EXAMPLE)
+  requireKind(owner, 'agent', definition)
+  requireFunction(owner, 'run', definition, agentMembers, AGENT_EXAMPLE)
+  rejectUnknownMembers(owner, definition, agentMembers)
   requireText(owner, 'description', definition.description)
   requireText(owner, 'version', definition.version)
   requireTimeout(owner, definition.timeoutMs)
-  checkSkills(owner, definition.skills)
+  requireTexts(owner, 'inputModes', definition.inputModes, `['text/plain']`)
+  requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
+  checkSkills(name, owner, definition.skills)
   return Object.freeze<Agent>({
     ...definition,
     kind: 'agent',
@@ -110,10 +134,20 @@ const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequ
 
 /** Checks and freezes a group. Throws `TypeError` with a sentence that says what to write instead. */
 export function defineGroup(definition: GroupDefinition | Group): Group {
+  return groupOf(definition, [])
+}
+
+/** `around` are the definitions that it stands in: none of them may be itself. */
+function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
   if ('kind' in definition && definition.kind === 'group' && Object.isFrozen(definition)) return definition
   const name = requireString('A group', 'name', definition.name)
   const owner = `The group '${name}'`
+  if (around.includes(definition)) {
+    throw new TypeError(`${owner} is a member of itself; take it out of its agents`)
+  }
+  requireKind(owner, 'group', definition)
+  rejectUnknownMembers(owner, definition, groupMembers)
   if (!Array.isArray(definition.agents) || definition.agents.length === 0) {
     const example = `Write defineGroup(${GROUP_EXAMPLE})`
     throw new TypeError(`${owner} needs 'agents': a list of at least one agent. ${example}`)
@@ -129,14 +163,10 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
     throw new TypeError(`${owner} has onAgentError ${show(onAgentError)}; write 'stop' or 'continue'`)
   }
   requireTimeout(owner, definition.timeoutMs)
-  const agents = definition.agents.map(defineAgent)
-  const seen = new Map<string, Agent>()
-  for (const agent of agents) {
-    const twin = seen.get(agent.id)
-    if (twin !== undefined) throw new TypeError(twins(owner, twin, agent))
-    seen.set(agent.id, agent)
-  }
-  return Object.freeze<Group>({
+  const agents = definition.agents.map((one) => (
+    isGroup(one) ? groupOf(one, [...around, definition]) : defineAgent(one)
+  ))
+  const group = Object.freeze<Group>({
     ...definition,
     kind: 'group',
     name,
@@ -146,6 +176,32 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
     mode,
     onAgentError,
   })
+  checkIds(owner, group)
+  return group
+}
+
+function isGroup(member: AgentLike | Group | GroupDefinition): member is Group | GroupDefinition {
+  return isRecord(member) && 'agents' in member
+}
+
+/** Everybody who is in a group, at any depth, each before its own members. */
+export function everybodyIn(group: Group): readonly (Agent | Group)[] {
+  return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...everybodyIn(one)] : [one])
+}
+
+/** One agent may be in several groups, but twice in none, and an id belongs to one of them all. */
+function checkIds(owner: string, group: Group): void {
+  const seen = new Map<string, Agent | Group>([[group.id, group]])
+  for (const one of group.agents) {
+    const twin = seen.get(one.id)
+    if (twin !== undefined) throw new TypeError(twins(owner, twin, one))
+    seen.set(one.id, one)
+  }
+  for (const one of everybodyIn(group)) {
+    const twin = seen.get(one.id)
+    if (twin !== undefined && twin !== one) throw new TypeError(twins(owner, twin, one))
+    seen.set(one.id, one)
+  }
 }
 
 /** The sentence for two agents that would be reached by one path. */
@@ -164,12 +220,19 @@ function idOf(owner: string, id: unknown, name: string): string {
   return id
 }
 
-function checkSkills(owner: string, skills: unknown): void {
+function checkSkills(name: string, owner: string, skills: unknown): void {
   if (skills === undefined) return
-  const fine = Array.isArray(skills) && skills.every((skill: unknown) => isRecord(skill)
-    && ['id', 'name', 'description'].every((member) => typeof skill[member] === 'string'))
-  if (!fine) {
-    throw new TypeError(`${owner} has skills without id, name or description; `
-      + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
+  const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
+  for (const one of list) {
+    const isWhole = isRecord(one)
+      && ['id', 'name', 'description'].every((member) => typeof one[member] === 'string')
+    if (!isWhole) {
+      throw new TypeError(`${owner} has skills without id, name or description; `
+        + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
+    }
+    const which = `The skill '${String(one['id'])}' of '${name}'`
+    rejectUnknownMembers(which, one, skill)
+    requireTexts(which, 'tags', one['tags'], `['math']`)
+    requireTexts(which, 'examples', one['examples'], `['What is 1 + 2?']`)
   }
 }

@@ -3,6 +3,7 @@
  * `node:diagnostics_channel`. Told once per call, at its end. While nobody listens it costs one look.
  */
 import diagnostics from 'node:diagnostics_channel'
+import { isThenable } from './thenable.ts'
 import type { Protocol } from './call.ts'
 import type { Fault, FaultKind } from './fault.ts'
 import type { LiveCall } from './live-call.ts'
@@ -49,11 +50,15 @@ export function observeCall(
       durationMs: performance.now() - begunAt,
       outcome: fault?.kind ?? (isError(output) ? 'failed' : 'ok'),
     })
+    const failed = (cause: unknown): void => {
+      log('error', 'onCall failed', { request: call.requestId, cause })
+    }
     try {
       callChannel.publish(info)
-      onCall?.(info)
+      const done: unknown = onCall?.(info)
+      if (isThenable(done)) Promise.resolve(done).catch(failed)
     } catch (cause) {
-      log('error', 'onCall failed', { request: call.requestId, cause })
+      failed(cause)
     }
   }
 }

@@ -3,11 +3,14 @@
  * which list changed.
  */
 import { normalUri } from '../wire/uri-expand.ts'
-import { twins } from './agent.ts'
+import { everybodyIn, twins } from './agent.ts'
+import { requireString, show } from './define.ts'
+import { defineThing } from './subject.ts'
 import type { Agent, Group } from './agent.ts'
 import type { ServedKind } from './define.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
+import type { Thing } from './subject.ts'
 import type { Tool } from './tool.ts'
 
 /** Anything that can be served. */
@@ -31,6 +34,7 @@ export class Catalog {
   readonly #prompts = new Map<string, Prompt>()
   readonly #offerings = new Set<Offering>()
   readonly #listeners = new Set<(change: CatalogChange) => void>()
+  readonly #checks = new Set<() => void>()
   readonly #owner: string
   #root: Agent | Group | undefined
 
@@ -77,51 +81,60 @@ export class Catalog {
   /** What the root of a door answers with: the first group, else the first agent. */
   get root(): Agent | Group | undefined { return this.#root }
 
-  /** Adds one thing. Throws `TypeError` where its id, name or URI is taken. */
-  add(thing: Served): void {
-    switch (thing.kind) {
-      case 'tool':
-        put(this.#tools, thing.name, thing, `Two tools are named '${thing.name}'; rename one of them`)
-        break
-      case 'prompt':
-        put(this.#prompts, thing.name, thing, `Two prompts are named '${thing.name}'; rename one of them`)
-        this.#offerings.add('prompt')
-        break
-      case 'resource':
-        put(this.#resources, normalUri(thing.uri), thing, `Two resources are '${thing.uri}'; change one of them`)
-        this.#offerings.add('resource')
-        break
-      case 'resource-template':
-        put(this.#templates, thing.uriTemplate, thing,
-          `Two resource templates are '${thing.uriTemplate}'; change one of them`)
-        this.#offerings.add('resource')
-        break
-      default:
-        this.#addRunnable(thing)
+  /**
+   * Adds one thing, made or as its definition is written; a group brings everybody who is in it. Throws
+   * `TypeError` where it is no such thing, where its id, name or URI is taken, and where a door could not
+   * serve it; then nothing has changed. An agent or a group that is there already is not added again.
+   */
+  add(given: Thing): void {
+    const thing = defineThing(given)
+    const fresh = this.#fresh(thing)
+    if (fresh.length === 0) return
+    for (const one of fresh) this.#collection(one.kind).set(keyOf(one), one)
+    try {
+      for (const check of this.#checks) check()
+    } catch (error) {
+      for (const one of fresh) this.#collection(one.kind).delete(keyOf(one))
+      throw error
     }
+    if (thing.kind === 'prompt') this.#offerings.add('prompt')
+    if (thing.kind === 'resource' || thing.kind === 'resource-template') this.#offerings.add('resource')
     if ('completers' in thing && thing.completers.size > 0) this.#offerings.add('completion')
     this.#tell({ kind: thing.kind, name: nameOf(thing), change: 'added' })
   }
 
-  #addRunnable(thing: Agent | Group): void {
-    const twin = this.runnable(thing.id)
-    if (twin !== undefined && twin !== thing) throw new TypeError(twins(this.#owner, twin, thing))
-    if (thing.kind === 'agent') {
-      this.#agents.set(thing.id, thing)
-      return
+  /** What is new of a thing and of those that it brings. Throws `TypeError` where a name is taken. */
+  #fresh(thing: Served): readonly Served[] {
+    if (thing.kind === 'agent' || thing.kind === 'group') {
+      const all = thing.kind === 'group' ? [thing, ...everybodyIn(thing)] : [thing]
+      for (const one of all) {
+        const twin = this.#known(one.id)
+        if (twin !== undefined && twin !== one) throw new TypeError(twins(this.#owner, twin, one))
+      }
+      return all.filter((one) => this.#collection(one.kind).get(one.id) !== one)
     }
-    for (const agent of thing.agents) this.#addRunnable(agent)
-    const namesake = this.#agents.get(thing.id)
-    if (namesake !== undefined) throw new TypeError(twins(this.#owner, namesake, thing))
-    this.#groups.set(thing.id, thing)
+    if (this.#collection(thing.kind).has(keyOf(thing))) throw new TypeError(taken(thing))
+    return [thing]
+  }
+
+  /** Whoever has an id: also an agent that was removed and that a group still runs. */
+  #known(id: string): Agent | Group | undefined {
+    return this.runnable(id) ?? this.groups.flatMap(everybodyIn).find((one) => one.id === id)
   }
 
   /**
    * Takes one thing away. False where there is none of that kind and name. An agent's name is its id, a
-   * resource's its URI, a template's its own text.
+   * resource's its URI, a template's its own text. A group still runs an agent that is not served by itself
+   * any more, and who is in a group stays when it goes. Throws `TypeError` for what is no kind or no name.
    */
   remove(kind: ServedKind, name: string): boolean {
-    const gone = this.#collection(kind).delete(kind === 'resource' ? normalUri(name) : name)
+    const collection: Map<string, Served> | undefined = this.#collection(kind)
+    if (collection === undefined) {
+      throw new TypeError(`catalog.remove takes a kind, not ${show(kind)}; write 'agent', 'group', 'tool', `
+        + `'resource', 'resource-template' or 'prompt'`)
+    }
+    const key = requireString('catalog.remove', 'name', name)
+    const gone = collection.delete(kind === 'resource' ? normalUri(key) : key)
     if (gone) this.#tell({ kind, name, change: 'removed' })
     return gone
   }
@@ -139,7 +152,13 @@ export class Catalog {
 
   /** Tells listeners that what the resource of that URI holds has changed; a template's resource too. */
   updated(uri: string): void {
-    this.#tell({ kind: 'resource', name: uri, change: 'updated' })
+    this.#tell({ kind: 'resource', name: requireString('catalog.updated', 'uri', uri), change: 'updated' })
+  }
+
+  /** Lets a door refuse what it could not serve: `check` is called with each new thing in place, and throws. */
+  onCheck(check: () => void): () => void {
+    this.#checks.add(check)
+    return () => this.#checks.delete(check)
   }
 
   /** Calls `listener` at each change until the returned function is called. */
@@ -156,9 +175,19 @@ export class Catalog {
   }
 }
 
-function put<T>(collection: Map<string, T>, name: string, thing: T, taken: string): void {
-  if (collection.has(name)) throw new TypeError(taken)
-  collection.set(name, thing)
+/** The sentence for a name that something else has. */
+function taken(thing: Tool | Prompt | Resource | ResourceTemplate): string {
+  switch (thing.kind) {
+    case 'tool': return `Two tools are named '${thing.name}'; rename one of them`
+    case 'prompt': return `Two prompts are named '${thing.name}'; rename one of them`
+    case 'resource': return `Two resources are '${thing.uri}'; change one of them`
+    case 'resource-template': return `Two resource templates are '${thing.uriTemplate}'; change one of them`
+  }
+}
+
+/** The key of a thing among those of its kind. */
+function keyOf(thing: Served): string {
+  return thing.kind === 'resource' ? normalUri(thing.uri) : nameOf(thing)
 }
 
 /** The name by which a thing is taken away again. */

@@ -72,7 +72,7 @@ export function speak(
 export function timeoutOf(service: Service, who: Agent | Group): number {
   const { agentTimeoutMs } = service.limits
   if (who.timeoutMs !== undefined || who.kind === 'agent') return who.timeoutMs ?? agentTimeoutMs
-  const each = who.agents.map((agent) => agent.timeoutMs ?? agentTimeoutMs)
+  const each = who.agents.map((one) => timeoutOf(service, one))
   return who.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
 }
 

@@ -2,6 +2,7 @@
  * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
  * Checked once, when a server is made.
  */
+import { show } from './define.ts'
 
 /** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
 export interface Limits {
@@ -158,8 +159,10 @@ export function limitsOf(options: Partial<Limits>): Limits {
     if (value === undefined) continue
     const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
     if (!whole || value < (name === 'graceMs' ? 0 : 1)) {
-      const remedy = 'write a whole number above zero, or Infinity for no limit'
-      throw new RangeError(`${name} is ${String(value)}; ${remedy}`)
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN
+      const remedy = Number.isNaN(number) ? 'write a whole number above zero, or Infinity for no limit'
+        : `write it as a number: ${number}`
+      throw new RangeError(`${name} is ${show(value)}; ${remedy}`)
     }
     limits[name] = value
   }

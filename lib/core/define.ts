@@ -2,8 +2,11 @@
  * What all definitions have in common: names, checks with a sentence that says what to write instead,
  * and the mark by which one kind is told from another.
  */
-import { isScope, isStrings } from '../wire/scope.ts'
+import { rejectUnknown } from '../schema/options.ts'
+import { isScope } from '../wire/scope.ts'
 import { isRecord } from './content.ts'
+
+export { nearest, rejectUnknown } from '../schema/options.ts'
 
 /** The kinds of things that are served; `server.catalog.remove` takes one of these words. */
 export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-template' | 'prompt'
@@ -15,6 +18,14 @@ export interface Icon {
   readonly sizes?: readonly string[]
   readonly theme?: 'light' | 'dark'
 }
+
+/** The names of everything that a `T` may have: all of them, and no other, or it does not compile. */
+export type Members<T> = Readonly<Record<keyof T, true>>
+
+/** Names of members, whosever. */
+type Names = Readonly<Record<string, true>>
+
+const icon: Members<Icon> = { src: true, mimeType: true, sizes: true, theme: true }
 
 /** Longest id, in characters: an MCP name of 64 less `execute_` and `_workflow`. */
 const MAX_ID = 48
@@ -50,18 +61,63 @@ export function requireText(owner: string, member: string, value: unknown): void
   throw new TypeError(`${owner} has ${member} ${show(value)}; write a string, or leave it out`)
 }
 
-/** A function, or a `TypeError` that shows how to write it. */
-export function requireFunction(owner: string, member: string, value: unknown, example: string): void {
-  if (typeof value !== 'function') {
-    throw new TypeError(`${owner} needs '${member}': a function, not ${show(value)}. Write ${example}`)
-  }
+/**
+ * Throws `TypeError` for a member of a definition that is none of `known`, by the nearest one. Only a plain
+ * object is looked at: an object of a class may keep its state in members of its own.
+ */
+export function rejectUnknownMembers(owner: string, definition: object, known: Names): void {
+  if (isPlain(definition)) rejectUnknown(owner, definition, Object.keys(known))
+}
+
+/** Whether an object was written as `{ … }`, or is of no class at all. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** What others call the function of a definition; an object of a class inherits it. */
+const elsewhere = ['handler', 'execute', 'call', 'invoke', 'run'] as const
+
+/** The name of a function in a definition that is none of the `known` ones; undefined where there is none. */
+export function strayFunction(definition: object, known: Names): string | undefined {
+  return [...Object.keys(definition), ...elsewhere]
+    .find((name) => !Object.hasOwn(known, name) && typeof Reflect.get(definition, name) === 'function')
+}
+
+/**
+ * Throws `TypeError` where `member` of a definition is no function: it shows how to write it, or names the
+ * one that was given under a name that is not `known`.
+ */
+export function requireFunction(
+  owner: string, member: string, definition: object, known: Names, example: string,
+): void {
+  const value: unknown = Reflect.get(definition, member)
+  if (typeof value === 'function') return
+  const other = value === undefined ? strayFunction(definition, known) : undefined
+  const remedy = other === undefined ? `Write ${example}` : `Rename its '${other}' to '${member}'`
+  throw new TypeError(`${owner} needs '${member}': a function, not ${show(value)}. ${remedy}`)
 }
 
 /** A definition object, or a `TypeError` that shows one. */
-export function requireDefinition(verb: string, value: unknown, example: string): void {
+export function requireDefinition(verb: string, value: unknown, example: string): asserts value is object {
   if (isRecord(value)) return
   throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
 }
+
+/** Throws `TypeError` where what is defined as one kind is of another, and says where it belongs. */
+export function requireKind(owner: string, kind: ServedKind, definition: object): void {
+  const given: unknown = Reflect.get(definition, 'kind')
+  if (given === undefined || given === kind || !isPlain(definition)) return
+  const list = typeof given === 'string' ? lists.get(given) : undefined
+  const remedy = list === undefined ? 'leave it out' : `put it into '${list}'`
+  throw new TypeError(`${owner} has the kind ${show(given)}; ${remedy}`)
+}
+
+/** The list of an offer that things of a kind belong to. */
+const lists: ReadonlyMap<string, string> = new Map<ServedKind, string>([
+  ['agent', 'agents'], ['group', 'groups'], ['tool', 'tools'], ['resource', 'resources'],
+  ['resource-template', 'resourceTemplates'], ['prompt', 'prompts'],
+])
 
 /** A time limit in milliseconds, or a `TypeError`. */
 export function requireTimeout(owner: string, value: unknown): void {
@@ -70,16 +126,38 @@ export function requireTimeout(owner: string, value: unknown): void {
   throw new TypeError(`${owner} has timeoutMs ${show(value)}; ${remedy}`)
 }
 
+/** A list of strings or nothing, or a `TypeError` that shows one. */
+export function requireTexts(owner: string, member: string, value: unknown, example: string): void {
+  if (value === undefined || isTexts(value)) return
+  throw new TypeError(`${owner} has ${member} ${show(value)}; write a list of strings, as in ${example}`)
+}
+
+/** A list of icons or nothing, or a `TypeError`. */
+export function requireIcons(owner: string, icons: unknown): void {
+  if (icons === undefined) return
+  const list: readonly unknown[] = Array.isArray(icons) ? icons : [undefined]
+  for (const one of list) {
+    if (!isRecord(one) || typeof one['src'] !== 'string') {
+      throw new TypeError(`${owner} has icons without a src; `
+        + `write icons: [{ src: 'https://example.com/a.png' }]`)
+    }
+    rejectUnknownMembers(`${owner}, in its icons,`, one, icon)
+  }
+}
+
 /** Scopes as a frozen list, or a `TypeError`. Left out: none. */
-export function scopesOf(owner: string, scopes: unknown): readonly string[] {
-  const list: unknown = scopes ?? []
-  if (!isStrings(list)) {
+export function scopesOf(owner: string, scopes: unknown = []): readonly string[] {
+  if (!isTexts(scopes)) {
     throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
   }
-  const odd = list.find((scope) => !isScope(scope))
-  if (odd === undefined) return Object.freeze([...list])
+  const odd = scopes.find((scope) => !isScope(scope))
+  if (odd === undefined) return Object.freeze([...scopes])
   const remedy = 'write one name for each string: visible ASCII without spaces, quotes and backslashes'
   throw new TypeError(`${owner} has the scope ${show(odd)}; ${remedy}`)
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 /** A value in an error message: short, and never a whole object. */

@@ -1,5 +1,6 @@
 /**
- * How a group answers: one agent after the other, all at once, or those that a router picks.
+ * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
+ * agent, or a group that answers in its own way.
  */
 import { answerOf, textAnswer } from './answer.ts'
 import { text } from './content.ts'
@@ -9,6 +10,9 @@ import type { Agent, Group } from './agent.ts'
 import type { AgentResult, Answer, Emit } from './answer.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
+
+/** Who answers in a group. */
+type Member = Agent | Group
 
 /** The detail of the `Fault` that a failing agent ends a group with. */
 export interface GroupFailure { readonly results: readonly AgentResult[] }
@@ -22,7 +26,7 @@ export async function runGroup(
   return sequence(service, group, pick(group, await group.mode(query, call)), query, call, emit)
 }
 
-function pick(group: Group, choice: unknown): readonly Agent[] {
+function pick(group: Group, choice: unknown): readonly Member[] {
   const names = Array.isArray(choice) && choice.length > 0 ? choice : [choice]
   return names.map((name: unknown) => {
     const agent = group.agents.find((one) => one.id === name || one.name === name)
@@ -33,7 +37,7 @@ function pick(group: Group, choice: unknown): readonly Agent[] {
 }
 
 async function sequence(
-  service: Service, group: Group, agents: readonly Agent[], query: string, call: LiveCall,
+  service: Service, group: Group, agents: readonly Member[], query: string, call: LiveCall,
   emit: Emit | undefined,
 ): Promise<Answer> {
   const results: AgentResult[] = []
@@ -82,10 +86,11 @@ async function parallel(
 interface Attempt { readonly share: AgentResult; readonly answer?: Answer }
 
 async function attempt(
-  service: Service, group: Group, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined,
+  service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
 ): Promise<Attempt> {
   try {
-    const answer = await answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+    const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit)
+      : await answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { share: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
     }

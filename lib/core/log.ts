@@ -40,18 +40,57 @@ export const verboseStderrLog: Log = (level, message, fields) => {
 export function formatLine(
   level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {},
 ): string {
-  let line = `${new Date().toISOString()} ${level} ${printable(message)}`
-  for (const [name, value] of Object.entries(fields)) {
-    if (name !== 'cause' && value !== undefined) line += ` ${name}=${printable(String(value))}`
-  }
+  const line = `${new Date().toISOString()} ${level} ${formatText(message, fields)}`
   return 'cause' in fields ? `${line}\n${stackOf(fields['cause'])}` : line
 }
 
-/** A logger that cannot hurt: what `log` throws is dropped, for a broken logger must not break a request. */
+/** The same without time, level and cause, for a logger that has its own way with them. */
+function formatText(message: string, fields: Readonly<Record<string, unknown>>): string {
+  let text = printable(message)
+  for (const [name, value] of Object.entries(fields)) {
+    if (name !== 'cause' && value !== undefined) text += ` ${name}=${printable(String(value))}`
+  }
+  return text
+}
+
+/**
+ * A logger as an object: `console`, and those that are shaped like it. Each line is one text with its fields
+ * in it; the cause of an error comes behind it as it is.
+ */
+export interface Logger {
+  debug(text: string, cause?: unknown): unknown
+  info(text: string, cause?: unknown): unknown
+  warn(text: string, cause?: unknown): unknown
+  error(text: string, cause?: unknown): unknown
+}
+
+/** What an author gave to be logged to. Throws `TypeError` for what cannot be. */
+export function logOf(given: Log | Logger | false): Log {
+  if (typeof given === 'function') return given
+  if (given === false) return () => {}
+  if (!isLogger(given)) {
+    throw new TypeError('log is no logger; write (level, message, fields) => {}, an object with debug, info, '
+      + 'warn and error as console is, or false')
+  }
+  return (level, message, fields = {}) => {
+    const text = formatText(message, fields)
+    const cause = 'cause' in fields ? [fields['cause']] as const : []
+    return given[level === 'warning' ? 'warn' : level](text, ...cause)
+  }
+}
+
+function isLogger(value: unknown): value is Logger {
+  return typeof value === 'object' && value !== null && ['debug', 'info', 'warn', 'error'].every(
+    (name) => typeof Reflect.get(value, name) === 'function',
+  )
+}
+
+/** A logger that cannot hurt: how `log` fails, now or later, is dropped, for it must not break a request. */
 export function quietly(log: Log): Log {
   return (level, message, fields) => {
     try {
-      log(level, message, fields)
+      const done: unknown = log(level, message, fields)
+      if (done instanceof Promise) done.catch(() => {})
     } catch {
       // There is nobody left to tell.
     }

@@ -6,11 +6,14 @@
  */
 import { completersOf } from './completion.ts'
 import { contentOf, isContent, isRecord, text } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireText, scopesOf, show } from './define.ts'
+import {
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
+  requireText, scopesOf, show,
+} from './define.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Icon } from './define.ts'
+import type { Icon, Members } from './define.ts'
 
 /** An argument of a prompt. Its value is always text. */
 export interface PromptArgument {
@@ -25,6 +28,10 @@ export interface PromptArgument {
 export interface PromptArgumentInput extends PromptArgument {
   /** Proposes values while a person types. */
   readonly complete?: Completer
+}
+
+const argumentMembers: Members<PromptArgumentInput> = {
+  name: true, title: true, description: true, required: true, complete: true,
 }
 
 /** The arguments that `get` receives: the required ones are there, the others may be. */
@@ -87,28 +94,45 @@ export interface Prompt {
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
+/** The names of a prompt's members. */
+export const promptMembers: Members<PromptDefinition> & { readonly kind: true } = {
+  name: true, title: true, description: true, arguments: true, icons: true, scopes: true, complete: true,
+  _meta: true, get: true, kind: true,
+}
+
+/** What a copy of a prompt has besides. */
+const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMembers, completers: true }
+
 const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead. */
+/**
+ * Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state. A copy
+ * of a prompt keeps its completers.
+ */
 export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   definition: PromptDefinition<A>,
 ): Prompt {
   requireDefinition('definePrompt', definition, EXAMPLE)
-  if (isPrompt(definition)) return definition
+  const copied = isPrompt(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as PromptDefinition
   const name = requireString('A prompt', 'name', given.name)
   const owner = `The prompt '${name}'`
   if (!NAME.test(name)) {
     throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
   }
-  requireFunction(owner, 'get', given.get, EXAMPLE)
+  requireKind(owner, 'prompt', given)
+  requireFunction(owner, 'get', given, promptMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? promptMembers : copyMembers)
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
+  requireIcons(owner, given.icons)
   const inputs = argumentsOf(name, owner, given.arguments)
-  const { complete, ...rest } = given
+  const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
   return Object.freeze<Prompt>({
     ...rest,
     kind: 'prompt',
@@ -122,7 +146,8 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
 }
 
 function isPrompt(definition: object): definition is Prompt {
-  return 'kind' in definition && definition.kind === 'prompt' && Object.isFrozen(definition)
+  return 'kind' in definition && definition.kind === 'prompt'
+    && 'completers' in definition && definition.completers instanceof Map
 }
 
 function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly PromptArgumentInput[] {
@@ -137,8 +162,18 @@ function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly P
     const name = requireString(`An argument of the prompt '${prompt}'`, 'name', given)
     if (seen.has(name)) throw new TypeError(`${owner} has two arguments named '${name}'; rename one of them`)
     seen.add(name)
+    checkArgument(`The argument '${name}' of the prompt '${prompt}'`, input)
   }
   return inputs
+}
+
+function checkArgument(owner: string, input: PromptArgumentInput): void {
+  rejectUnknownMembers(owner, input, argumentMembers)
+  requireText(owner, 'title', input.title)
+  requireText(owner, 'description', input.description)
+  const required: unknown = input.required
+  if (required === undefined || typeof required === 'boolean') return
+  throw new TypeError(`${owner} has required ${show(required)}; write true or false`)
 }
 
 function argumentOf({ complete, ...argument }: PromptArgumentInput): PromptArgument {

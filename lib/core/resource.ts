@@ -8,12 +8,15 @@
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, isRecord } from './content.ts'
-import { requireDefinition, requireFunction, requireString, requireText, scopesOf, show } from './define.ts'
+import {
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
+  requireText, scopesOf, show,
+} from './define.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
 import type { Annotations, ResourceContents } from './content.ts'
-import type { Icon } from './define.ts'
+import type { Icon, Members } from './define.ts'
 
 /** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
 export interface ContentsInput {
@@ -92,6 +95,27 @@ export interface ResourceTemplate extends About {
   readonly read: (variables: Variables, call: Call) => unknown
 }
 
+const aboutMembers: Members<About> = {
+  name: true, title: true, description: true, mimeType: true, annotations: true, icons: true, _meta: true,
+}
+
+/** The names of a resource's members. */
+export const resourceMembers: Members<Resource> = {
+  ...aboutMembers, uri: true, size: true, scopes: true, read: true, kind: true,
+}
+
+/** The names of a template's members. */
+export const templateMembers: Members<ResourceTemplateDefinition> & { readonly kind: true } = {
+  ...aboutMembers, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
+}
+
+/** What a copy of a template has besides. */
+const copyMembers: Members<ResourceTemplate> & Members<ResourceTemplateDefinition> = {
+  ...templateMembers, matcher: true, completers: true,
+}
+
+const notes: Members<Annotations> = { audience: true, priority: true, lastModified: true }
+
 const EXAMPLE = `{ uri: 'docs://readme', name: 'readme', mimeType: 'text/markdown', read: () => '# Hello' }`
 
 const TEMPLATE_EXAMPLE = `{ uriTemplate: 'docs://{page}', name: 'page', read: ({ page }) => 'About ' + page }`
@@ -99,7 +123,10 @@ const TEMPLATE_EXAMPLE = `{ uriTemplate: 'docs://{page}', name: 'page', read: ({
 /** RFC 3986 §3.1. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** Checks and freezes a resource. Throws `TypeError` with a sentence that says what to write instead. */
+/**
+ * Checks and freezes a resource. Throws `TypeError` with a sentence that says what to write instead, also for
+ * a member that is not known; an object of a class may have members of its own, which are its state.
+ */
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
   requireDefinition('defineResource', definition, EXAMPLE)
   if ('kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)) return definition
@@ -110,8 +137,10 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
     throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
   }
   const name = requireString(owner, 'name', given.name)
-  requireFunction(owner, 'read', given.read, EXAMPLE)
-  checkTexts(owner, given)
+  requireKind(owner, 'resource', given)
+  requireFunction(owner, 'read', given, resourceMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, resourceMembers)
+  checkAbout(owner, given)
   if (given.size !== undefined && !(Number.isSafeInteger(given.size) && given.size >= 0)) {
     throw new TypeError(`${owner} has size ${show(given.size)}; write its bytes, or leave it out`)
   }
@@ -125,24 +154,26 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
   })
 }
 
-/** Checks and freezes a template. Throws `TypeError` with a sentence that says what to write instead. */
+/** Checks and freezes a template, as `defineResource` does. A copy of a template keeps its completers. */
 export function defineResourceTemplate(
   definition: ResourceTemplateDefinition | ResourceTemplate,
 ): ResourceTemplate {
   requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE)
-  const isDone = 'kind' in definition && definition.kind === 'resource-template'
-  if (isDone && Object.isFrozen(definition)) return definition
+  const copied = isTemplate(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ResourceTemplateDefinition
   const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
   const owner = `The resource template '${uriTemplate}'`
   const name = requireString(owner, 'name', given.name)
-  requireFunction(owner, 'read', given.read, TEMPLATE_EXAMPLE)
-  checkTexts(owner, given)
+  requireKind(owner, 'resource-template', given)
+  requireFunction(owner, 'read', given, templateMembers, TEMPLATE_EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? templateMembers : copyMembers)
+  checkAbout(owner, given)
   const matcher = parseTemplate(uriTemplate)
   if (matcher.variables.length === 0) {
     throw new TypeError(`${owner} has no variable; write one, as in 'docs://{page}', or use defineResource`)
   }
-  const { complete, ...rest } = given
+  const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
   return Object.freeze<ResourceTemplate>({
     ...rest,
     kind: 'resource-template',
@@ -155,10 +186,23 @@ export function defineResourceTemplate(
   })
 }
 
-function checkTexts(owner: string, about: About): void {
+function isTemplate(definition: object): definition is ResourceTemplate {
+  return 'kind' in definition && definition.kind === 'resource-template'
+    && 'completers' in definition && definition.completers instanceof Map
+}
+
+function checkAbout(owner: string, about: About): void {
   requireText(owner, 'title', about.title)
   requireText(owner, 'description', about.description)
   requireText(owner, 'mimeType', about.mimeType)
+  requireIcons(owner, about.icons)
+  const { annotations } = about
+  if (annotations === undefined) return
+  if (!isRecord(annotations)) {
+    throw new TypeError(`${owner} has annotations ${show(annotations)}; `
+      + `write { audience: ['user'], priority: 0.5 }`)
+  }
+  rejectUnknownMembers(`${owner}, in its annotations,`, annotations, notes)
 }
 
 /** What a definition says of its contents: it stands where the contents themselves say nothing. */

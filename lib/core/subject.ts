@@ -1,13 +1,14 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
-import { defineAgent, defineGroup } from './agent.ts'
+import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
 import { isRecord } from './content.ts'
-import { show } from './define.ts'
-import { definePrompt } from './prompt.ts'
-import { defineResource, defineResourceTemplate } from './resource.ts'
-import { defineTool } from './tool.ts'
+import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.ts'
+import { definePrompt, promptMembers } from './prompt.ts'
+import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
+import { defineTool, toolMembers } from './tool.ts'
 import type { Agent, AgentLike, Group, GroupDefinition } from './agent.ts'
+import type { Members, ServedKind } from './define.ts'
 import type { Prompt, PromptDefinition } from './prompt.ts'
 import type {
   Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
@@ -37,7 +38,8 @@ export interface Offer {
 }
 
 /** One thing of any kind. */
-type Thing = AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
+export type Thing =
+  | AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
 
 /** What `launch` takes: one thing, a list of things, or things by kind. */
 export type Subject = Thing | Offer | readonly Thing[]
@@ -55,7 +57,7 @@ export interface Defined {
 /** Defines what an offer holds. */
 export function define(offer: Offer): Defined {
   return {
-    agents: listOf('agents', offer.agents).map(defineAgent),
+    agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
     groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
     tools: listOf('tools', offer.tools).map((tool) => defineTool(tool)),
     resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
@@ -70,41 +72,86 @@ export function define(offer: Offer): Defined {
  * group already. Throws `TypeError` for what can be none of the kinds.
  */
 export function sortOut(subject: Subject, name: string): Defined {
-  const offer = isOffer(subject) ? subject : undefined
-  const things: readonly unknown[] = offer === undefined ? [subject].flat() : []
-  const sorted = {
-    agents: [...offer?.agents ?? []],
-    groups: [...offer?.groups ?? []],
-    tools: [...offer?.tools ?? []],
-    resources: [...offer?.resources ?? []],
-    resourceTemplates: [...offer?.resourceTemplates ?? []],
-    prompts: [...offer?.prompts ?? []],
+  if (isOffer(subject)) {
+    rejectUnknown('What is served', subject, Object.keys(offered))
+    return define(subject)
   }
-  for (const thing of things) {
-    if (typeof thing === 'function') sorted.agents.push(thing as AgentLike)
-    else if (!isRecord(thing)) throw new TypeError(unfit(thing))
-    else if ('agents' in thing) sorted.groups.push(thing as unknown as GroupDefinition)
-    else if (thing['kind'] === 'tool' || 'inputSchema' in thing) {
-      sorted.tools.push(thing as unknown as ToolLike)
-    }
-    else if ('uriTemplate' in thing) sorted.resourceTemplates.push(thing as unknown as ResourceTemplateLike)
-    else if ('uri' in thing && 'read' in thing) sorted.resources.push(thing as unknown as ResourceLike)
-    else if ('get' in thing && !('run' in thing)) sorted.prompts.push(thing as unknown as PromptLike)
-    else if (typeof thing['run'] === 'function') sorted.agents.push(thing as unknown as AgentLike)
-    else throw new TypeError(unfit(thing))
+  const things: readonly unknown[] = [subject].flat()
+  const all = things.map(defineThing)
+  const defined = {
+    agents: all.filter((thing) => thing.kind === 'agent'),
+    groups: all.filter((thing) => thing.kind === 'group'),
+    tools: all.filter((thing) => thing.kind === 'tool'),
+    resources: all.filter((thing) => thing.kind === 'resource'),
+    resourceTemplates: all.filter((thing) => thing.kind === 'resource-template'),
+    prompts: all.filter((thing) => thing.kind === 'prompt'),
   }
-  const defined = define(sorted)
   if (!Array.isArray(subject) || defined.groups.length > 0 || defined.agents.length < 2) return defined
   return { ...defined, groups: [defineGroup({ name, agents: defined.agents })] }
 }
 
-/** The members by which an offer is told from a definition. */
-const offered = ['tools', 'groups', 'resources', 'resourceTemplates', 'prompts'] as const
+/** Defines one thing of any kind. Throws `TypeError` for what can be none. */
+export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
+  switch (kindOf(thing)) {
+    case 'agent': return defineAgent(thing as AgentLike)
+    case 'group': return defineGroup(thing as GroupDefinition)
+    case 'tool': return defineTool(thing as ToolLike)
+    case 'resource': return defineResource(thing as ResourceLike)
+    case 'resource-template': return defineResourceTemplate(thing as ResourceTemplateLike)
+    case 'prompt': return definePrompt(thing as PromptLike)
+  }
+}
 
+const kinds: ReadonlySet<unknown> = new Set<ServedKind>([
+  'agent', 'group', 'tool', 'resource', 'resource-template', 'prompt',
+])
+
+/** What only a tool has, besides its schema. */
+const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task'])
+
+/**
+ * What a thing is by what it has; the sentence about what it lacks is its definition's own. An object of a
+ * class may have members of its own, so fewer of them tell.
+ */
+function kindOf(thing: unknown): ServedKind {
+  if (typeof thing === 'function') return 'agent'
+  if (!isRecord(thing)) throw new TypeError(unfit(thing))
+  if (isServedKind(thing['kind'])) return thing['kind']
+  if ('agents' in thing) return 'group'
+  if ('inputSchema' in thing) return 'tool'
+  if ('uriTemplate' in thing) return 'resource-template'
+  if ('uri' in thing && (isPlain(thing) || 'read' in thing)) return 'resource'
+  if (isPlain(thing) && isTooling(Object.keys(thing))) return 'tool'
+  if ('get' in thing && !('run' in thing)) return 'prompt'
+  if ('run' in thing) return 'agent'
+  if (typeof thing['name'] === 'string' && strayFunction(thing, {}) !== undefined) return 'agent'
+  throw new TypeError(unfit(thing))
+}
+
+/** Whether members are a tool's, its schema misspelled included. */
+function isTooling(members: readonly string[]): boolean {
+  return members.some((member) => tooling.has(member) || nearest(member, ['inputSchema']) !== undefined)
+}
+
+function isServedKind(kind: unknown): kind is ServedKind {
+  return kinds.has(kind)
+}
+
+/** The members of an offer, by which it is told from a definition. */
+export const offered: Members<Offer> = {
+  agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
+}
+
+/** The names of all members of all definitions. */
+export const definitionMembers: ReadonlySet<string> = new Set([
+  agentMembers, groupMembers, toolMembers, resourceMembers, templateMembers, promptMembers,
+].flatMap((members) => Object.keys(members)))
+
+/** Whether a subject is things by kind. A group has agents too, but a name as well. */
 function isOffer(subject: Subject): subject is Offer {
   if (!isRecord(subject) || 'run' in subject) return false
-  // A group has agents too, but a name as well.
-  return offered.some((member) => member in subject) || ('agents' in subject && !('name' in subject))
+  const found = Object.keys(offered).filter((member) => member in subject)
+  return found.some((member) => member !== 'agents' || !('name' in subject))
 }
 
 function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
@@ -113,6 +160,11 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
 }
 
 function unfit(thing: unknown): string {
+  for (const name of isRecord(thing) ? Object.keys(thing) : []) {
+    const meant = nearest(name, Object.keys(offered))
+    if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`
+    if (meant !== undefined) return `Cannot serve an object with '${name}'; did you mean '${meant}'?`
+  }
   return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, `
     + `defineGroup, defineTool, defineResource, defineResourceTemplate or definePrompt`
 }

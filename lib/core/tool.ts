@@ -1,18 +1,19 @@
 /**
  * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
- * frozen. How it is called is in `operations.ts`.
+ * frozen. How it is called is in `call-tool.ts`.
  */
 import { contract, isStandard } from '../schema/standard.ts'
 import { blockOf, contentOf, isContent, isRecord, text } from './content.ts'
 import {
-  requireDefinition, requireFunction, requireString, requireText, requireTimeout, scopesOf, show,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
+  requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Icon } from './define.ts'
+import type { Icon, Members } from './define.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
@@ -21,6 +22,10 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean
   readonly idempotentHint?: boolean
   readonly openWorldHint?: boolean
+}
+
+const hints: Members<ToolAnnotations> = {
+  title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true,
 }
 
 /** A whole result, as an author may give it. */
@@ -101,15 +106,28 @@ export interface Tool {
   readonly run: (args: unknown, call: Call) => unknown
 }
 
+/** The names of a tool's members. */
+export const toolMembers: Members<ToolDefinition> = {
+  name: true, title: true, description: true, inputSchema: true, validate: true, outputSchema: true,
+  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, _meta: true, run: true, kind: true,
+}
+
+/** What a copy of a tool has in the place of its schemas. */
+const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...toolMembers, input: true, output: true }
+
 const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
   + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
 
-const NAME = /^[A-Za-z0-9_.-]{1,64}$/
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
 /** What a tool without arguments takes: an object with nothing in it. */
 const noArguments = { type: 'object', additionalProperties: false } as const
 
-/** Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead. */
+/**
+ * Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state. A copy
+ * of a tool with other members, `{ ...tool, name: 'other' }`, keeps its schemas.
+ */
 export function defineTool<
   const S extends Schema = typeof noArguments,
   V extends StandardSchema = never,
@@ -117,23 +135,29 @@ export function defineTool<
   const R extends ToolOutput<O> = ToolOutput<O>,
 >(definition: ToolDefinition<S, V, O, R> | Tool): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
-  if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
+  const copied = isMade(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ToolDefinition
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
   if (!NAME.test(name)) {
-    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
+    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ . -`)
   }
-  requireFunction(owner, 'run', given.run, EXAMPLE)
+  requireKind(owner, 'tool', given)
+  requireFunction(owner, 'run', given, toolMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? toolMembers : copyMembers)
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)
+  requireIcons(owner, given.icons)
+  checkAnnotations(owner, given.annotations)
   const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
   if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
     throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
   }
-  const input = validate === undefined ? schemaOf(owner, 'inputSchema', inputSchema ?? noArguments, 'input')
-    : besideOf(owner, inputSchema, validate)
+  const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
+    : copied !== undefined && inputSchema === undefined ? copied.input
+    : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
   if (input.json['type'] !== 'object') {
     const remedy = `write { type: 'object', properties: { … } }`
     throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
@@ -144,11 +168,30 @@ export function defineTool<
     name,
     description: given.description ?? '',
     input,
-    output: outputSchema === undefined ? undefined : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
+    output: outputSchema === undefined ? copied?.output
+      : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
     scopes: scopesOf(owner, given.scopes),
     task,
     run: (args, call) => given.run(args, call),
   })
+}
+
+function isMade(definition: object): definition is Tool {
+  return 'kind' in definition && definition.kind === 'tool'
+    && 'input' in definition && isRecord(definition.input) && typeof definition.input['check'] === 'function'
+}
+
+function checkAnnotations(owner: string, annotations: unknown): void {
+  if (annotations === undefined) return
+  if (!isRecord(annotations)) {
+    throw new TypeError(`${owner} has annotations ${show(annotations)}; write { readOnlyHint: true }`)
+  }
+  rejectUnknownMembers(`${owner}, in its annotations,`, annotations, hints)
+  for (const [name, value] of Object.entries(annotations)) {
+    if (value === undefined || typeof value === (name === 'title' ? 'string' : 'boolean')) continue
+    const remedy = name === 'title' ? 'a string' : 'true or false'
+    throw new TypeError(`${owner} has ${name} ${show(value)} in its annotations; write ${remedy}`)
+  }
 }
 
 /** A JSON Schema for clients, beside a Standard Schema that checks. */

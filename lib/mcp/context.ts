@@ -57,6 +57,7 @@ export class McpContext {
     this.sessions = new Sessions(service.limits, this.replay)
     this.#tools = toolTable(service)
     this.#noteTasks()
+    service.catalog.onCheck(() => { toolTable(service) })
     service.catalog.onChange(() => {
       this.#tools = toolTable(service)
       this.#noteTasks()

@@ -60,7 +60,7 @@ const known = [...usual.keys(), 'schemas']
 
 /** The options with the defaults. Throws a TypeError for one that is not known, or not of its type. */
 export function limits(options: CompileOptions): Limits {
-  rejectUnknown('compile has no option', options, known)
+  rejectUnknown('compile', options, known)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const isFlag = typeof usual.get(name) === 'boolean'

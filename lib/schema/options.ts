@@ -1,46 +1,81 @@
 /**
- * Names that nobody knows, in options or in a definition: each is an author's mistake, and is told with the
- * name that was probably meant.
+ * Names that a person wrote, against the names that there are: an option that nobody knows is refused, with
+ * the one that was probably meant. Knows nothing of what an option is for.
  */
-import { cut } from './error.ts'
 
-/** How many letters may be wrong: left out, put in, replaced, or swapped with the next. */
-const MAX_DISTANCE = 2
-/** Bytes of a list of names in a message. */
-const MAX_LIST = 400
+/** What one sentence shows, in characters. */
+const MAX_OWNER = 80
+const MAX_NAME = 40
+const MAX_LIST = 600
 
 /**
- * Throws a TypeError for the first name in `given` that is not known. `owner` starts the sentence:
- * `compile has no option` gives `compile has no option 'fromats'; did you mean 'formats'?`.
+ * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even where
+ * its value is undefined. The sentence, of less than 1 KiB, begins with `owner` and names the nearest known one,
+ * or all of them. Symbols are nobody's options.
  */
 export function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const [nearest] = known
-      .map((one) => ({ one, off: distance(one.toLowerCase(), name.slice(0, 64).toLowerCase()) }))
-      .filter(({ one, off }) => off <= MAX_DISTANCE && off < one.length - 1)
-      .sort((a, b) => a.off - b.off)
-    const remedy = nearest === undefined
-      ? `known are ${cut(known.map((one) => `'${one}'`).join(', '), MAX_LIST)}`
-      : `did you mean '${nearest.one}'?`
-    throw new TypeError(`${owner} '${cut(name, 64)}'; ${remedy}`)
+    const meant = nearest(name, known)
+    const remedy = meant === undefined ? `it has ${listOf(known)}` : `did you mean '${meant}'?`
+    throw new TypeError(`${cut(owner, MAX_OWNER)} has no option '${cut(name, MAX_NAME)}'; ${remedy}`)
   }
 }
 
-/** The Damerau–Levenshtein distance, of which no letter is part of two swaps. */
-function distance(one: string, other: string): number {
-  let before: number[] = []
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const isSame = one[i - 1] === other[j - 1]
-      const isSwapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
-      const swapped = isSwapped ? before[j - 2]! + 1 : Infinity
-      next[j] = Math.min(row[j - 1]! + (isSame ? 0 : 1), row[j]! + 1, next[j - 1]! + 1, swapped)
-    }
-    before = row
-    row = next
+/**
+ * The known name that a wrong one was probably meant to be: the same but for capitals, else the first of those
+ * that at most two slips of the keyboard lead to. Undefined where none is near.
+ */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const wrong = name.toLowerCase()
+  let best: string | undefined
+  let least = 3
+  for (const one of known) {
+    const right = one.toLowerCase()
+    // Two slips make any name of two letters out of any other.
+    const most = Math.min(least, wrong.length, right.length)
+    if (Math.abs(wrong.length - right.length) >= most) continue
+    const slips = slipsBetween(wrong, right)
+    if (slips >= most) continue
+    best = one
+    least = slips
   }
-  return row[other.length]!
+  return best
+}
+
+/** Letters put in, left out, changed or swapped with the next: the distance of Damerau and Levenshtein. */
+function slipsBetween(a: string, b: string): number {
+  let before: readonly number[] = []
+  let above: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      let slips = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (isSame ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        slips = Math.min(slips, before[j - 2]! + 1)
+      }
+      row.push(slips)
+    }
+    before = above
+    above = row
+  }
+  return above[b.length]!
+}
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return 'none'
+  let text = ''
+  for (const [index, name] of names.entries()) {
+    const next = index === 0 ? name : `${text}, ${name}`
+    if (next.length > MAX_LIST) return `${text} and ${names.length - index} more`
+    text = next
+  }
+  return text
+}
+
+/** A text of somebody's own, as part of a sentence: short, and on one line. */
+function cut(text: string, length: number): string {
+  const line = text.replace(/\p{C}+/gu, ' ')
+  return line.length > length ? `${line.slice(0, length)}…` : line
 }

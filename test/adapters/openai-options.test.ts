@@ -55,7 +55,7 @@ const untyped: readonly (readonly [options: unknown, message: RegExp])[] = [
   [{ baseURL: 'http://127.0.0.1/v1' }, /^openaiAgent has no option 'baseURL'; did you mean 'baseUrl'\?$/],
   [{ base_url: 'http://127.0.0.1/v1' }, /did you mean 'baseUrl'\?$/],
   [{ temprature: 1 }, /did you mean 'temperature'\?$/],
-  [{ system: 'Be brief' }, /^openaiAgent has no option 'system'; (?:did you mean|known are) '/],
+  [{ system: 'Be brief' }, /^openaiAgent has no option 'system'; it has name, /],
   [{ tool: [now] }, /did you mean 'tools'\?$/],
   [{ max_tokens: 5 }, /did you mean 'maxTokens'\?$/],
   [{ maxStep: 5 }, /did you mean 'maxSteps'\?$/],

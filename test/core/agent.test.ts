@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../lib/core/agent.ts'
+import { defineAgent, defineGroup, everybodyIn } from '../../lib/core/agent.ts'
+import { defineTool } from '../../lib/core/tool.ts'
 import type { AgentDefinition, Call, GroupDefinition } from '../../lib/index.ts'
 
 const run = (): string => 'ok'
@@ -31,6 +32,22 @@ test('an object with methods and state can be an agent', () => {
   assert.deepEqual([agent.run('', noCall), agent.run('', noCall)], ['1', '2'])
 })
 
+test('an object of a class says what it lacks, and keeps what is its own', () => {
+  class Robot {
+    readonly name = 'Robot'
+    readonly apikey = 'its own business'
+    execute(): string { return '' }
+  }
+  assert.throws(() => defineAgent(new Robot() as never), /needs 'run'.* Rename its 'execute' to 'run'$/)
+})
+
+test('a copy of an agent or a group with other members is one too', () => {
+  const agent = defineAgent({ name: 'Helper', run, version: '2.0.0' })
+  const copy = defineAgent({ ...agent, id: 'other', description: 'Another.' })
+  assert.deepEqual([copy.id, copy.version, copy.description], ['other', '2.0.0', 'Another.'])
+  assert.equal(defineGroup({ ...defineGroup({ name: 'Desk', agents: [agent] }), id: 'other' }).id, 'other')
+})
+
 const brokenAgents: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineAgent takes an object, not undefined\. Write defineAgent\(\{ name: 'Helper'/],
   ['Helper', /defineAgent takes an object, not "Helper"/],
@@ -51,6 +68,28 @@ const brokenAgents: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Helper', run, skills: [{ id: 'a' }] },
     /has skills without id, name or description; write skills: \[\{ id/],
   [{ name: 'Helper', run, skills: 'sums' }, /has skills without id/],
+  [{ name: 'Helper', handler: run },
+    /The agent 'Helper' needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
+  [{ name: 'Helper', execute: run }, /Rename its 'execute' to 'run'$/],
+  [{ name: 'Helper', call: run }, /Rename its 'call' to 'run'$/],
+  [{ name: 'Helper', run: null, handler: run }, /needs 'run': a function, not null\. Write \{ name/],
+  [{ name: 'Helper', run, descripton: 'x' },
+    /^The agent 'Helper' has no option 'descripton'; did you mean 'description'\?$/],
+  [{ name: 'Helper', run, timeoutms: undefined }, /has no option 'timeoutms'; did you mean 'timeoutMs'\?/],
+  [{ name: 'Helper', run, model: 'x' },
+    /has no option 'model'; it has name, id, description, version, run, skills,/],
+  [Object.assign(Object.create(null), { name: 'Helper', run, tiemoutMs: 1 }), /did you mean 'timeoutMs'\?/],
+  [{ name: 'Helper', run, kind: 'robot' }, /The agent 'Helper' has the kind "robot"; leave it out/],
+  [{ name: 'Helper', run, kind: 'tool' }, /has the kind "tool"; put it into 'tools'/],
+  [{ name: 'Helper', run, inputModes: 'text/plain' },
+    /has inputModes "text\/plain"; write a list of strings, as in \['text\/plain'\]/],
+  [{ name: 'Helper', run, outputModes: [7] }, /has outputModes an array; write a list of strings/],
+  [{ name: 'Helper', run, skills: [{ id: 'a', name: 'A', description: '', tag: [] }] },
+    /The skill 'a' of 'Helper' has no option 'tag'; did you mean 'tags'\?/],
+  [{ name: 'Helper', run, skills: [{ id: 'a', name: 'A', description: '', tags: 'x' }] },
+    /The skill 'a' of 'Helper' has tags "x"; write a list of strings, as in \['math'\]/],
+  [{ name: 'Helper', run, skills: [{ id: 'a', name: 'A', description: '', examples: [7] }] },
+    /The skill 'a' of 'Helper' has examples an array/],
 ]
 
 test('a mistake in an agent says what to write instead', () => {
@@ -80,6 +119,24 @@ test('a group defines its agents, says who they are, and is frozen', () => {
   assert.equal(defineGroup(group), group)
 })
 
+test('a group may hold groups, made or as they are written, and one agent may be in several', () => {
+  const shared = defineAgent(first)
+  const inner = defineGroup({ name: 'Inner', agents: [shared, second] })
+  const group = defineGroup({
+    name: 'Outer',
+    agents: [inner, { name: 'Other', agents: [shared], mode: 'parallel' }, { name: 'Third', run }],
+  })
+  const kinds = group.agents.map(({ kind, id }) => `${kind} ${id}`)
+  assert.deepEqual(kinds, ['group inner', 'group other', 'agent third'])
+  assert.equal(group.agents[0], inner)
+  const ids = everybodyIn(group).map(({ id }) => id)
+  assert.deepEqual(ids, ['inner', 'first', 'second', 'other', 'first', 'third'])
+  assert.equal(group.description, 'Runs Inner, Other, Third.')
+})
+
+const circle: { name: string; agents: unknown[] } = { name: 'Circle', agents: [] }
+circle.agents.push({ name: 'Around', agents: [circle] })
+
 const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineGroup takes an object, not undefined/],
   [{ agents: [first] }, /A group needs 'name'/],
@@ -93,6 +150,19 @@ const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[
     /has onAgentError "ignore"; write 'stop' or 'continue'/],
   [{ name: 'Desk', agents: [first], timeoutMs: -1 }, /has timeoutMs -1/],
   [{ name: 'Desk', agents: [first], description: [] }, /has description an array/],
+  [{ name: 'Desk', agents: [first], onagenterror: 'stop' },
+    /has no option 'onagenterror'; did you mean 'onAgentError'\?/],
+  [{ name: 'Desk', agents: [first], kind: 'agent' },
+    /The group 'Desk' has the kind "agent"; put it into 'agents'/],
+  [{ name: 'Desk', agent: [first] }, /The group 'Desk' has no option 'agent'; did you mean 'agents'\?/],
+  [{ name: 'Desk', agents: [defineAgent(first), { name: 'Inner', agents: [first] }] },
+    /The group 'Desk' has two agents with the id 'first' \('First' and 'First'\)/],
+  [{ name: 'Desk', agents: [{ name: 'Inner', agents: [{ name: 'Desk', run }] }] },
+    /The group 'Desk' has two agents with the id 'desk'/],
+  [{ name: 'Desk', agents: [{ name: 'Desk', run }] }, /The group 'Desk' has two agents with the id 'desk'/],
+  [{ name: 'Desk', agents: [first, { name: 'Inner', agents: [] }] }, /The group 'Inner' needs 'agents'/],
+  [{ name: 'Desk', agents: [defineTool({ name: 'add', run })] }, /The agent 'add' has the kind "tool"/],
+  [circle, /The group 'Circle' is a member of itself; take it out of its agents/],
   [{ name: 'Desk', agents: [first, { name: 'FIRST!', run }] },
     /two agents with the id 'first' \('First' and 'FIRST!'\); give one of them another name, or an id/],
 ]

@@ -6,6 +6,8 @@ import { definePrompt } from '../../lib/core/prompt.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/core/resource.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import type { Served } from '../../lib/core/catalog.ts'
+import type { ServedKind } from '../../lib/core/define.ts'
+import type { Thing } from '../../lib/core/subject.ts'
 
 const helper = defineAgent({ name: 'Helper', run: () => '' })
 const writer = defineAgent({ name: 'The Writer', run: () => '' })
@@ -47,6 +49,113 @@ test('a group brings its agents and is the root', () => {
   catalog.add(desk)
   assert.equal(catalog.root, desk)
   assert.deepEqual(catalog.agents, [helper, writer])
+})
+
+test('a group within a group is served too, behind the one that holds it', () => {
+  const catalog = new Catalog('test')
+  const outer = defineGroup({ name: 'Outer', agents: [desk, { name: 'Third', run: () => '' }] })
+  catalog.add(outer)
+  assert.equal(catalog.root, outer)
+  assert.deepEqual(catalog.groups, [outer, desk])
+  assert.deepEqual(catalog.agents.map(({ id }) => id), ['helper', 'the-writer', 'third'])
+  assert.equal(catalog.runnable('desk'), desk)
+})
+
+const definitions: readonly (readonly [given: Thing, kind: ServedKind, name: string])[] = [
+  [(prompt: string) => prompt, 'agent', 'assistant'],
+  [{ name: 'Helper', run: () => '' }, 'agent', 'helper'],
+  [{ name: 'Desk', agents: [() => ''] }, 'group', 'desk'],
+  [{ name: 'add', inputSchema: { type: 'object' }, run: () => 1 }, 'tool', 'add'],
+  [{ uri: 'docs://readme', name: 'readme', read: () => '' }, 'resource', 'docs://readme'],
+  [{ uriTemplate: 'docs://{page}', name: 'page', read: () => '' }, 'resource-template', 'docs://{page}'],
+  [{ name: 'review', get: () => '' }, 'prompt', 'review'],
+]
+
+test('a definition is defined when it is added', () => {
+  for (const [given, kind, name] of definitions) {
+    const catalog = new Catalog('test')
+    const told: unknown[] = []
+    catalog.onChange((change) => told.push(change))
+    catalog.add(given)
+    assert.deepEqual(told, [{ kind, name, change: 'added' }])
+    assert.equal(catalog.remove(kind, name), true)
+  }
+})
+
+const unfit: readonly (readonly [given: unknown, sentence: RegExp])[] = [
+  [{}, /^Cannot serve an object: write a function \(prompt\) => answer, or use defineAgent/],
+  [undefined, /^Cannot serve undefined/],
+  [[helper], /^Cannot serve an array/],
+  [{ tools: [add] }, /^Cannot serve lists as one thing; give each of its tools by itself$/],
+  [{ name: 'x', handler: () => '' }, /^The agent 'x' needs 'run'.* Rename its 'handler' to 'run'$/],
+  [{ name: 'x', run: () => '', verison: '1' },
+    /^The agent 'x' has no option 'verison'; did you mean 'version'\?$/],
+]
+
+test('what is nothing to serve, or no kind, says what to write, and changes nothing', () => {
+  const catalog = new Catalog('test')
+  catalog.onChange(() => assert.fail('nothing has changed'))
+  for (const [given, message] of unfit) {
+    assert.throws(() => catalog.add(given as never), { name: 'TypeError', message })
+  }
+  const message = /^catalog\.remove takes a kind, not "tools"; write 'agent', 'group', 'tool', 'resource', /
+  assert.throws(() => catalog.remove('tools' as never, 'add'), { name: 'TypeError', message })
+  assert.throws(() => catalog.remove('tool', undefined as never), /catalog\.remove needs 'name': a non-empty/)
+  assert.throws(() => catalog.updated(7 as never), /catalog\.updated needs 'uri': a non-empty string, not 7/)
+})
+
+test('a group of which one id is taken brings nobody', () => {
+  const catalog = new Catalog('test')
+  catalog.add(helper)
+  catalog.onChange(() => assert.fail('nothing has changed'))
+  const groups = [
+    { name: 'Desk', agents: [writer, { name: 'Helper', run: () => '' }] },
+    { name: 'Helper', agents: [writer] },
+    { name: 'Desk', agents: [writer, { name: 'Inner', agents: [{ name: 'Helper', run: () => '' }] }] },
+  ]
+  for (const group of groups) {
+    assert.throws(() => catalog.add(group), /test has two agents with the id 'helper'/)
+  }
+  assert.deepEqual(catalog.agents, [helper])
+  assert.deepEqual(catalog.groups, [])
+})
+
+test('whoever is there already is not added again', () => {
+  const catalog = new Catalog('test')
+  catalog.add(desk)
+  const told: unknown[] = []
+  catalog.onChange((change) => told.push(change))
+  catalog.add(helper)
+  catalog.add(desk)
+  assert.deepEqual(told, [])
+  catalog.add(defineGroup({ name: 'Other', agents: [helper] }))
+  assert.deepEqual(catalog.agents, [helper, writer])
+})
+
+test('the id of an agent that a group still runs stays taken', () => {
+  const catalog = new Catalog('test')
+  catalog.add(desk)
+  assert.equal(catalog.remove('agent', 'helper'), true)
+  assert.deepEqual(catalog.agents, [writer])
+  assert.throws(() => catalog.add({ name: 'Helper', run: () => '' }), /two agents with the id 'helper'/)
+  catalog.add(helper)
+  assert.deepEqual(catalog.agents, [writer, helper])
+  assert.equal(catalog.remove('group', 'desk'), true)
+  assert.deepEqual(catalog.agents, [writer, helper])
+})
+
+test('what a door could not serve is not added', () => {
+  const catalog = new Catalog('test')
+  catalog.onChange(() => assert.fail('nothing has changed'))
+  let seen = 0
+  const leave = catalog.onCheck(() => {
+    seen = catalog.agents.length + catalog.groups.length
+    throw new TypeError('No room')
+  })
+  assert.throws(() => catalog.add(desk), { message: 'No room' })
+  assert.equal(seen, 3)
+  assert.deepEqual([catalog.agents, catalog.groups, catalog.root], [[], [], undefined])
+  leave()
 })
 
 test('listeners are told by the name by which a thing is removed, until they leave', () => {

@@ -41,6 +41,19 @@ const working: readonly (readonly [
   ['as a router says, by name', { agents: [a, b, c], mode: async () => 'C' }, 'c(q)', 'C c(q)'],
   ['several, as a router says', { agents: [a, b, c], mode: () => ['c', 'a'] }, 'a(c(q))',
     'C c(q), A a(c(q))'],
+  ['a group within a group', { agents: [a, { name: 'Inner', agents: [b, c] }] }, 'c(b(a(q)))',
+    'A a(q), Inner c(b(a(q)))'],
+  ['groups within a group in parallel', {
+    mode: 'parallel',
+    agents: [{ name: 'Inner', agents: [a, b] }, { name: 'Other', agents: [c], mode: () => 'c' }],
+  }, 'b(a(q))\n\nc(q)', 'Inner b(a(q)), Other c(q)'],
+  ['a group that a router picks', { agents: [a, { name: 'Inner', agents: [b, c] }], mode: () => 'inner' },
+    'c(b(q))', 'Inner c(b(q))'],
+  ['until one asks within', { agents: [{ name: 'Inner', agents: [asking, a] }, c] }, 'Which?', 'Inner Which?',
+    'input-required'],
+  ['past a group that fails', {
+    agents: [a, { name: 'Inner', agents: [failing] }, c], onAgentError: 'continue',
+  }, 'c(a(q))', 'A a(q), Inner !Failing failed: No ink, C c(a(q))'],
   ['until one asks', { agents: [a, asking, c] }, 'Which?', 'A a(q), Asking Which?', 'input-required'],
   ['in parallel, where one asks', { agents: [a, asking], mode: 'parallel' }, 'a(q)\n\nWhich?',
     'A a(q), Asking Which?', 'input-required'],
@@ -73,6 +86,8 @@ const stopping: readonly (readonly [
   what: string, group: Omit<GroupDefinition, 'name'>, message: string, who: string,
 ])[] = [
   ['in sequence', { agents: [a, failing, c] }, 'Failing failed: No ink', 'A a(q), Failing !No ink'],
+  ['within a group', { agents: [a, { name: 'Inner', agents: [b, failing] }, c] },
+    'Inner failed: Failing failed: No ink', 'A a(q), Inner !Failing failed: No ink'],
   ['at one that rejects', { agents: [refusing, c] }, 'Refusing failed: Not that', 'Refusing !Not that'],
   ['at one that breaks', { agents: [broken, c] }, 'Broken failed: Internal error (request r-1)',
     'Broken !Internal error (request r-1)'],
@@ -122,6 +137,8 @@ test('what a group streams is what its last agent says', async () => {
     [{ agents: [a, b], mode: 'parallel' }, ['a(q)\n\nb(q)']],
     [{ agents: [asking, c] }, ['Which?']],
     [{ agents: [a, b], mode: () => 'a' }, ['a(q)']],
+    [{ agents: [a, { name: 'Inner', agents: [b, c] }] }, ['c(', 'b(a(q)))']],
+    [{ agents: [{ name: 'Inner', agents: [b, c] }, a] }, ['a(c(b(q)))']],
   ]
   for (const [group, expected] of rows) {
     const said: string[] = []
@@ -146,6 +163,10 @@ test('a group has the time that its agents may take together, unless it says oth
   const agents = [{ ...a, timeoutMs: 30 }, b]
   const rows: readonly (readonly [group: Partial<GroupDefinition>, ms: number])[] = [
     [{}, 130], [{ mode: 'parallel' }, 100], [{ mode: () => 'a' }, 130], [{ timeoutMs: 7 }, 7],
+    [{ agents: [{ name: 'Inner', agents }, c] }, 230],
+    [{ agents: [{ name: 'Inner', agents, timeoutMs: 7 }, c] }, 107],
+    [{ agents: [{ name: 'Inner', agents, mode: 'parallel' }, c] }, 200],
+    [{ agents: [{ name: 'Inner', agents }, c], mode: 'parallel' }, 130],
   ]
   for (const [more, ms] of rows) {
     assert.equal(timeoutOf(service, defineGroup({ name: 'Group', agents, ...more })), ms)

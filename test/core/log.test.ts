@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describe, formatLine, logLevelOf, quietly, stderrLog, verboseStderrLog } from '../../lib/core/log.ts'
+import {
+  describe, formatLine, logLevelOf, logOf, quietly, stderrLog, verboseStderrLog,
+} from '../../lib/core/log.ts'
 import type { Severity } from '../../lib/index.ts'
 
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /
@@ -71,6 +73,19 @@ test('standard error shows what is wrong, and for the asking what is informative
   assert.deepEqual(shown, ['warning a\n', 'error a\n', '-', 'info a\n', 'warning a\n', 'error a\n', '-'])
 })
 
-test('a logger that breaks hurts nobody', () => {
+test('a logger that breaks hurts nobody, now or later', async () => {
   quietly(() => { throw new Error('disk full') })('error', 'a')
+  quietly(async () => { throw new Error('disk full') })('error', 'a')
+  // A promise that nobody has handled would end the process here.
+  await new Promise((resolve) => setImmediate(resolve))
+})
+
+test('a logger is a function, an object like console, or none', () => {
+  const log = (): void => {}
+  assert.equal(logOf(log), log)
+  logOf(false)('error', 'a')
+  logOf(console)
+  for (const wrong of [undefined, null, true, 'stderr', {}, { debug: log, info: log, warn: log, error: 7 }]) {
+    assert.throws(() => logOf(wrong as never), /^TypeError: log is no logger; write \(level, message, f/)
+  }
 })

@@ -61,6 +61,14 @@ test('a completer stands beside its argument or by its name on the prompt', () =
   assert.deepEqual(prompt.arguments, [{ name: 'a' }, { name: 'b' }])
 })
 
+test('a copy of a prompt keeps its completers', () => {
+  const complete = (): readonly string[] => ['one']
+  const prompt = definePrompt({ name: 'p', arguments: [{ name: 'a', complete }], get: () => '' })
+  const copy = definePrompt({ ...prompt, name: 'q' })
+  assert.equal(copy.name, 'q')
+  assert.deepEqual([...copy.completers], [['a', complete]])
+})
+
 test('a mistake in a definition says what to write instead', () => {
   const get = (): string => ''
   const complete = (): readonly string[] => []
@@ -78,6 +86,18 @@ test('a mistake in a definition says what to write instead', () => {
     [{ name: 'p', get, complete: { b: complete } }, /completes 'b', .*it has none/],
     [{ name: 'p', get, arguments: [{ name: 'a', complete: 7 }] }, /completes 'a' with 7; write a function/],
     [{ name: 'p', get, arguments: [{ name: 'a', complete }], complete: { a: complete } }, /'a' twice/],
+    [{ name: 'p', run: get },
+      /The prompt 'p' needs 'get': a function, not undefined\. Rename its 'run' to 'get'$/],
+    [{ name: 'p', get, tittle: 'x' }, /The prompt 'p' has no option 'tittle'; did you mean 'title'\?/],
+    [{ name: 'p', get, kind: 'tool' }, /The prompt 'p' has the kind "tool"; put it into 'tools'/],
+    [{ name: 'p', get, kind: 'prompt', completers: {} }, /The prompt 'p' has no option 'completers'/],
+    [{ name: 'p', get, icons: [7] }, /has icons without a src/],
+    [{ name: 'p', get, arguments: [{ name: 'a', requierd: true }] },
+      /The argument 'a' of the prompt 'p' has no option 'requierd'; did you mean 'required'\?/],
+    [{ name: 'p', get, arguments: [{ name: 'a', required: 'yes' }] },
+      /has required "yes"; write true or false/],
+    [{ name: 'p', get, arguments: [{ name: 'a', title: 7 }] },
+      /The argument 'a' of the prompt 'p' has title 7/],
   ]
   for (const [given, message] of rows) {
     assert.throws(() => definePrompt(given as never), { name: 'TypeError', message })

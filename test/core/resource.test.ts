@@ -60,6 +60,18 @@ test('completers stand by the name of their variable', () => {
   assert.deepEqual([...template.completers], [['page', page]])
 })
 
+test('a copy of a resource or a template keeps what it had', () => {
+  const resource = defineResource({ uri: 'x:1', name: 'x', mimeType: 'text/plain', read: () => '' })
+  assert.equal(defineResource({ ...resource, uri: 'x:2' }).mimeType, 'text/plain')
+  const a = (): readonly string[] => ['one']
+  const template = defineResourceTemplate({
+    uriTemplate: 'x:{a}', name: 'x', read: () => '', complete: { a },
+  })
+  const copy = defineResourceTemplate({ ...template, uriTemplate: 'y:{a}' })
+  assert.equal(copy.matcher.match('y:1')?.['a'], '1')
+  assert.deepEqual([...copy.completers], [['a', a]])
+})
+
 test('a mistake in a definition says what to write instead', () => {
   const read = (): string => ''
   const resource = { uri: 'x:1', name: 'x', read }
@@ -72,6 +84,14 @@ test('a mistake in a definition says what to write instead', () => {
     [{ ...resource, read: 'text' }, /needs 'read': a function, not "text"\. Write \{ uri: /],
     [{ ...resource, mimeType: 7 }, /has mimeType 7; write a string, or leave it out/],
     [{ ...resource, size: -1 }, /has size -1; write its bytes/],
+    [{ uri: 'x:1', name: 'x', run: read }, /The resource 'x:1' needs 'read'.* Rename its 'run' to 'read'$/],
+    [{ ...resource, mimetype: 'a/b' },
+      /The resource 'x:1' has no option 'mimetype'; did you mean 'mimeType'\?/],
+    [{ ...resource, kind: 'tool' }, /The resource 'x:1' has the kind "tool"; put it into 'tools'/],
+    [{ ...resource, annotations: 7 }, /has annotations 7; write \{ audience: \['user'\], priority: 0\.5 \}/],
+    [{ ...resource, annotations: { audeince: [] } },
+      /The resource 'x:1', in its annotations, has no option 'audeince'; did you mean 'audience'\?/],
+    [{ ...resource, icons: 'a.png' }, /has icons without a src/],
     [defineResourceTemplate(template), /needs 'uri'/],
   ]
   for (const [given, message] of resources) {
@@ -84,6 +104,10 @@ test('a mistake in a definition says what to write instead', () => {
     [{ ...template, name: undefined }, /The resource template 'x:\{a\}' needs 'name'/],
     [{ ...template, title: {} }, /has title an object; write a string/],
     [{ ...template, read: undefined }, /needs 'read': a function/],
+    [{ ...template, completes: {} }, /'x:\{a\}' has no option 'completes'; did you mean 'complete'\?/],
+    [{ ...template, uri: 'x:1' }, /has no option 'uri'/],
+    [{ ...template, kind: 'resource' }, /has the kind "resource"; put it into 'resources'/],
+    [{ ...template, kind: 'resource-template', matcher: 7 }, /has no option 'matcher'/],
     [{ ...template, complete: { b: () => [] } }, /completes 'b', which is none of its arguments: it has a/],
     [{ ...template, complete: { a: ['one'] } }, /completes 'a' with an array; write a function/],
     [{ ...template, complete: () => [] }, /has complete a function; write complete: \{/],

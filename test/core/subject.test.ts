@@ -11,6 +11,15 @@ const resource = { uri: 'x:1', name: 'one', read: () => '' }
 const template = { uriTemplate: 'x:{n}', name: 'n', read: () => '' }
 const prompt = { name: 'hello', get: () => '' }
 
+/** An agent whose state has the names of other things. */
+class Instance {
+  readonly name = 'Instance'
+  readonly task = 'waiting'
+  readonly uri = 'x:1'
+  readonly title = 'Agent'
+  run(): string { return '' }
+}
+
 /** What came out, as the names by kind that are not empty. */
 function names(defined: Defined): Readonly<Record<string, readonly string[]>> {
   const lists: Readonly<Record<string, readonly { readonly name: string }[]>> = { ...defined }
@@ -34,6 +43,10 @@ test('each thing is known by what it has', () => {
       agents: ['Helper'], tools: ['add'], resources: ['one'], resourceTemplates: ['n'], prompts: ['hello'],
     }],
     [{ resources: [resource] }, { resources: ['one'] }],
+    [{ name: 'now', outputSchema: { type: 'number' }, run: () => 1 }, { tools: ['now'] }],
+    [{ name: 'now', annotations: { readOnlyHint: true }, run: () => 1 }, { tools: ['now'] }],
+    [{ name: 'now', task: 'optional', run: () => 1 }, { tools: ['now'] }],
+    [new Instance(), { agents: ['Instance'] }],
     [{ resourceTemplates: [template], prompts: [prompt] }, { resourceTemplates: ['n'], prompts: ['hello'] }],
   ]
   for (const [subject, expected] of rows) assert.deepEqual(names(sortOut(subject, 'all')), expected)
@@ -51,6 +64,24 @@ test('what can be none of the kinds says what to write', () => {
     assert.throws(() => sortOut(subject as never, 'all'), {
       name: 'TypeError', message: /^Cannot serve .*: write a function \(prompt\) => answer, or use/,
     })
+  }
+  const rows: readonly (readonly [subject: object, sentence: RegExp])[] = [
+    [{ tool: [tool] }, /^Cannot serve an object with 'tool'; did you mean 'tools'\?$/],
+    [{ Agents: [agent] }, /^Cannot serve an object with 'Agents'; did you mean 'agents'\?$/],
+    [{ tools: [tool], agent: [agent] }, /^What is served has no option 'agent'; did you mean 'agents'\?$/],
+    [{ tools: tool }, /^'tools' is an object; write a list, as in \{ tools: \[one\] \}/],
+    [{ name: 'a', handler: agent.run }, /^The agent 'a' needs 'run'.* Rename its 'handler' to 'run'$/],
+    [{ name: 'a', inputSchema: {}, execute: agent.run },
+      /^The tool 'a' needs 'run'.* Rename its 'execute' to 'run'$/],
+    [{ name: 'a', input_schema: {}, run: agent.run },
+      /^The tool 'a' has no option 'input_schema'; did you mean 'inputSchema'\?/],
+    [{ name: 'a', uri: 'x:1', handler: agent.run },
+      /^The resource 'x:1' needs 'read'.* Rename its 'handler' to 'read'$/],
+    [{ name: 'a', run: 'hi' }, /^The agent 'a' needs 'run': a function, not "hi"/],
+    [[agent, { name: 'b', run: agent.run, version: 7 }], /^The agent 'b' has version 7/],
+  ]
+  for (const [subject, message] of rows) {
+    assert.throws(() => sortOut(subject as never, 'all'), { name: 'TypeError', message })
   }
   assert.throws(() => define({ prompts: prompt as never }), {
     name: 'TypeError', message: /'prompts' is an object; write a list, as in \{ prompts: \[one\] \}/,

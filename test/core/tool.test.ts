@@ -42,12 +42,20 @@ const spelled: typeof standard = {
     jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
   },
 }
+test('a copy of a tool keeps its schemas, unless it brings its own', () => {
+  const inputSchema = { type: 'object', properties: { a: { type: 'number' } } } as const
+  const tool = defineTool({ name: 'add', inputSchema, outputSchema: { type: 'number' }, run })
+  const copy = defineTool({ ...tool, name: 'sum' })
+  assert.deepEqual([copy.name, copy.input, copy.output], ['sum', tool.input, tool.output])
+  const other = defineTool({ ...tool, inputSchema: { type: 'object' } } as unknown as ToolDefinition)
+  assert.deepEqual(other.input.json, { type: 'object' })
+})
 
 const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineTool takes an object, not undefined\. Write defineTool\(\{ name: 'add'/],
   [{ run }, /A tool needs 'name': a non-empty string/],
-  [{ name: 'a b', run }, /The tool 'a b' has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ \. -/],
-  [{ name: 'x'.repeat(65), run }, /has a name that clients refuse/],
+  [{ name: 'a b', run }, /The tool 'a b' has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ \. -/],
+  [{ name: 'x'.repeat(129), run }, /has a name that clients refuse/],
   [{ name: 'add' }, /The tool 'add' needs 'run': a function/],
   [{ name: 'add', run, title: 7 }, /has title 7; write a string/],
   [{ name: 'add', run, description: null }, /has description null; write a string/],
@@ -76,6 +84,23 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
     /The tool 'add': inputSchema: /],
   [{ name: 'add', run, inputSchema: { type: 'array' }, validate: standard },
     /has an inputSchema whose root is not an object/],
+  [{ name: 'add', run, inputSchema: null }, /The tool 'add': inputSchema: /],
+  [{ name: 'add', handler: run }, /needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
+  [{ name: 'add', run, parameters: {} },
+    /The tool 'add' has no option 'parameters'; it has name, title, description,/],
+  [{ name: 'add', run, inputschema: {} }, /has no option 'inputschema'; did you mean 'inputSchema'\?/],
+  [{ name: 'add', run, kind: 'agent' }, /The tool 'add' has the kind "agent"; put it into 'agents'/],
+  [{ name: 'add', run, kind: 'tool', input: 7 }, /The tool 'add' has no option 'input'/],
+  [{ name: 'add', run, annotations: 'read' }, /has annotations "read"; write \{ readOnlyHint: true \}/],
+  [{ name: 'add', run, annotations: { readonlyHint: true } },
+    /The tool 'add', in its annotations, has no option 'readonlyHint'; did you mean 'readOnlyHint'\?/],
+  [{ name: 'add', run, annotations: { readOnlyHint: 'yes' } },
+    /has readOnlyHint "yes" in its annotations; write true or false/],
+  [{ name: 'add', run, annotations: { title: true } }, /has title true in its annotations; write a string/],
+  [{ name: 'add', run, icons: { src: 'a' } }, /has icons without a src; write icons: \[\{ src: /],
+  [{ name: 'add', run, icons: [{ url: 'a' }] }, /has icons without a src/],
+  [{ name: 'add', run, icons: [{ src: 'a', theem: 'dark' }] },
+    /The tool 'add', in its icons, has no option 'theem'; did you mean 'theme'\?/],
 ]
 
 test('a mistake in a tool says what to write instead', () => {

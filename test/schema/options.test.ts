@@ -1,57 +1,77 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { compile } from '../../lib/schema/compile.ts'
-import { rejectUnknown } from '../../lib/schema/options.ts'
+import { nearest, rejectUnknown } from '../../lib/schema/options.ts'
 
-const known = ['formats', 'defaults', 'schemas', 'maxErrors', 'maxSteps', 'id', 'run']
+const known = ['name', 'apiKey', 'run', 'id', 'timeoutMs', 'inputSchema'] as const
 
-const rows: readonly (readonly [name: string, remedy: string])[] = [
-  ['fromats', `did you mean 'formats'?`],
-  ['format', `did you mean 'formats'?`],
-  ['formatss', `did you mean 'formats'?`],
-  ['FORMATS', `did you mean 'formats'?`],
-  ['maxerrors', `did you mean 'maxErrors'?`],
-  ['max_errors', `did you mean 'maxErrors'?`],
-  ['maxStep', `did you mean 'maxSteps'?`],
-  ['mxaSetps', `did you mean 'maxSteps'?`],
-  ['rnu', `did you mean 'run'?`],
-  ['timeout', `known are 'formats', 'defaults', 'schemas', 'maxErrors', 'maxSteps', 'id', 'run'`],
-  ['x', `known are 'formats', 'defaults', 'schemas', 'maxErrors', 'maxSteps', 'id', 'run'`],
-  ['', `known are 'formats', 'defaults', 'schemas', 'maxErrors', 'maxSteps', 'id', 'run'`],
-  ['constructor', `known are 'formats', 'defaults', 'schemas', 'maxErrors', 'maxSteps', 'id', 'run'`],
+const meant: readonly (readonly [name: string, nearest: string | undefined])[] = [
+  ['apikey', 'apiKey'],
+  ['APIKEY', 'apiKey'],
+  ['api_key', 'apiKey'],
+  ['apiKeys', 'apiKey'],
+  ['apKey', 'apiKey'],
+  ['apiKye', 'apiKey'],
+  ['aipKye', 'apiKey'],
+  ['inputshcema', 'inputSchema'],
+  ['timeout', 'timeoutMs'],
+  ['nmae', 'name'],
+  ['Name', 'name'],
+  ['rum', 'run'],
+  ['ib', 'id'],
+  ['ox', undefined],
+  ['x', undefined],
+  ['', undefined],
+  ['apiKeyIds', undefined],
+  ['constructor', undefined],
+  ['x'.repeat(10_000), undefined],
 ]
 
-test('a name that is not known is told with the nearest one, or with all of them', () => {
-  for (const [name, remedy] of rows) {
-    const message = `It has no option '${name}'; ${remedy}`
-    const given = { [name]: undefined }
-    assert.throws(() => rejectUnknown('It has no option', given, known), { name: 'TypeError', message })
-  }
-  assert.throws(() => rejectUnknown('It has no option', JSON.parse('{"__proto__":1}'), known), TypeError)
-  rejectUnknown('It has no option', { formats: 1, run: undefined }, known)
-  rejectUnknown('It has no option', {}, [])
+test('a wrong name is near to what a slip or two of the keyboard would make of it', () => {
+  for (const [name, expected] of meant) assert.equal(nearest(name, known), expected, name)
 })
 
-test('what is said of a name that is not known is short', () => {
-  const names = Array.from({ length: 500 }, (_, at) => `option${at}`)
-  for (const name of ['x'.repeat(1_000_000), '漢'.repeat(5000)]) {
-    assert.throws(() => rejectUnknown('It has no option', { [name]: 1 }, names), (error: Error) =>
-      Buffer.byteLength(error.message) < 600)
+test('of two that are near the nearer one is meant, and then the first', () => {
+  assert.equal(nearest('paths', ['pats', 'path']), 'pats')
+  assert.equal(nearest('PATH', ['pats', 'path']), 'path')
+})
+
+const refused: readonly (readonly [given: object, sentence: string])[] = [
+  [{ apikey: 'k' }, `launch has no option 'apikey'; did you mean 'apiKey'?`],
+  [{ name: 'a', apikey: undefined }, `launch has no option 'apikey'; did you mean 'apiKey'?`],
+  [{ colour: 'red' }, `launch has no option 'colour'; it has name, apiKey, run, id, timeoutMs, inputSchema`],
+  [JSON.parse('{"__proto__": 1}') as object,
+    `launch has no option '__proto__'; it has name, apiKey, run, id, timeoutMs, inputSchema`],
+  [{ 'a\n\u0007b': 1 }, `launch has no option 'a b'; it has name, apiKey, run, id, timeoutMs, inputSchema`],
+]
+
+test('an option that nobody knows is refused, whatever its value', () => {
+  for (const [given, message] of refused) {
+    assert.throws(() => rejectUnknown('launch', given, known), { name: 'TypeError', message })
   }
 })
 
-test('compile takes only options that it has, of the type that they have', () => {
-  const table: readonly (readonly [options: object, message: string])[] = [
-    [{ fromats: true }, `compile has no option 'fromats'; did you mean 'formats'?`],
-    [{ formats: 'yes' }, 'compile has formats "yes"; write true or false'],
-    [{ defaults: 1 }, 'compile has defaults 1; write true or false'],
-    [{ maxErrors: 0 }, 'compile has maxErrors 0; write a number above zero, or Infinity for no bound'],
-    [{ maxSteps: '9' }, 'compile has maxSteps "9"; write a number above zero, or Infinity for no bound'],
-    [{ maxDepth: NaN }, 'compile has maxDepth NaN; write a number above zero, or Infinity for no bound'],
-    [{ maxErrors: null }, 'compile has maxErrors null; write a number above zero, or Infinity for no bound'],
+test('what is not an own, named, enumerable member is no option', () => {
+  class Base { get inherited(): number { return 1 } }
+  const given = Object.assign(new Base(), { name: 'a', [Symbol('apikey')]: 1 })
+  Object.defineProperty(given, 'hidden', { value: 1, enumerable: false })
+  rejectUnknown('launch', given, known)
+  rejectUnknown('launch', {}, [])
+})
+
+test('no getter is called', () => {
+  assert.throws(() => rejectUnknown('launch', { get apikey() { return assert.fail('read') } }, known), /apiKey/)
+})
+
+test('however long the names are, the sentence stays below 1 KiB', () => {
+  const many = Array.from({ length: 500 }, (_, at) => `option${at}`)
+  const rows: readonly (readonly [object, readonly string[]])[] = [
+    [{ colour: 1 }, many], [{ ['助'.repeat(5_000)]: 1 }, many], [{ colour: 1 }, []],
   ]
-  for (const [options, message] of table) {
-    assert.throws(() => compile(true, options), { name: 'TypeError', message })
+  for (const [given, names] of rows) {
+    assert.throws(() => rejectUnknown('助'.repeat(500), given, names), ({ message }: Error) => {
+      return Buffer.byteLength(message) < 1_024
+    })
   }
-  assert.ok(compile(true, { formats: undefined, maxErrors: undefined, schemas: undefined })(1).valid)
+  assert.throws(() => rejectUnknown('launch', { colour: 1 }, many), / and \d+ more$/)
+  assert.throws(() => rejectUnknown('launch', { colour: 1 }, []), /; it has none$/)
 })
