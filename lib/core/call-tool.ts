@@ -3,11 +3,12 @@
  * Neutral input and a call in, a neutral result or a `Fault` out.
  */
 import { summarize } from '../schema/compile.ts'
-import { isThenable } from './answer.ts'
 import { text } from './content.ts'
 import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
+import { outputOfPieces } from './tool-pieces.ts'
 import type { SchemaError } from '../schema/compile.ts'
 import type { Checked } from '../schema/standard.ts'
 import type { LiveCall } from './live-call.ts'
@@ -24,17 +25,29 @@ export function callTool(service: Service, tool: Tool, args: unknown, call: Live
   requireScopes(call.principal, tool.scopes)
   return runHandler(service, call, tool, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
     const checked = tool.input.check(args)
-    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))
-    return run(tool, checked, call)
+    const { maxResultBytes } = service.limits
+    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call, maxResultBytes))
+    return run(tool, checked, call, maxResultBytes)
   }, session)
 }
 
-function run(tool: Tool, { value, errors }: Checked, call: LiveCall): ToolResult | Promise<ToolResult> {
+function run(
+  tool: Tool, { value, errors }: Checked, call: LiveCall, maxBytes: number,
+): ToolResult | Promise<ToolResult> {
   if (errors.length > 0) return badArguments(tool, errors)
-  const output = tool.run(value, call)
-  return isThenable(output)
-    ? Promise.resolve(output).then((settled) => conforming(tool, withArtifacts(toolResultOf(settled), call)))
-    : conforming(tool, withArtifacts(toolResultOf(output), call))
+  return settled(tool, tool.run(value, call), call, maxBytes)
+}
+
+/** The result of what a tool returned, now, later or piece by piece. */
+function settled(
+  tool: Tool, output: unknown, call: LiveCall, maxBytes: number,
+): ToolResult | Promise<ToolResult> {
+  if (isThenable(output)) {
+    return Promise.resolve(output).then((later) => settled(tool, later, call, maxBytes))
+  }
+  const pieces = outputOfPieces(output, call, maxBytes)
+  if (pieces !== undefined) return pieces.then((whole) => settled(tool, whole, call, maxBytes))
+  return conforming(tool, withArtifacts(toolResultOf(output), call))
 }
 
 function badArguments(tool: Tool, errors: readonly SchemaError[]): ToolResult {

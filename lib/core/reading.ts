@@ -5,7 +5,6 @@
  * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
  * under `runHandler`, and answers without a promise where they did.
  */
-import { isThenable } from './answer.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
@@ -13,6 +12,7 @@ import { requireScopes } from './principal.ts'
 import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
 import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
 import type { Catalog } from './catalog.ts'
 import type { Completion } from './completion.ts'
 import type { ResourceContents } from './content.ts'
