@@ -10,6 +10,7 @@ import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
+import { warnOfSilence } from './core/warn-once.ts'
 import { Workload } from './core/workload.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { BodyBudget } from './http/body.ts'
@@ -178,9 +179,12 @@ export function createService(options: ServerOptions): { readonly service: Servi
   if (things.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
-  const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log ?? usualLog))
+  const warn = (): void => { for (const tool of catalog.tools) warnOfSilence(log, tool) }
+  warn()
+  catalog.onChange(warn)
+  const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',

@@ -55,7 +55,7 @@ export const agentMembers: Members<Agent> = {
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
-export type Router = (query: string, call: Call) => RouterChoice | Promise<RouterChoice>
+export type Router = (query: string, call: Call) => RouterChoice | PromiseLike<RouterChoice>
 
 /** What a router returns. */
 export type RouterChoice = string | readonly string[]

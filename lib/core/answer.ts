@@ -4,8 +4,10 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
-import { contentOf, isContent, isRecord, text } from './content.ts'
+import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
 import { Fault } from './fault.ts'
+import { foreignTo, jsonOf } from './json-value.ts'
+import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import { isThenable } from './thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
@@ -59,9 +61,12 @@ export function textAnswer(said: string): Answer {
   return { text: said, content: said === '' ? [] : [text(said)], state: 'completed', data: undefined }
 }
 
+/** The answer of an agent that returned nothing at all, which is probably a mistake. */
+export const noAnswer: Answer = Object.freeze(textAnswer(''))
+
 /**
- * The normal form of what `run` returned. Synchronous where that was; otherwise a promise.
- * Throws `Fault('too-large')` over `maxBytes`, `Fault('internal')` for what is no answer.
+ * The normal form of what `run` returned. Synchronous where that was; otherwise a promise. Of undefined it is
+ * `noAnswer`. Throws `Fault('too-large')` over `maxBytes`, `Fault('internal')` for what is no answer.
  */
 export function answerOf(
   output: unknown, call: LiveCall, maxBytes: number, emit?: Emit,
@@ -69,50 +74,38 @@ export function answerOf(
   if (isThenable(output)) {
     return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
   }
+  if (output === undefined) return noAnswer
   if (typeof output === 'string' && emit === undefined) {
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
   const gathering = new AnswerBuilder(maxBytes)
-  if (isAsyncIterable(output)) return drain(output[Symbol.asyncIterator](), call, gathering, emit)
-  if (isIterable(output)) return drain(output[Symbol.iterator](), call, gathering, emit)
+  const pieces = piecesIn(output)
+  if (pieces !== undefined) {
+    const take = (piece: unknown): void | Promise<void> => emitAll(gathering.add(piece), emit)
+    return readPieces(pieces, call, take).then(() => gathering.answer())
+  }
   const fresh = gathering.add(output)
   if (emit === undefined) return gathering.answer()
-  return tell(fresh, emit).then(() => gathering.answer())
+  return Promise.resolve(emitAll(fresh, emit)).then(() => gathering.answer())
 }
 
-async function tell(fresh: readonly Content[], emit: Emit): Promise<void> {
-  for (const block of fresh) await emit(block)
+/** What is read piece by piece: a generator, a stream, a set. What has another way of being said is not. */
+function piecesIn(output: unknown): Iterator<unknown> | AsyncIterator<unknown> | undefined {
+  if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
+  if (!isIterable(output)) return undefined
+  const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
+  if (what !== undefined) throw mistake(`an agent returned ${what}`)
+  return output[Symbol.iterator]()
 }
 
-async function drain(
-  iterator: Iterator<unknown> | AsyncIterator<unknown>,
-  call: LiveCall,
-  gathering: AnswerBuilder,
-  emit: Emit | undefined,
-): Promise<Answer> {
-  let thrown: unknown
-  try {
-    for (;;) {
-      const step = await iterator.next()
-      if (call.over) break
-      const fresh = gathering.add(step.value)
-      if (emit !== undefined) {
-        for (const block of fresh) {
-          const wait = emit(block)
-          if (wait !== undefined) await wait
-        }
-      }
-      if (step.done === true) return gathering.answer()
-      if (call.over) break
-    }
-  } catch (error) {
-    thrown = error
+/** Emits one after the other; waits only where the reader is behind. */
+function emitAll(fresh: readonly Content[], emit: Emit | undefined, from = 0): void | Promise<void> {
+  if (emit === undefined) return undefined
+  for (let at = from; at < fresh.length; at++) {
+    const wait = emit(fresh[at]!)
+    if (wait !== undefined) return wait.then(() => emitAll(fresh, emit, at + 1))
   }
-  const reason = call.over ? call.reason ?? new Fault('cancelled', 'Cancelled') : thrown
-  // A generator that is suspended gets the chance to clean up; it is not waited for.
-  new Promise((resolve) => resolve(iterator.return?.())).catch(() => {})
-  throw reason
 }
 
 /** Puts pieces together. */
@@ -135,23 +128,34 @@ class AnswerBuilder {
     if (piece === undefined || piece === null || piece === '') return []
     if (typeof piece === 'string') return [this.#block(text(piece))]
     if (isContent(piece)) return [this.#block(contentOf(piece))]
-    if (Array.isArray(piece)) return piece.flatMap((item) => this.add(item))
+    if (Array.isArray(piece)) {
+      // Among blocks, what names a type is meant as one.
+      const isContentList = piece.some(isContent)
+      return piece.flatMap((item) => isContentList && isTyped(item) ? this.#item(item) : this.add(item))
+    }
     if (!isRecord(piece)) {
       const forms = 'strings, content blocks or { text, data, content, state }'
       throw mistake(`an agent answers with ${forms}, not ${typeof piece}`)
     }
+    const what = isThenable(piece) ? 'a promise within a list; await it first' : foreignTo(piece)
+    if (what !== undefined) throw mistake(`an agent returned ${what}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece
-      return [this.#block(text(JSON.stringify(piece)))]
+      return [this.#block(text(jsonOf('An agent', piece)))]
     }
     if (piece.state !== undefined) this.#state = piece.state
-    if (piece.data !== undefined) this.#data = piece.data
+    if (piece.data !== undefined) this.#data = jsonValue(piece.data)
     const fresh = piece.text === undefined || piece.text === '' ? [] : [this.#block(text(piece.text))]
-    for (const item of piece.content ?? []) fresh.push(...this.add(item))
+    for (const item of piece.content ?? []) fresh.push(...this.#item(item))
     if (fresh.length === 0 && this.#content.length === 0 && piece.data !== undefined) {
-      fresh.push(this.#block(text(JSON.stringify(piece.data))))
+      fresh.push(this.#block(text(jsonOf('An agent', piece.data))))
     }
     return fresh
+  }
+
+  /** One item of a list of content. */
+  #item(item: string | ContentInput): readonly Content[] {
+    return item === '' ? [] : [this.#block(blockOf(item))]
   }
 
   answer(): Answer {
@@ -186,6 +190,12 @@ class AnswerBuilder {
   }
 }
 
+function jsonValue(data: unknown): unknown {
+  const what = foreignTo(data)
+  if (what !== undefined) throw mistake(`the data of an answer is ${what}`)
+  return data
+}
+
 type Members = Readonly<Record<string, unknown>>
 
 function isAnswerInput(value: Members): value is AnswerInput & Members {
@@ -203,14 +213,4 @@ function tooLarge(maxBytes: number): Fault {
 
 function mistake(sentence: string): Fault {
   return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
-}
-
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
-}
-
-/** Whether a value is read piece by piece. A list is one piece, and so is what has a JSON form of its own. */
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    && Symbol.iterator in value && !('toJSON' in value)
 }

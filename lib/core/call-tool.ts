@@ -8,6 +8,7 @@ import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
 import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
+import { outputOfPieces } from './tool-pieces.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
@@ -25,16 +26,25 @@ export function callTool(
   if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
   return runHandler(service, call, tool, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
     const checked = tool.input.check(args)
-    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))
-    return run(tool, checked, call)
+    const { maxResultBytes } = service.limits
+    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call, maxResultBytes))
+    return run(tool, checked, call, maxResultBytes)
   }, session)
 }
 
-function run(tool: Tool, checked: Checked, call: LiveCall): MaybePromise<ToolResult> {
+function run(tool: Tool, checked: Checked, call: LiveCall, maxBytes: number): MaybePromise<ToolResult> {
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  const output = tool.run(checked.value, call)
-  return isThenable(output) ? Promise.resolve(output).then((settled) => finish(tool, settled, call))
-    : finish(tool, output, call)
+  return settled(tool, tool.run(checked.value, call), call, maxBytes)
+}
+
+/** The result of what a tool returned, now, later or piece by piece. */
+function settled(tool: Tool, output: unknown, call: LiveCall, maxBytes: number): MaybePromise<ToolResult> {
+  if (isThenable(output)) {
+    return Promise.resolve(output).then((later) => settled(tool, later, call, maxBytes))
+  }
+  const pieces = outputOfPieces(output, call, maxBytes)
+  if (pieces !== undefined) return pieces.then((whole) => settled(tool, whole, call, maxBytes))
+  return finish(tool, output, call)
 }
 
 /** The normal form of what a tool returned. What it gave as artifacts stands behind it. */

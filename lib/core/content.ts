@@ -5,6 +5,7 @@
  * Knows no revision: which blocks an old client understands is the door's business.
  * Spec: MCP 2026-07-28, schema `ContentBlock`.
  */
+import { nearest } from '../schema/options.ts'
 import { Fault } from './fault.ts'
 
 /** Hints for whoever shows a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
@@ -84,7 +85,15 @@ export function text(value: string): TextContent {
 
 /** Whether a value is meant as a block: an object whose `type` is one of the five. */
 export function isContent(value: unknown): value is ContentInput {
-  return isRecord(value) && typeof value['type'] === 'string' && needs.has(value['type'])
+  return isTyped(value) && needs.has(value.type)
+}
+
+/**
+ * Whether a value names its type, as a block does. Among blocks it is meant as one; `contentOf` looks
+ * closer.
+ */
+export function isTyped(value: unknown): value is ContentInput {
+  return isRecord(value) && typeof value['type'] === 'string'
 }
 
 /** What each type of block cannot do without. */
@@ -97,11 +106,14 @@ const needs: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /**
- * The normal form of one block. Bytes become base64; a block that is complete already is itself.
- * Throws `Fault('internal')` with a cause that names what is missing: it is the author's mistake.
+ * The normal form of one block. Bytes become base64; a block that is complete already is itself. Throws
+ * `Fault('internal')` with a cause that names what is missing, or the type that was probably meant: it is
+ * the author's mistake.
  */
 export function contentOf(value: ContentInput): Content {
-  for (const name of needs.get(value.type) ?? []) {
+  const needed = isTyped(value) ? needs.get(value.type) : undefined
+  if (needed === undefined) throw mistake(noBlock(value))
+  for (const name of needed) {
     const member: unknown = Reflect.get(value, name)
     const fine = name === 'resource' ? isRecord(member)
       : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
@@ -112,6 +124,15 @@ export function contentOf(value: ContentInput): Content {
   const { blob, ...resource } = value.resource
   if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
   return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
+}
+
+function noBlock(value: unknown): string {
+  const type: unknown = isRecord(value) ? value['type'] : undefined
+  if (typeof type !== 'string') return 'a list of content holds strings and content blocks, and nothing else'
+  const types = [...needs.keys()]
+  const meant = nearest(type, types)
+  const remedy = meant === undefined ? `write one of ${types.join(', ')}` : `did you mean '${meant}'?`
+  return `a content block has the type ${JSON.stringify(type.slice(0, 60))}; ${remedy}`
 }
 
 /** A block of an author's, or text as one. */

@@ -5,12 +5,13 @@
  *
  * Knows no protocol. A run that outlives its request is in `task-run.ts`.
  */
-import { answerOf } from './answer.ts'
+import { answerOf, noAnswer } from './answer.ts'
 import { textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { runGroup } from './group.ts'
 import { describe, logLevelOf } from './log.ts'
 import { runHandler } from './run-handler.ts'
+import { warnOfNothing } from './warn-once.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from './call.ts'
@@ -81,15 +82,18 @@ function say(
 ): MaybePromise<Answer> {
   const answer = who.kind === 'group' ? runGroup(service, who, message.prompt, call, emit)
     : answerOf(who.run(message.prompt, call), call, service.limits.maxResultBytes, emit)
-  return answer instanceof Promise ? answer.then((later) => remember(service, message, call, later))
-    : remember(service, message, call, answer)
+  return answer instanceof Promise ? answer.then((later) => remember(service, who, message, call, later))
+    : remember(service, who, message, call, answer)
 }
 
 /** Puts both sides into the conversation. What comes after the run is over is nobody's any more. */
 function remember(
-  service: Service, { conversationId, prompt, remembered }: UserMessage, call: LiveCall, answer: Answer,
+  service: Service, who: Agent | Group, { conversationId, prompt, remembered }: UserMessage, call: LiveCall,
+  answer: Answer,
 ): MaybePromise<Answer> {
   const artifacts = call.takeArtifacts()
+  const isNothing = answer === noAnswer && artifacts.length === 0 && !call.over
+  if (isNothing && who.kind === 'agent') warnOfNothing(service.log, who, call.requestId)
   const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole

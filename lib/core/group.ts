@@ -2,10 +2,11 @@
  * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
  * agent, or a group that answers in its own way.
  */
-import { answerOf, textAnswer } from './answer.ts'
+import { answerOf, noAnswer, textAnswer } from './answer.ts'
 import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
 import { describe } from './log.ts'
+import { warnOfNothing } from './warn-once.ts'
 import type { Agent, Group } from './agent.ts'
 import type { AgentResult, Answer, Emit } from './answer.ts'
 import type { LiveCall } from './live-call.ts'
@@ -91,6 +92,7 @@ async function attempt(
   try {
     const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit)
       : await answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+    if (answer === noAnswer && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { share: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
     }

@@ -5,7 +5,7 @@
  * Spec: MCP 2026-07-28, `prompts/get`.
  */
 import { completersOf } from './completion.ts'
-import { contentOf, isContent, isRecord, text } from './content.ts'
+import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
   requireText, scopesOf, show,
@@ -212,7 +212,7 @@ function messageOf(input: unknown): PromptMessage {
     throw new TypeError(`A message of a prompt has the role ${show(role)}; write 'user' or 'assistant'`)
   }
   if (typeof content === 'string') return { role, content: text(content) }
-  if (isContent(content)) return { role, content: contentOf(content) }
+  if (isTyped(content)) return { role, content: contentOf(content) }
   throw new TypeError(`A message of a prompt has the content ${show(content)}; `
     + `write a string or one content block`)
 }

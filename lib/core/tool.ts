@@ -3,11 +3,12 @@
  * frozen. How it is called is in `call-tool.ts`.
  */
 import { contract, isStandard } from '../schema/standard.ts'
-import { blockOf, contentOf, isContent, isRecord, text } from './content.ts'
+import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
   requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
+import { foreignTo, jsonOf } from './json-value.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
@@ -35,6 +36,10 @@ export interface ToolResultInput {
   readonly structuredContent?: unknown
   readonly isError?: boolean
   readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+const resultMembers: Members<ToolResultInput> = {
+  content: true, structuredContent: true, isError: true, _meta: true,
 }
 
 /** A result in its normal form. `structuredContent` is undefined where there is none. */
@@ -85,7 +90,13 @@ export interface ToolDefinition<
   /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
   readonly task?: 'forbidden' | 'optional' | 'required'
   readonly _meta?: Readonly<Record<string, unknown>>
-  /** Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result. */
+  /**
+   * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
+   *
+   * A generator's pieces are told as progress, 1, 2, 3 and so on, each text as its text. The result is what
+   * it returns; where it returns nothing, the last piece that is no text and no block; else all texts,
+   * joined, and blocks together.
+   */
   run(args: ToolArguments<S, V>, call: Call): R
 }
 
@@ -135,8 +146,8 @@ export function defineTool<
   const R extends ToolOutput<O> = ToolOutput<O>,
 >(definition: ToolDefinition<S, V, O, R> | Tool): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
-  const copied = isMade(definition) ? definition : undefined
-  if (copied !== undefined && Object.isFrozen(copied)) return copied
+  if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
+  const copied = isCopy(definition) ? definition : undefined
   const given = definition as ToolDefinition
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
@@ -176,7 +187,7 @@ export function defineTool<
   })
 }
 
-function isMade(definition: object): definition is Tool {
+function isCopy(definition: object): definition is Tool {
   return 'kind' in definition && definition.kind === 'tool'
     && 'input' in definition && isRecord(definition.input) && typeof definition.input['check'] === 'function'
 }
@@ -218,35 +229,62 @@ function schemaOf(
   }
 }
 
-/** The normal form of what `run` returned. Throws for what JSON cannot say. */
+/**
+ * The normal form of what `run` returned. Throws for what JSON cannot say, and for a block of no known
+ * type.
+ */
 export function toolResultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { content: [text(output)] }
   if (output === undefined) return { content: [] }
   if (isContent(output)) return { content: [contentOf(output)] }
-  if (Array.isArray(output) && output.length > 0 && output.every(isContent)) {
-    return { content: output.map(contentOf) }
-  }
-  if (isWhole(output)) {
-    const { content, structuredContent, isError, _meta } = output
-    return {
-      content: content === undefined ? [text(jsonOf(structuredContent))] : content.map(blockOf),
-      ...structuredContent !== undefined && { structuredContent },
-      ...isError !== undefined && { isError },
-      ..._meta !== undefined && { _meta },
-    }
-  }
-  return { content: [text(jsonOf(output))], structuredContent: output }
+  if (isContentList(output)) return { content: output.map(blockOf) }
+  if (isWhole(output)) return wholeOf(output)
+  return { content: [text(jsonOf('A tool', output))], structuredContent: output }
 }
 
+type Part = string | ContentInput
+
+/**
+ * Whether a list is content: it has a block, and what else is in it is text or names a type as a block
+ * does.
+ */
+function isContentList(output: unknown): output is readonly Part[] {
+  return Array.isArray(output) && output.some(isContent) && output.every(isPart)
+}
+
+function isPart(item: unknown): boolean {
+  return typeof item === 'string' || isTyped(item)
+}
+
+/**
+ * Whether an object is a whole result: it has structured content, or a list with a block in it, or it has
+ * nothing but the members of a result and its content is texts and what names a type. Any other object is a
+ * JSON value.
+ */
 function isWhole(output: unknown): output is ToolResultInput {
   if (!isRecord(output)) return false
   const { content } = output
-  if (content === undefined) return Object.hasOwn(output, 'structuredContent')
-  return Array.isArray(content) && content.every((item) => typeof item === 'string' || isContent(item))
+  if (Object.hasOwn(output, 'structuredContent')) return true
+  if (!Array.isArray(content)) return false
+  return content.some(isContent)
+    || (content.every(isPart) && Object.keys(output).every((name) => Object.hasOwn(resultMembers, name)))
 }
 
-function jsonOf(value: unknown): string {
-  const json: string | undefined = JSON.stringify(value)
-  if (json === undefined) throw new TypeError(`A tool returned ${show(value)}, which JSON cannot say`)
-  return json
+function wholeOf(output: ToolResultInput): ToolResult {
+  rejectUnknownMembers('The result of a tool', output, resultMembers)
+  const { content, structuredContent, isError, _meta } = output
+  if (content !== undefined && !Array.isArray(content)) {
+    throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)
+  }
+  if (isError !== undefined && typeof isError !== 'boolean') {
+    throw new TypeError(`The result of a tool has isError ${show(isError)}; write true or false`)
+  }
+  const what = foreignTo(structuredContent)
+  if (what !== undefined) throw new TypeError(`A tool returned ${what}`)
+  return {
+    content: content === undefined ? [text(jsonOf('A tool', structuredContent))] : content.map(blockOf),
+    ...structuredContent !== undefined && { structuredContent },
+    ...isError !== undefined && { isError },
+    ..._meta !== undefined && { _meta },
+  }
 }

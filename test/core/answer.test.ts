@@ -53,6 +53,9 @@ const forms: readonly (readonly [what: string, output: () => unknown, answer: Pa
   ['pieces at once', () => now('a', 'b'), { text: 'ab', content: [text('ab')] }],
   ['pieces of a set', () => new Set(['a', 'b']), { text: 'ab', content: [text('ab')] }],
   ['a promise of pieces', async () => later('a', 'b'), { text: 'ab', content: [text('ab')] }],
+  ['promises of pieces', () => now(Promise.resolve('a'), 'b'), { text: 'ab', content: [text('ab')] }],
+  ['a list with an object of a type of its own', () => ['a', { type: 'cat' }],
+    { text: 'a{"type":"cat"}', content: [text('a{"type":"cat"}')] }],
   ['no pieces', () => later(), { text: '', content: [] }],
   ['pieces with an end', () => ending('a', 'b'), { text: 'ab', content: [text('ab')] }],
   ['pieces with a whole answer at the end', () => ending('a', { data: 1, state: 'failed' }),
@@ -133,6 +136,32 @@ test('a piece that cannot be said ends its generator', async () => {
     return true
   })
   assert.equal(isTidy(), true)
+})
+
+const lost: readonly (readonly [what: string, output: () => unknown, sentence: RegExp])[] = [
+  ['a map', () => new Map([['a', 1]]), /an agent returned a Map; return Object\.fromEntries\(map\)/],
+  ['a map among pieces', () => later('a', new Map()), /an agent returned a Map/],
+  ['a map in data', () => ({ text: 'a', data: new Map() }), /the data of an answer is a Map; return/],
+  ['a map within data', () => ({ rows: new Map() }), /An agent returned what holds a Map; write Object/],
+  ['a response', () => new Response('a'), /an agent returned a Response; return await response\.text\(\)/],
+  ['parameters', () => new URLSearchParams('a=b'), /an agent returned URLSearchParams; return Object/],
+  ['an error', () => new Error('a'), /an agent returned an Error; throw it/],
+  ['bytes', () => new Uint8Array([104, 105]), /an agent returned bytes; return a content block/],
+  ['a stream of bytes', () => new Blob(['hi']).stream(), /an agent returned bytes; return a content block/],
+  ['a promise in a list', () => [Promise.resolve('a')],
+    /an agent returned a promise within a list; await it/],
+  ['a block of no type', () => ['a', png, { type: 'img' }], /has the type "img"; did you mean 'image'\?/],
+  ['a block of no type in content', () => ({ content: [{ type: 'txt', text: 'a' }] }),
+    /did you mean 'text'\?/],
+]
+
+test('what an answer would lose is the mistake of its agent, with what to write instead', async () => {
+  for (const [what, output, sentence] of lost) {
+    await assert.rejects(async () => answerOf(output(), callOf(), 1_000), (error: Error) => {
+      assert.match(String(error.cause ?? error), sentence, what)
+      return true
+    })
+  }
 })
 
 test('a run that is over is asked for no further piece, and may clean up', async () => {

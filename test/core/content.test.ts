@@ -29,6 +29,25 @@ const broken: readonly (readonly [block: unknown, missing: RegExp])[] = [
   [{ type: 'resource_link', uri: 'x:1' }, /type 'resource_link' needs 'name'/],
 ]
 
+const unknown: readonly (readonly [block: unknown, sentence: RegExp])[] = [
+  [{ type: 'txt', text: 'a' }, /^a content block has the type "txt"; did you mean 'text'\?$/],
+  [{ type: 'Text', text: 'a' }, /has the type "Text"; did you mean 'text'\?$/],
+  [{ type: 'image_url' },
+    /has the type "image_url"; write one of text, image, audio, resource, resource_link$/],
+  [{ type: 'x'.repeat(1_000) }, /has the type "x{60}"; write one of/],
+  [{ text: 'a' }, /^a list of content holds strings and content blocks, and nothing else$/],
+  [7, /^a list of content holds strings/],
+  [null, /^a list of content holds strings/],
+]
+
+test('what is no block is the mistake of its author, and says which was probably meant', () => {
+  for (const [block, sentence] of unknown) {
+    assert.throws(() => contentOf(block as ContentInput), (error: Error) => {
+      return sentence.test((error.cause as Error).message)
+    })
+  }
+})
+
 test('half a block is the mistake of its author, and says what is missing', () => {
   for (const [block, missing] of broken) {
     assert.ok(isContent(block))

@@ -137,4 +137,8 @@ test('what is no text and no messages is a mistake', () => {
   for (const [output, message] of rows) {
     assert.throws(() => promptResultOf(output), { name: 'TypeError', message })
   }
+  const messages = [{ role: 'user', content: { type: 'txt', text: 'a' } }]
+  assert.throws(() => promptResultOf(messages), (error: Error) => {
+    return /has the type "txt"; did you mean 'text'\?/.test((error.cause as Error).message)
+  })
 })

@@ -1,0 +1,46 @@
+/**
+ * What comes piece by piece: which values are read so, and how they are read. Knows nothing of what a piece
+ * means.
+ */
+import { Fault } from './fault.ts'
+import { isThenable } from './thenable.ts'
+import type { LiveCall } from './live-call.ts'
+
+/** Whether a value is read piece by piece, waiting for each. */
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** Whether a value is read piece by piece. A list is one piece, and so is what has a JSON form of its own. */
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    && Symbol.iterator in value && !('toJSON' in value)
+}
+
+/**
+ * Reads to the end. Each piece is taken before the next is asked for; the last one is what was returned, and
+ * `isEnd` says so. Rejects with what was thrown, or with the reason of the call where that is over; then the
+ * generator gets the chance to clean up, and is not waited for.
+ */
+export async function readPieces(
+  iterator: Iterator<unknown> | AsyncIterator<unknown>, call: LiveCall,
+  take: (piece: unknown, isEnd: boolean) => void | Promise<void>,
+): Promise<void> {
+  let thrown: unknown
+  try {
+    for (;;) {
+      const { value, done } = await iterator.next()
+      const piece: unknown = isThenable(value) ? await value : value
+      if (call.over) break
+      const wait = take(piece, done === true)
+      if (wait !== undefined) await wait
+      if (done === true) return
+      if (call.over) break
+    }
+  } catch (error) {
+    thrown = error
+  }
+  const reason = call.over ? call.reason ?? new Fault('cancelled', 'Cancelled') : thrown
+  new Promise((resolve) => resolve(iterator.return?.())).catch(() => {})
+  throw reason
+}

@@ -1,0 +1,31 @@
+/**
+ * Mistakes of an author that break nothing: each is told once in the log of a server, not with every call.
+ */
+import type { Agent } from './agent.ts'
+import type { Log } from './log.ts'
+import type { Tool } from './tool.ts'
+
+/** What was told already, by the log that it was told to. */
+const told = new WeakMap<Log, WeakSet<object>>()
+
+/** An agent whose `run` has returned undefined. */
+export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
+  warnOnce(log, agent, `The agent '${agent.name}' returned undefined, so its answer is empty; return a text, `
+    + 'and await what it is made of', { request: requestId })
+}
+
+/** A tool that no model can choose with reason. */
+export function warnOfSilence(log: Log, tool: Tool): void {
+  if (tool.description !== '') return
+  warnOnce(log, tool, `The tool '${tool.name}' has no description, so models cannot tell what it is for; `
+    + `write description: 'Finds documents.'`)
+}
+
+function warnOnce(
+  log: Log, about: object, sentence: string, fields?: Readonly<Record<string, unknown>>,
+): void {
+  const known = told.get(log) ?? new WeakSet()
+  if (known.has(about)) return
+  told.set(log, known.add(about))
+  log('warning', sentence, fields)
+}
