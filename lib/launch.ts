@@ -3,6 +3,7 @@
  */
 import { sortOut } from './core/subject.ts'
 import { createServer, defaultPort } from './server.ts'
+import { endOnSignals } from './signals.ts'
 import type { Offer, Subject } from './core/subject.ts'
 import type { Address, ProtocolName, ServerOptions, TriportServer } from './server.ts'
 
@@ -29,25 +30,11 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const address = await server.listen(port ?? defaultPort(server.protocols), host)
-  const forget = signals === false ? () => {} : endOnSignals(server)
+  const forget = signals === false ? () => {} : endOnSignals({
+    running: () => server.status().calls.running, close: () => server.close(),
+  })
   if (quiet !== true) process.stderr.write(announcement(server, address, options.apiKey !== undefined))
   return { ...address, server, close: () => server.close().finally(forget) }
-}
-
-function endOnSignals(server: TriportServer): () => void {
-  let isEnding = false
-  const end = (signal: NodeJS.Signals): void => {
-    // Whoever asks twice does not want to wait.
-    if (isEnding) process.exit(signal === 'SIGINT' ? 130 : 143)
-    isEnding = true
-    server.close().then(() => process.exit(0), () => process.exit(1))
-  }
-  process.on('SIGINT', end)
-  process.on('SIGTERM', end)
-  return () => {
-    process.off('SIGINT', end)
-    process.off('SIGTERM', end)
-  }
 }
 
 /** Where each door is, with a line that can be pasted into a shell. */
