@@ -33,34 +33,76 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   const forget = signals === false ? () => {} : endOnSignals({
     running: () => server.status().calls.running, close: () => server.close(),
   })
-  if (quiet !== true) process.stderr.write(announcement(server, address, options.apiKey !== undefined))
+  if (quiet !== true) process.stderr.write(announcement(server, address, options))
   return { ...address, server, close: () => server.close().finally(forget) }
 }
 
-/** Where each door is, with a line that can be pasted into a shell. */
-function announcement(server: TriportServer, { url }: Address, isKeyed: boolean): string {
-  const key = server.generatedKey !== undefined ? ` -H 'X-API-Key: ${server.generatedKey}'`
-    : isKeyed ? ' -H "X-API-Key: $TRIPORT_API_KEY"' : ''
-  const post = (path: string, body: object): string =>
-    `curl ${url}${path}${key} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-  const lines = [`${server.name} ${server.version} at ${url}  (docs: ${url}/docs)`]
-  if (isKeyed) lines.push('  A key is asked for: the lines below take it from TRIPORT_API_KEY.')
-  for (const protocol of server.protocols) {
-    const [where, line] = doors[protocol](post, url)
-    lines.push(`  ${protocol.toUpperCase().padEnd(4)}  ${where}`, `        ${line}`)
+/** A door as it is told: where it is and a line that can be pasted into a shell, or why it is not open. */
+type Told = { readonly where: string; readonly line: string } | string
+
+type PostLine = (path: string, body: object) => string
+
+const names: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+
+/** Where each door is that was asked for. */
+function announcement(server: TriportServer, { url }: Address, options: LaunchOptions): string {
+  const listed = listedName(url, options)
+  const docs = listed === undefined ? url : namedUrl(url, listed, options)
+  const head = [`${server.name} ${server.version} at ${url}  (docs: ${docs}/docs)`]
+  const credential = credentialOf(server, options)
+  if (credential.variable !== undefined) {
+    head.push(`  A key is asked for: the lines below take it from ${credential.variable}.`)
   }
-  return lines.join('\n') + '\n'
+  const host = listed === undefined ? '' : ` -H 'Host: ${listed}'`
+  const headers = `${host}${credential.header} -H 'Content-Type: application/json'`
+  const post: PostLine = (path, body) => `curl ${url}${path}${headers} -d '${JSON.stringify(body)}'`
+  const asked = options.protocol === 'all' ? names : [options.protocol ?? server.protocols].flat()
+  const doors = names.filter((name) => asked.includes(name)).flatMap((name) => {
+    const label = `  ${name.toUpperCase().padEnd(4)}  `
+    const told = doorOf(name, server, url, post)
+    if (typeof told === 'string') return [`${label}not open: ${told}`]
+    return [label + told.where, ' '.repeat(label.length) + told.line]
+  })
+  return [...head, ...doors].join('\n') + '\n'
 }
 
-type PostReply = (path: string, body: object) => string
+function doorOf(name: ProtocolName, server: TriportServer, url: string, post: PostLine): Told {
+  if (name === 'mcp') {
+    const line = post('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    return { where: `${url}/mcp and ${url}/sse`, line }
+  }
+  if (server.catalog.root === undefined) {
+    return 'it needs an agent, and none is served; MCP is the door of everything else'
+  }
+  if (name === 'http') return { where: `${url}/`, line: post('/', { query: 'hello' }) }
+  const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+  return {
+    where: `${url}/a2a, card at ${url}/.well-known/agent.json`,
+    line: post('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
+  }
+}
 
-const doors: Readonly<Record<ProtocolName, (post: PostReply, url: string) => readonly [string, string]>> = {
-  http: (post, url) => [`${url}/`, post('/', { query: 'hello' })],
-  mcp: (post, url) => [`${url}/mcp and ${url}/sse`, post('/messages/', {
-    jsonrpc: '2.0', id: 1, method: 'tools/list',
-  })],
-  a2a: (post, url) => [`${url}/a2a, card at ${url}/.well-known/agent.json`, post('/a2a', {
-    jsonrpc: '2.0', id: '1', method: 'message/send',
-    params: { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } },
-  })],
+/** What a line needs to be let in; a secret that somebody gave is taken from a variable, never shown. */
+function credentialOf(
+  { generatedKey }: TriportServer, { apiKey, auth }: LaunchOptions,
+): { readonly header: string; readonly variable?: string } {
+  if (generatedKey !== undefined) return { header: ` -H 'X-API-Key: ${generatedKey}'` }
+  if (apiKey !== undefined) return { header: ' -H "X-API-Key: $TRIPORT_API_KEY"', variable: 'TRIPORT_API_KEY' }
+  if (auth === undefined) return { header: '' }
+  return { header: ' -H "Authorization: Bearer $TRIPORT_TOKEN"', variable: 'TRIPORT_TOKEN' }
+}
+
+/** Where only some names are answered, one of them; undefined where the address itself is answered. */
+function listedName(url: string, { host, allowedHosts, publicUrl }: LaunchOptions): string | undefined {
+  const listed = [...allowedHosts ?? [], ...publicUrl === undefined ? [] : [new URL(publicUrl).host]]
+  const isAny = host === undefined || listed.includes('*') || listed.includes(new URL(url).hostname)
+  return isAny ? undefined : listed[0]
+}
+
+/** The address by which a browser is answered. */
+function namedUrl(url: string, listed: string, { publicUrl }: LaunchOptions): string {
+  const named = new URL(url)
+  named.host = listed
+  const base = publicUrl === undefined ? named.origin : new URL(publicUrl).href
+  return `${base.replace(/\/$/, '')}${named.pathname.replace(/\/$/, '')}`
 }

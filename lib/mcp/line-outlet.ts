@@ -48,6 +48,7 @@ export class LineOutlet {
   /** Bytes that wait, and those that are on their way. */
   #waitingBytes = 0
   #leavingBytes = 0
+  #patience: NodeJS.Timeout | undefined
   #onProgress: (() => void) | undefined
 
   constructor(
@@ -80,12 +81,16 @@ export class LineOutlet {
     this.#makeRoom()
   }
 
-  /** Resolves when everything was taken, when nothing was for `quietMs`, and when the client is gone. */
+  /**
+   * Resolves when everything was taken, and when the client is gone: which it is after `quietMs` in which it
+   * took nothing. Who asks again takes the place of who asked before.
+   */
   flushed(quietMs: number): Promise<void> {
+    clearTimeout(this.#patience)
     if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const giveUp = (): void => this.#end('The client does not read what it is sent')
-      const timer = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
+      const timer = this.#patience = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
       this.#onProgress = () => {
         timer.refresh()
         if (!this.isGone && this.#leavingBytes > 0) return
