@@ -25,7 +25,10 @@ const flags = [
     name: 'protocol', value: 'LIST',
     meaning: 'http, mcp, a2a, all, or several with commas', fallback: 'http; mcp for tools alone',
   },
-  { name: 'port', value: 'N', variable: 'PORT', meaning: '0 for any free one', fallback: '8000; 8080 for mcp alone' },
+  {
+    name: 'port', value: 'N', variable: 'PORT',
+    meaning: '0 for any free one', fallback: '8000; 8080 for mcp alone',
+  },
   {
     name: 'host', value: 'HOST', variable: 'HOST',
     meaning: 'any other address asks for a key', fallback: '127.0.0.1',
@@ -78,7 +81,7 @@ async function main(args: readonly string[]): Promise<void> {
   await serve(await subjectOf(module), options)
 }
 
-/** The module to serve; undefined for the built-in agent. `serve` may be left out before what looks like a path. */
+/** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
 function moduleOf(words: readonly string[]): string | undefined {
   const [first = 'serve'] = words
   const [module, ...more] = commands.includes(first) ? words.slice(1) : words
@@ -138,7 +141,9 @@ function listOf(value: string | undefined): readonly string[] | undefined {
 /** The command in a process of its own, on one port from the first start to the last. */
 async function watch(module: string | undefined, line: Line): Promise<void> {
   if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
-  if (line.has('stdio')) throw new UsageError('--watch and --stdio: a client would lose its session; leave one out')
+  if (line.has('stdio')) {
+    throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
+  }
   const { port, host } = launchOptions(line)
   const args = ['serve', module, ...line.format(['watch', 'port'])]
   const fixed = port === 0 ? await freePort(host) : port

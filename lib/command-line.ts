@@ -43,7 +43,9 @@ export function parseCommandLine<Name extends string>(
   const options = Object.fromEntries(flags.map(({ name, short, value }) => [
     name, { type: value === undefined ? 'boolean' : 'string', ...short !== undefined && { short } } as const,
   ]))
-  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true })
+  const { tokens } = parseArgs({
+    args: [...args], options, allowPositionals: true, strict: false, tokens: true,
+  })
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue

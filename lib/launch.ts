@@ -87,7 +87,9 @@ function credentialOf(
   { generatedKey }: TriportServer, { apiKey, auth }: LaunchOptions,
 ): { readonly header: string; readonly variable?: string } {
   if (generatedKey !== undefined) return { header: ` -H 'X-API-Key: ${generatedKey}'` }
-  if (apiKey !== undefined) return { header: ' -H "X-API-Key: $TRIPORT_API_KEY"', variable: 'TRIPORT_API_KEY' }
+  if (apiKey !== undefined) {
+    return { header: ' -H "X-API-Key: $TRIPORT_API_KEY"', variable: 'TRIPORT_API_KEY' }
+  }
   if (auth === undefined) return { header: '' }
   return { header: ' -H "Authorization: Bearer $TRIPORT_TOKEN"', variable: 'TRIPORT_TOKEN' }
 }

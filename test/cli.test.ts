@@ -106,7 +106,7 @@ const commandLines: readonly (readonly [args: readonly string[], env?: Record<st
   [['agent.mjs', '--port', '0', '--host', '127.0.0.1'], { HOST: 'no.such.host.invalid' }],
 ]
 
-test('a module is served with the word serve and without it, on the port of a flag or of the environment', async (t) => {
+test('a module is served with the word serve and without it, on the port that is asked for', async (t) => {
   const folder = modules(t, {
     'agent.mjs': `export default (prompt) => 'You said ' + prompt`,
     'agent.cjs': `module.exports = (prompt) => 'You said ' + prompt`,
@@ -213,7 +213,8 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
     /^triport: .*stuck\.mjs never finishes loading: it awaits what nothing will settle\n$/],
   [['serve', 'stuck.mjs', '--stdio'], 13, /^triport: .*stuck\.mjs never finishes loading/],
   [['serve', 'syntax.mjs'], 1, /^triport: Cannot load .*syntax\.mjs: /],
-  [['serve', 'throws.mjs'], 1, /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
+  [['serve', 'throws.mjs'], 1,
+    /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
   [['serve', 'needs.mjs'], 1, /^triport: Cannot load .*needs\.mjs: Cannot find package 'no-such-package'/],
 ]
 
@@ -290,7 +291,8 @@ const starts: readonly (readonly [what: string, args: readonly string[], env: Re
   ['with a key of its own', ['--host', '0.0.0.0'], {}],
   ['with a given key', [], { TRIPORT_API_KEY: 'a key' }],
   ['with names', ['--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example'], {}],
-  ['with an address', ['--host', '0.0.0.0', '--insecure', '--public-url', 'https://agents.example:8443/'], {}],
+  ['with an address',
+    ['--host', '0.0.0.0', '--insecure', '--public-url', 'https://agents.example:8443/'], {}],
 ]
 
 test('the lines that a start prints work as they are', async (t) => {
@@ -378,7 +380,9 @@ async function eventually(what: string, holds: () => boolean | Promise<boolean>)
 test('a module that is watched starts again when a file of it changes, on its port', async (t) => {
   const agent = (file: string, word: string): string => `import { end } from './${file}'
     export default (prompt) => '${word} ' + prompt + end`
-  const folder = modules(t, { 'agent.mjs': agent('end.mjs', 'You said'), 'end.mjs': `export const end = '.'` })
+  const folder = modules(t, {
+    'agent.mjs': agent('end.mjs', 'You said'), 'end.mjs': `export const end = '.'`,
+  })
   const { url, child, ended, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
   const answers = async (expected: string): Promise<void> => {
     await eventually(expected, async () => (
@@ -429,7 +433,7 @@ function answersIn({ printed }: Run): readonly { readonly id: number; readonly r
   return printed().trim().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
-test('on standard input and output it speaks MCP, whatever else is printed, and ends with its input', async (t) => {
+test('on standard input and output it speaks MCP alone, and ends with its input', async (t) => {
   const folder = modules(t, {
     'chatty.mjs': `console.log('noise at import')
       process.stdout.write('more of it\\n')
@@ -438,7 +442,8 @@ test('on standard input and output it speaks MCP, whatever else is printed, and 
       createServer().listen(0, '127.0.0.1')
       export default (prompt) => { console.log('noise in a call'); return 'You said ' + prompt }`,
   })
-  for (const args of [['serve', join(folder, 'chatty.mjs'), '--stdio'], ['--stdio', join(folder, 'chatty.mjs')]]) {
+  const chatty = join(folder, 'chatty.mjs')
+  for (const args of [['serve', chatty, '--stdio'], ['--stdio', chatty]]) {
     const host = run(t, args)
     // The last line has no line feed.
     host.child.stdin!.end(linesFor([...opening, call(1)]).trimEnd())

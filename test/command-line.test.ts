@@ -44,7 +44,9 @@ test('some flags can be left out of what is written again', () => {
 })
 
 test('a variable stands in for a flag that is left out, where it is not empty', () => {
-  const given = (args: string, environment: NodeJS.ProcessEnv): unknown => parse(args, environment).given('port')
+  const given = (args: string, environment: NodeJS.ProcessEnv): unknown => (
+    parse(args, environment).given('port')
+  )
   assert.deepEqual(given('--port 1', { PORT: '2' }), { value: '1', by: '--port' })
   assert.deepEqual(given('', { PORT: '2' }), { value: '2', by: 'PORT' })
   assert.equal(given('', { PORT: '' }), undefined)
@@ -69,7 +71,8 @@ const mistakes: readonly (readonly [args: string, sentence: string])[] = [
 
 test('a mistake is told in one sentence, with the name that was meant', () => {
   for (const [args, sentence] of mistakes) {
-    assert.throws(() => parse(args), (error) => error instanceof UsageError && error.message === sentence, args)
+    const isSaid = (error: unknown): boolean => error instanceof UsageError && error.message === sentence
+    assert.throws(() => parse(args), isSaid, args)
   }
 })
 

@@ -42,9 +42,11 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['resources.mjs', `export const resources = [${NOTE}]; export const resourceTemplates = [${NOTES}]
     export const prompts = [${GREET}]`, 'resources note, resourceTemplates notes, prompts greet'],
   ['one-of-each.mjs', `export const agent = ${ANN}; export const tool = ${tool('add')}
-    export const resource = ${NOTE}; export const resourceTemplate = ${NOTES}; export const prompt = ${GREET}`,
+    export const resource = ${NOTE}; export const resourceTemplate = ${NOTES}
+    export const prompt = ${GREET}`,
     'agents Ann, tools add, resources note, resourceTemplates notes, prompts greet'],
-  ['offer.mjs', `export default { agents: [${ANN}], prompts: [${GREET}] }; export const tools = [${tool('add')}]`,
+  ['offer.mjs', `export default { agents: [${ANN}], prompts: [${GREET}] }
+    export const tools = [${tool('add')}]`,
     'agents Ann, tools add, prompts greet'],
   ['same-tools.mjs', `export const tools = [${tool('add')}]; export default { agents: [${ANN}], tools }`,
     'agents Ann, tools add'],
@@ -75,7 +77,8 @@ const SYNTAX = `const a = 1\nexport default (prompt) => {\n  return 'x' +\n}\n`
 
 /** Modules that cannot be loaded, and all that is said of them, seen from their own folder. */
 const broken: readonly (readonly [file: string, text: string, said: string | RegExp])[] = [
-  ['throws.mjs', `throw new Error('on purpose')`, 'Cannot load throws.mjs: on purpose\n    at throws.mjs:1:7'],
+  ['throws.mjs', `throw new Error('on purpose')`,
+    'Cannot load throws.mjs: on purpose\n    at throws.mjs:1:7'],
   ['calls.mjs', `import { go } from './lib/go.mjs'\nexport default go()`,
     'Cannot load calls.mjs: too deep\n    at go (lib/go.mjs:2:9)\n    at calls.mjs:2:16'],
   ['syntax.mjs', SYNTAX, `Cannot load syntax.mjs: Unexpected token '}'\n    syntax.mjs:4\n    }\n    ^`],
@@ -83,7 +86,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['imports.mjs', `import './lib/broken.mjs'`,
     `Cannot load imports.mjs: Unexpected token '}'\n    lib/broken.mjs:4\n    }\n    ^`],
   ['name.mjs', `import { nothing } from './lib/go.mjs'`,
-    /^Cannot load name\.mjs: The requested module '.\/lib\/go\.mjs' does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
+    /^Cannot load name\.mjs: .* does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
   ['package.mjs', `import 'no-such-package'`,
     `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs`],
   ['file.mjs', `import './no-such-file.mjs'`,
@@ -97,7 +100,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
     /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],
   ['empty.mjs', 'export const nothing = 1',
-    'empty.mjs exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'],
+    /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
   ['number.mjs', 'export default 7', /^number\.mjs: Cannot serve 7: write a function/],
   ['nameless.mjs', `export const tools = [{ run: () => '' }]`, /^nameless\.mjs: A tool needs 'name'/],

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { relative } from 'node:path'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import test from 'node:test'
 import { localFiles } from '../lib/local-files.ts'
 import { modules } from './fixtures/modules.ts'

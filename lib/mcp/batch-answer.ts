@@ -1,6 +1,8 @@
 /**
  * The answers to messages that came as one array, as one array: sent when the last of them is there, in the
- * order in which they came. Only one revision has such batches. Spec: MCP 2025-03-26, Base Protocol, Batching.
+ * order in which they came. Only one revision has such batches.
+ *
+ * Spec: MCP 2025-03-26, Base Protocol, Batching.
  */
 import { formatError, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { claimsModern } from './choose.ts'

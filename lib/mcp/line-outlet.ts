@@ -87,14 +87,15 @@ export class LineOutlet {
    */
   flushed(quietMs: number): Promise<void> {
     clearTimeout(this.#patience)
+    this.#onProgress = undefined
     if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const giveUp = (): void => this.#end('The client does not read what it is sent')
       const timer = this.#patience = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
       this.#onProgress = () => {
-        timer.refresh()
-        if (!this.isGone && this.#leavingBytes > 0) return
+        if (!this.isGone && this.#leavingBytes > 0) return void timer.refresh()
         clearTimeout(timer)
+        this.#onProgress = undefined
         resolve()
       }
     })

@@ -27,8 +27,9 @@ class Reader extends Writable {
 }
 
 interface Seen { rooms: number; gone: readonly string[] }
+interface Opened { readonly outlet: LineOutlet; readonly reader: Reader; readonly seen: Seen }
 
-function open(maxStreamBytes = 1_000, maxQueuedBytes = 1_000_000): { outlet: LineOutlet; reader: Reader; seen: Seen } {
+function open(maxStreamBytes = 1_000, maxQueuedBytes = 1_000_000): Opened {
   const reader = new Reader()
   const seen: Seen = { rooms: 0, gone: [] }
   const outlet = new LineOutlet(reader, { maxStreamBytes, maxQueuedBytes }, {
@@ -38,9 +39,13 @@ function open(maxStreamBytes = 1_000, maxQueuedBytes = 1_000_000): { outlet: Lin
   return { outlet, reader, seen }
 }
 
-const progress = (count: number): string => formatNotification('notifications/progress', `{"progress":${count}}`)
+const progress = (count: number): string => (
+  formatNotification('notifications/progress', `{"progress":${count}}`)
+)
 const log = formatNotification('notifications/message', `{"data":"${'x'.repeat(100)}"}`)
-const updated = (uri: string): string => formatNotification('notifications/resources/updated', `{"uri":"${uri}"}`)
+const updated = (uri: string): string => (
+  formatNotification('notifications/resources/updated', `{"uri":"${uri}"}`)
+)
 
 test('what is sent while a piece is on its way leaves as one piece, in order', async () => {
   const { outlet, reader } = open()

@@ -272,7 +272,9 @@ const call = (id: unknown, name: string, args: object = {}, meta?: object): obje
 )
 
 /** Batches of 2025-03-26, and what each entry of the answer says: an id and what it was given. */
-const batches: readonly (readonly [what: string, batch: readonly unknown[], answers: readonly unknown[] | undefined])[] = [
+const batches: readonly (readonly [
+  what: string, batch: readonly unknown[], answers: readonly unknown[] | undefined,
+])[] = [
   ['requests', [ping(1), ping('b')], [[1, {}], ['b', {}]]],
   ['one request', [ping(1)], [[1, {}]]],
   ['a notification among them', [ping(1), { jsonrpc: '2.0', method: 'notifications/x' }], [[1, {}]]],
@@ -281,7 +283,8 @@ const batches: readonly (readonly [what: string, batch: readonly unknown[], answ
   ['nothing that is a message', [1, 2], [[undefined, -32600], [undefined, -32600]]],
   ['an unknown method', [{ jsonrpc: '2.0', id: 1, method: 'no' }, ping(2)], [[1, -32601], [2, {}]]],
   ['initialize', [{ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }], [[1, -32600]]],
-  ['a request of another revision', [{ jsonrpc: '2.0', id: 1, method: 'ping', params: withMeta() }], [[1, -32600]]],
+  ['a request of another revision', [{ jsonrpc: '2.0', id: 1, method: 'ping', params: withMeta() }],
+    [[1, -32600]]],
   ['one id twice', [call(1, 'progress'), ping(1)], [[1, -32600], [1, 'done']]],
 ]
 

@@ -21,7 +21,9 @@ function linesOf(chunks: readonly (string | Uint8Array)[], maxBytes = 100): read
   return taken
 }
 
-const rows: readonly (readonly [what: string, chunks: readonly (string | Uint8Array)[], lines: readonly string[]])[] = [
+const rows: readonly (readonly [
+  what: string, chunks: readonly (string | Uint8Array)[], lines: readonly string[],
+])[] = [
   ['one', ['a\n'], ['a']],
   ['several in one chunk', ['a\nb\nc\n'], ['a', 'b', 'c']],
   ['one in several chunks', ['a', 'b', 'c\nd', 'e\n'], ['abc', 'de']],
