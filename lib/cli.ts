@@ -1,162 +1,176 @@
 #!/usr/bin/env node
 /**
  * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
- * line, with 1 for what could not be done.
+ * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
  */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
-import { isRecord } from './core/content.ts'
+import { createServer as createProbe } from 'node:net'
+import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from './core/log.ts'
 import { sortOut } from './core/subject.ts'
 import { launch } from './launch.ts'
-import { serveStdio } from './stdio.ts'
-import type { Subject, ToolLike } from './core/subject.ts'
+import { loadModule } from './load.ts'
+import { createServer } from './server.ts'
+import { claimStdout, serveStdio } from './stdio.ts'
+import { endWithWatcher, watchModule } from './watch.ts'
+import type { CommandLine, Flag } from './command-line.ts'
+import type { Defined } from './core/subject.ts'
 import type { LaunchOptions } from './launch.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 const VERSION = '0.1.0'
 
+const flags = [
+  {
+    name: 'protocol', value: 'LIST',
+    meaning: 'http, mcp, a2a, all, or several with commas', fallback: 'http; mcp for tools alone',
+  },
+  {
+    name: 'port', value: 'N', variable: 'PORT',
+    meaning: '0 for any free one', fallback: '8000; 8080 for mcp alone',
+  },
+  {
+    name: 'host', value: 'HOST', variable: 'HOST',
+    meaning: 'any other address asks for a key', fallback: '127.0.0.1',
+  },
+  { name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', meaning: 'the key that callers need' },
+  { name: 'insecure', meaning: 'no key on an address that others can reach' },
+  { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
+  { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
+  { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
+  { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
+  { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
+  { name: 'verbose', meaning: 'logs each request in one line' },
+  { name: 'quiet', meaning: 'does not tell where the doors are' },
+  { name: 'help', short: 'h', meaning: 'prints this' },
+  { name: 'version', short: 'v', meaning: 'prints the version' },
+] as const satisfies readonly Flag[]
+
+type FlagName = typeof flags[number]['name']
+type Line = CommandLine<FlagName>
+
 const HELP = `Usage: triport serve [module] [options]
 
-Puts an agent, a group of agents or a set of tools on the network.
+Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
+before a path and before an option.
 
-module exports a function, a definition or a list: as default, or named agent, agents, group, groups
-or tools. Without a module a built-in assistant is served, or a model when OPENAI_API_KEY or
-OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
+module exports a function, a definition or a list: as default, or named agent, agents, group,
+groups, tools, resources, resourceTemplates or prompts. Without a module a built-in assistant is
+served, or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
 
-  --protocol LIST        http, mcp, a2a, all, or several with commas  (http; mcp for tools alone)
-  --port N               8000; 8080 for mcp alone; 0 for any free port
-  --host HOST            127.0.0.1; any other address asks for a key
-  --api-key KEY          the key that callers need; better given as TRIPORT_API_KEY
-  --insecure             no key on an address that others can reach
-  --public-url URL       where clients reach this server
-  --allowed-hosts LIST   names that this server is reached by, joined by commas
-  --path PATH            a further path for queries, as in /ask
-  --stdio                MCP on standard input and output, for hosts that start a process
-  --help, --version
-`
+${formatFlags(flags)}`
 
-const options = {
-  'protocol': { type: 'string' },
-  'port': { type: 'string' },
-  'host': { type: 'string' },
-  'api-key': { type: 'string' },
-  'insecure': { type: 'boolean' },
-  'public-url': { type: 'string' },
-  'allowed-hosts': { type: 'string' },
-  'path': { type: 'string' },
-  'stdio': { type: 'boolean' },
-  'help': { type: 'boolean', short: 'h' },
-  'version': { type: 'boolean', short: 'v' },
-} as const
-
-/** A mistake in the command line: told in a sentence, without a stack. */
-class UsageError extends Error {}
+const commands = ['serve']
 
 async function main(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parse(args)
-  if (values.version === true) return void process.stdout.write(`${VERSION}\n`)
-  if (values.help === true || positionals.length === 0) return void process.stdout.write(HELP)
-  const [command, module, ...more] = positionals
-  if (command !== 'serve') throw new UsageError(`There is no command '${command}'; write triport serve`)
-  if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
+  const line = parseCommandLine<FlagName>(args, flags, process.env)
+  if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
+  if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
+  const module = moduleOf(line.words)
   surviveHandlers()
-  const subject = module === undefined ? await builtIn() : await load(module)
-  if (values.stdio === true) await serveStdio(subject)
-  else await launch(subject, launchOptions(values))
+  if (line.has('watch')) return watch(module, line)
+  endWithWatcher()
+  if (line.has('stdio')) {
+    // Before the module is imported: what it prints meanwhile is no protocol.
+    const output = claimStdout()
+    await serveStdio(await subjectOf(module), { output })
+    // Whatever the module holds open, its client is gone.
+    process.exit(0)
+  }
+  const options = launchOptions(line)
+  await serve(await subjectOf(module), options)
 }
 
-interface CommandLine { options: typeof options; allowPositionals: true }
+/** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
+function moduleOf(words: readonly string[]): string | undefined {
+  const [first = 'serve'] = words
+  const [module, ...more] = commands.includes(first) ? words.slice(1) : words
+  if (!commands.includes(first) && !/[./\\]/.test(first)) {
+    const known = [...commands, ...flags.map(({ name }) => `--${name}`)]
+    throw new UsageError(`There is no command '${first}'; ${didYouMean(first, known, 'write triport serve')}`)
+  }
+  if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
+  return module
+}
 
-function parse(args: readonly string[]): ReturnType<typeof parseArgs<CommandLine>> {
+async function serve(subject: Defined, options: LaunchOptions): Promise<void> {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true })
+    await launch(subject, options)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const isMistake = error instanceof TypeError || error instanceof RangeError
+    // What cannot be served without any flag either is the module's mistake.
+    throw isMistake && isServable(subject) ? new UsageError(error.message) : error
   }
 }
 
-type Values = ReturnType<typeof parse>['values']
+function isServable(subject: Defined): boolean {
+  try {
+    return createServer({ ...subject, log: false }) !== undefined
+  } catch {
+    return false
+  }
+}
 
-function launchOptions(values: Values): LaunchOptions {
-  const protocols = listOf(values.protocol)
+function launchOptions(line: Line): LaunchOptions {
+  const protocols = listOf(line.given('protocol')?.value)
   return {
-    port: portOf(values.port),
-    host: values.host,
+    port: portOf(line),
+    host: line.given('host')?.value,
     protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
-    // An empty variable is one that was not set; an empty flag is a mistake that createServer names.
-    apiKey: values['api-key'] ?? (process.env['TRIPORT_API_KEY'] || undefined),
-    insecure: values.insecure,
-    publicUrl: values['public-url'],
-    allowedHosts: listOf(values['allowed-hosts']),
-    path: values.path,
+    apiKey: line.given('api-key')?.value,
+    insecure: line.has('insecure'),
+    publicUrl: line.given('public-url')?.value,
+    allowedHosts: listOf(line.given('allowed-hosts')?.value),
+    path: line.given('path')?.value,
+    quiet: line.has('quiet'),
+    ...line.has('verbose') && { accessLog: true },
   }
 }
 
-function portOf(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  if (/^\d{1,5}$/.test(value) && Number(value) <= 65535) return Number(value)
-  throw new UsageError(`--port ${value} is no port; write a number from 0 to 65535`)
+function portOf(line: Line): number | undefined {
+  const given = line.given('port')
+  if (given === undefined) return undefined
+  if (/^\d{1,5}$/.test(given.value) && Number(given.value) <= 65535) return Number(given.value)
+  throw new UsageError(`${given.by} ${given.value} is no port; write a number from 0 to 65535`)
 }
 
 function listOf(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** The agent of a machine that has nothing else. */
-async function builtIn(): Promise<Subject> {
+/** The command in a process of its own, on one port from the first start to the last. */
+async function watch(module: string | undefined, line: Line): Promise<void> {
+  if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
+  if (line.has('stdio')) {
+    throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
+  }
+  const { port, host } = launchOptions(line)
+  const args = ['serve', module, ...line.format(['watch', 'port'])]
+  const fixed = port === 0 ? await freePort(host) : port
+  if (fixed !== undefined) args.push(`--port=${fixed}`)
+  watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args)
+}
+
+function freePort(host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createProbe().once('error', reject).listen(0, host ?? '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' ? address?.port ?? 0 : 0))
+    })
+  })
+}
+
+async function subjectOf(module: string | undefined): Promise<Defined> {
+  if (module !== undefined) return loadModule(module)
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('./adapters/openai.ts')
-    return openaiAgent({
+    return sortOut(openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
-    })
+    }), 'triport')
   }
   const { assistant, tools } = await import('./assistant/assistant.ts')
-  return { agents: [assistant], tools }
-}
-
-/** What a module exports, as something to serve. */
-async function load(path: string): Promise<Subject> {
-  const url = pathToFileURL(resolve(path))
-  let module: Readonly<Record<string, unknown>>
-  try {
-    module = await import(url.href) as Readonly<Record<string, unknown>>
-  } catch (error) {
-    throw new Error(`Cannot load ${path}: ${reason(error, path)}`, { cause: error })
-  }
-  // What a CommonJS module exports by name arrives as the members of its default.
-  const { default: whole } = module
-  const named = isRecord(whole) && ('agent' in whole || 'group' in whole) ? whole : module
-  const { default: main = named['agent'] ?? named['group'], agents, groups, tools } = named
-  if (main !== undefined) {
-    if (tools === undefined) return main as Subject
-    const sorted = sortOut(main as Subject, 'triport')
-    return { ...sorted, tools: [...sorted.tools, ...listed(tools) as readonly ToolLike[]] }
-  }
-  if (agents === undefined && groups === undefined && tools === undefined) {
-    const remedy = 'export default (prompt) => answer, or name it agent, agents or tools'
-    throw new Error(`${path} exports nothing to serve; ${remedy}`)
-  }
-  if (Array.isArray(agents) && groups === undefined && tools === undefined) return agents as Subject
-  return { agents: listed(agents), groups: listed(groups), tools: listed(tools) } as Subject
-}
-
-/** One thing is a list of one. */
-function listed(things: unknown): readonly unknown[] {
-  return things === undefined ? [] : [things].flat()
-}
-
-function reason(error: unknown, path: string): string {
-  if (!existsSync(path)) return 'there is no such file'
-  if (!(error instanceof Error)) return String(error)
-  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts$/.test(path)) {
-    return 'this Node does not run TypeScript; compile it first, or use Node 22.18 or later'
-  }
-  return error.message
+  return sortOut({ agents: [assistant], tools }, 'triport')
 }
 
 /** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */
@@ -166,11 +180,13 @@ function surviveHandlers(): void {
   }
   process.on('unhandledRejection', tell('A promise was rejected that nobody waited for'))
   process.on('uncaughtException', tell('An error was thrown where nobody could catch it'))
+  // Nor must one who has stopped reading what is printed; to tell of it would be the same again.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`triport: ${message}\n`)
-  const isMistake = [UsageError, TypeError, RangeError].some((kind) => error instanceof kind)
-  process.exit(isMistake ? 2 : 1)
+  process.exit(error instanceof UsageError ? 2 : 1)
 })

@@ -5,6 +5,7 @@ import { sortOut } from './core/subject.ts'
 import { requireSecondOptions } from './options.ts'
 import { createServer, serverOptions } from './server.ts'
 import { defaultPort } from './settings.ts'
+import { endOnSignals } from './signals.ts'
 import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
 import type { ProtocolName } from './settings.ts'
@@ -38,51 +39,81 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const address = await server.listen(port ?? defaultPort(server.protocols), host)
-  const forget = signals === false ? () => {} : endOnSignals(server)
-  if (quiet !== true) process.stderr.write(announcement(server, address, options.apiKey !== undefined))
+  const forget = signals === false ? () => {} : endOnSignals({
+    running: () => server.status().calls.running, close: () => server.close(),
+  })
+  if (quiet !== true) process.stderr.write(announcement(server, address, options))
   return { ...address, server, close: () => server.close().finally(forget) }
 }
 
-function endOnSignals(server: TriportServer): () => void {
-  let isEnding = false
-  const end = (signal: NodeJS.Signals): void => {
-    // Whoever asks twice does not want to wait.
-    if (isEnding) process.exit(signal === 'SIGINT' ? 130 : 143)
-    isEnding = true
-    server.close().then(() => process.exit(0), () => process.exit(1))
+/** A door as it is told: where it is and a line that can be pasted into a shell, or why it is not open. */
+type Told = { readonly where: string; readonly line: string } | string
+
+type PostLine = (path: string, body: object) => string
+
+const doorNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+
+/** Where each door is that was asked for. */
+function announcement(server: TriportServer, { url }: Address, options: LaunchOptions): string {
+  const listed = listedName(url, options)
+  const docs = listed === undefined ? url : namedUrl(url, listed, options)
+  const head = [`${server.name} ${server.version} at ${url}  (docs: ${docs}/docs)`]
+  const credential = credentialOf(server, options)
+  if (credential.variable !== undefined) {
+    head.push(`  A key is asked for: the lines below take it from ${credential.variable}.`)
   }
-  process.on('SIGINT', end)
-  process.on('SIGTERM', end)
-  return () => {
-    process.off('SIGINT', end)
-    process.off('SIGTERM', end)
+  const host = listed === undefined ? '' : ` -H 'Host: ${listed}'`
+  const headers = `${host}${credential.header} -H 'Content-Type: application/json'`
+  const post: PostLine = (path, body) => `curl ${url}${path}${headers} -d '${JSON.stringify(body)}'`
+  const asked = options.protocol === 'all' ? doorNames : [options.protocol ?? server.protocols].flat()
+  const doors = doorNames.filter((name) => asked.includes(name)).flatMap((name) => {
+    const label = `  ${name.toUpperCase().padEnd(4)}  `
+    const told = doorOf(name, server, url, post)
+    if (typeof told === 'string') return [`${label}not open: ${told}`]
+    return [label + told.where, ' '.repeat(label.length) + told.line]
+  })
+  return [...head, ...doors].join('\n') + '\n'
+}
+
+function doorOf(name: ProtocolName, server: TriportServer, url: string, post: PostLine): Told {
+  if (name === 'mcp') {
+    const line = post('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    return { where: `${url}/mcp and ${url}/sse`, line }
+  }
+  if (server.catalog.root === undefined) {
+    return 'it needs an agent, and none is served; MCP is the door of everything else'
+  }
+  if (name === 'http') return { where: `${url}/`, line: post('/', { query: 'hello' }) }
+  const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+  return {
+    where: `${url}/a2a, card at ${url}/.well-known/agent.json`,
+    line: post('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
   }
 }
 
-/** Where each door is, with a line that can be pasted into a shell. */
-function announcement(server: TriportServer, { url }: Address, isKeyed: boolean): string {
-  const key = server.generatedKey !== undefined ? ` -H 'X-API-Key: ${server.generatedKey}'`
-    : isKeyed ? ' -H "X-API-Key: $TRIPORT_API_KEY"' : ''
-  const post = (path: string, body: object): string =>
-    `curl ${url}${path}${key} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-  const lines = [`${server.name} ${server.version} at ${url}  (docs: ${url}/docs)`]
-  if (isKeyed) lines.push('  A key is asked for: the lines below take it from TRIPORT_API_KEY.')
-  for (const protocol of server.protocols) {
-    const [where, line] = doors[protocol](post, url)
-    lines.push(`  ${protocol.toUpperCase().padEnd(4)}  ${where}`, `        ${line}`)
+/** What a line needs to be let in; a secret that somebody gave is taken from a variable, never shown. */
+function credentialOf(
+  { generatedKey }: TriportServer, { apiKey, auth }: LaunchOptions,
+): { readonly header: string; readonly variable?: string } {
+  if (generatedKey !== undefined) return { header: ` -H 'X-API-Key: ${generatedKey}'` }
+  if (apiKey !== undefined) {
+    return { header: ' -H "X-API-Key: $TRIPORT_API_KEY"', variable: 'TRIPORT_API_KEY' }
   }
-  return lines.join('\n') + '\n'
+  if (auth === undefined) return { header: '' }
+  return { header: ' -H "Authorization: Bearer $TRIPORT_TOKEN"', variable: 'TRIPORT_TOKEN' }
 }
 
-type PostReply = (path: string, body: object) => string
+/** Where only some names are answered, one of them; undefined where the address itself is answered. */
+function listedName(url: string, { host, allowedHosts, publicUrl }: LaunchOptions): string | undefined {
+  const listed = [...allowedHosts ?? [], ...publicUrl === undefined ? [] : [new URL(publicUrl).host]]
+  const isAny = host === undefined || listed.includes('*') || listed.includes(new URL(url).hostname)
+  return isAny ? undefined : listed[0]
+}
 
-const doors: Readonly<Record<ProtocolName, (post: PostReply, url: string) => readonly [string, string]>> = {
-  http: (post, url) => [`${url}/`, post('/', { query: 'hello' })],
-  mcp: (post, url) => [`${url}/mcp and ${url}/sse`, post('/messages/', {
-    jsonrpc: '2.0', id: 1, method: 'tools/list',
-  })],
-  a2a: (post, url) => [`${url}/a2a, card at ${url}/.well-known/agent.json`, post('/a2a', {
-    jsonrpc: '2.0', id: '1', method: 'message/send',
-    params: { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } },
-  })],
+/** The address by which a browser is answered. */
+function namedUrl(url: string, listed: string, { publicUrl }: LaunchOptions): string {
+  const named = new URL(url)
+  named.host = listed
+  const base = publicUrl === undefined ? named.origin : new URL(publicUrl).href
+  return `${base.replace(/\/$/, '')}${named.pathname.replace(/\/$/, '')}`
 }

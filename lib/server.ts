@@ -181,9 +181,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   }
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log ?? usualLog))
-  const warn = (): void => { for (const tool of catalog.tools) warnOfSilence(log, tool) }
-  warn()
-  catalog.onChange(warn)
+  warnOfSilence(log, catalog)
   const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
   const service: Service = {
     name,

@@ -7,6 +7,7 @@ import { requireSecondOptions } from './options.ts'
 import { McpContext } from './mcp/context.ts'
 import { serveLines } from './mcp/stdio.ts'
 import { createService, serverOptions } from './server.ts'
+import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
 import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
@@ -18,25 +19,46 @@ export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protoco
   readonly input?: Readable | undefined
   /** Left out: standard output, which then is the protocol's: what else is written goes to standard error. */
   readonly output?: Writable | undefined
+  /** Ends in order on SIGINT and SIGTERM, then ends the process. Left out: true, on standard input. */
+  readonly signals?: boolean | undefined
 }
 
-const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true }
+const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 
-/** Serves one client until its input ends. Rejects with a sentence for a mistake in what it is given. */
+/**
+ * Serves one client until its input ends, or nobody reads the output any more. What runs then may come to its
+ * end within `graceMs`, and is answered while the client reads. Rejects with a sentence for a mistake in what
+ * it is given.
+ */
 export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
   requireSecondOptions('serveStdio', subject, options, known)
-  const { input = process.stdin, output, ...rest } = options
+  const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
-  await serveLines(new McpContext(service, options.mcp ?? {}, seal), input, output ?? claimStdout())
+  const mcp = new McpContext(service, options.mcp ?? {}, seal)
+  const lines = serveLines(mcp, input, output ?? claimStdout())
+  const closed = lines.over.then(() => service.store.close?.())
+  const forget = signals ? endOnSignals({
+    running: () => lines.running,
+    close() {
+      lines.end()
+      return closed
+    },
+  }) : () => {}
+  await closed.finally(forget)
 }
 
-/** Standard output for the protocol alone: a handler's `console.log` would break the client's parser. */
-function claimStdout(): Writable {
+/**
+ * Standard output for the protocol alone, from now on: what else is written there goes to standard error, for
+ * a `console.log` would break the client's parser.
+ */
+export function claimStdout(): Writable {
   const { stdout, stderr } = process
   const write = stdout.write.bind(stdout)
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write
+  // That the reader has left is told by each write.
+  stdout.on('error', () => {})
   return new Writable({
-    write(chunk: Uint8Array, _encoding, done) { write(chunk, () => done()) },
+    write(chunk: Uint8Array, _encoding, done) { write(chunk, done) },
   })
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { jsonOf } from './fixtures/client.ts'
+import { modules } from './fixtures/modules.ts'
 import type { ChildProcess } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -20,7 +20,8 @@ const PATIENCE_MS = 20_000
 
 /** The environment without what would change what the command does. */
 const {
-  OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, TRIPORT_API_KEY: _own, TRIPORT_SECRET: _secret, ...environment
+  OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, TRIPORT_API_KEY: _own, TRIPORT_SECRET: _secret,
+  PORT: _port, HOST: _host, ...environment
 } = process.env
 
 /** One run of the command. */
@@ -36,9 +37,11 @@ interface Run {
   until(pattern: RegExp): Promise<RegExpExecArray>
 }
 
-function run(t: TestContext, args: readonly string[], env: Record<string, string> = {}): Run {
+function run(
+  t: TestContext, args: readonly string[], env: Record<string, string> = {}, cwd?: string,
+): Run {
   const child = spawn(
-    process.execPath, [program, ...args], { env: { ...environment, ...env }, stdio: 'pipe' },
+    process.execPath, [program, ...args], { env: { ...environment, ...env }, stdio: 'pipe', cwd },
   )
   let said = ''
   let printed = ''
@@ -80,17 +83,6 @@ async function serve(
   return { ...started, url }
 }
 
-/** A folder with modules in it. */
-function modules(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'triport-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true })
-    writeFileSync(join(folder, name), text)
-  }
-  return folder
-}
-
 async function ask(
   url: string, query = 'hi', headers: Record<string, string> = {},
 ): Promise<Record<string, unknown>> {
@@ -100,48 +92,31 @@ async function ask(
   )
 }
 
-const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${name} heard ' + prompt }`
 const tool = `{ name: 'add', inputSchema: { type: 'object' }, run: () => 3 }`
 
-/** What a module may export, what then answers a query, and what else is to be seen. */
-const forms: readonly (readonly [
-  file: string, text: string, response: string, tools?: readonly string[],
-])[] = [
-  ['function.mjs', `export default (prompt) => 'You said ' + prompt`, 'You said hi'],
-  ['definition.mjs', `export default ${agent('Ann')}`, 'Ann heard hi'],
-  ['list.mjs', `export default [${agent('Ann')}, ${agent('Bob')}]`, 'Bob heard Ann heard hi'],
-  ['agent.mjs', `export const agent = ${agent('Ann')}`, 'Ann heard hi'],
-  ['agents.mjs', `export const agents = [${agent('Ann')}, ${agent('Bob')}]`, 'Bob heard Ann heard hi'],
-  ['group.mjs', `export const group = {
-    name: 'Desk', agents: [${agent('Ann')}, ${agent('Bob')}], mode: 'parallel',
-  }`, 'Ann heard hi\n\nBob heard hi'],
-  ['groups.mjs', `export const groups = [{ name: 'Desk', agents: [${agent('Ann')}] }]`, 'Ann heard hi'],
-  ['with-tools.mjs', `export default ${agent('Ann')}\nexport const tools = [${tool}]`, 'Ann heard hi',
-    ['execute_ann_task', 'add']],
-  ['plain-tools.mjs', `export const agent = ${agent('Ann')}
-    export const tools = [{ name: 'now', run: () => 1 }, { name: 'later', run: () => 2 }]`, 'Ann heard hi',
-    ['execute_ann_task', 'now', 'later']],
-  ['one-each.mjs', `export const agents = (prompt) => 'You said ' + prompt\nexport const tools = ${tool}`,
-    'You said hi', ['execute_assistant_task', 'add']],
-  ['function.cjs', `module.exports = (prompt) => 'You said ' + prompt`, 'You said hi'],
-  ['named.cjs', `exports.agent = ${agent('Ann')}\nexports.tools = [${tool}]`, 'Ann heard hi',
-    ['execute_ann_task', 'add']],
+/** Command lines for one module, and the environment that some need. */
+const commandLines: readonly (readonly [args: readonly string[], env?: Record<string, string>])[] = [
+  [['serve', 'agent.mjs', '--port', '0']],
+  [['agent.mjs', '--port', '0']],
+  [['--port=0', './agent.mjs']],
+  [['--port', '0', 'serve', 'agent.cjs']],
+  [['agent.mjs'], { PORT: '0' }],
+  [['agent.mjs', '--port', '0'], { PORT: '1' }],
+  [['agent.mjs', '--port', '0'], { PORT: 'none', HOST: 'localhost' }],
+  [['agent.mjs', '--port', '0', '--host', '127.0.0.1'], { HOST: 'no.such.host.invalid' }],
 ]
 
-test('a module is served whatever form its export has', async (t) => {
-  const folder = modules(t, Object.fromEntries(forms))
-  await Promise.all(forms.map(async ([file, , response, tools]) => {
-    const { url, child, ended } = await serve(t, [join(folder, file), '--protocol', 'http,mcp'])
-    assert.equal((await ask(url))['response'], response, file)
-    if (tools !== undefined) {
-      const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-      const headers = { 'content-type': 'application/json' }
-      const { result } = await jsonOf(await fetch(`${url}/messages/`, { method: 'POST', headers, body }))
-      const names = (result as { tools: readonly { name: string }[] }).tools.map(({ name }) => name)
-      assert.deepEqual(names, tools, file)
-    }
+test('a module is served with the word serve and without it, on the port that is asked for', async (t) => {
+  const folder = modules(t, {
+    'agent.mjs': `export default (prompt) => 'You said ' + prompt`,
+    'agent.cjs': `module.exports = (prompt) => 'You said ' + prompt`,
+  })
+  await Promise.all(commandLines.map(async ([args, env]) => {
+    const { child, ended, until } = run(t, args, env, folder)
+    const [, url = ''] = await until(/ at (http:\S+)  \(docs: /)
+    assert.equal((await ask(url))['response'], 'You said hi', args.join(' '))
     child.kill('SIGTERM')
-    assert.equal(await ended, 0, file)
+    assert.equal(await ended, 0, args.join(' '))
   }))
 })
 
@@ -151,6 +126,16 @@ test('tools alone are served over MCP', async (t) => {
   assert.match(said(), /MCP {2,}http/)
   assert.doesNotMatch(said(), /HTTP {2,}http|A2A {2,}http/)
   assert.equal((await fetch(`${url}/agents`)).status, 404)
+})
+
+test('a door that nobody could use is not announced, and why it is not is', async (t) => {
+  const folder = modules(t, { 'tools.mjs': `export const tools = [${tool}]` })
+  for (const protocol of ['all', 'http', 'http,mcp']) {
+    const { said } = await serve(t, [join(folder, 'tools.mjs'), '--protocol', protocol])
+    assert.match(said(), /^ {2}HTTP {2}not open: it needs an agent, and none is served; MCP is the door/m)
+    assert.equal(/^ {2}A2A {3}not open: it needs an agent/m.test(said()), protocol === 'all')
+    assert.equal(linesOf(said()).length, protocol === 'http' ? 0 : 1)
+  }
 })
 
 test('without a module the built-in assistant answers', async (t) => {
@@ -195,8 +180,15 @@ test('help and version are printed, and nothing else', async (t) => {
 
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
+  [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
+  [['help'], 2, /^triport: There is no command 'help'; did you mean --help\?\n$/],
+  [['check', 'fine.mjs'], 2, /^triport: There is no command 'check'; write triport serve\n$/],
   [['serve', 'fine.mjs', 'other.mjs'], 2, /^triport: One module can be served, not also other\.mjs\n$/],
-  [['serve', '--colour'], 2, /^triport: Unknown option '--colour'/],
+  [['serve', '--colour'], 2, /^triport: Unknown option '--colour'; triport --help tells what there is\n$/],
+  [['serve', '--prot', '80'], 2, /^triport: Unknown option '--prot'; did you mean --port or --protocol\?\n$/],
+  [['serve', '--watch'], 2, /^triport: --watch needs a module: triport serve agent\.js --watch\n$/],
+  [['serve', 'fine.mjs', '--watch', '--protocol', 'soap'], 2, /^triport: protocol is "soap"/],
+  [['serve', 'fine.mjs', '--watch', '--stdio'], 2, /^triport: --watch and --stdio: a client would lose/],
   [['serve', 'fine.mjs', '--port', 'many'], 2,
     /^triport: --port many is no port; write a number from 0 to 65535\n$/],
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],
@@ -212,18 +204,26 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'missing.mjs'], 1, /^triport: Cannot load .*missing\.mjs: there is no such file\n$/],
   [['serve', 'empty.mjs'], 1,
     /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
-  [['serve', 'number.mjs'], 2, /^triport: Cannot serve 7: write a function/],
-  [['serve', 'nameless.mjs'], 2, /^triport: An agent needs 'name'/],
+  [['serve', 'number.mjs'], 1, /^triport: .*number\.mjs: Cannot serve 7: write a function/],
+  [['serve', 'nameless.mjs'], 1, /^triport: .*nameless\.mjs: An agent needs 'name'/],
+  [['serve', 'twins.mjs', '--port', '0'], 1, /^triport: Two tools are named 'add'/],
+  [['serve', 'nameless.mjs', '--stdio'], 1, /^triport: .*nameless\.mjs: An agent needs 'name'/],
+  [['serve', 'twins.mjs', '--stdio'], 1, /^triport: Two tools are named 'add'/],
+  [['serve', 'stuck.mjs'], 13,
+    /^triport: .*stuck\.mjs never finishes loading: it awaits what nothing will settle\n$/],
+  [['serve', 'stuck.mjs', '--stdio'], 13, /^triport: .*stuck\.mjs never finishes loading/],
   [['serve', 'syntax.mjs'], 1, /^triport: Cannot load .*syntax\.mjs: /],
-  [['serve', 'throws.mjs'], 1, /^triport: Cannot load .*throws\.mjs: on purpose\n$/],
+  [['serve', 'throws.mjs'], 1,
+    /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
   [['serve', 'needs.mjs'], 1, /^triport: Cannot load .*needs\.mjs: Cannot find package 'no-such-package'/],
 ]
 
-test('what cannot be done is told in one sentence, without a stack', async (t) => {
+test('what cannot be done is told in one sentence, and by the exit code', async (t) => {
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
     'number.mjs': 'export default 7',
     'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (',
+    'twins.mjs': `export const tools = [${tool}, ${tool}]`, 'stuck.mjs': 'await new Promise(() => {})',
     'throws.mjs': `throw new Error('on purpose')`,
     'needs.mjs': `import 'no-such-package'`,
   })
@@ -233,9 +233,17 @@ test('what cannot be done is told in one sentence, without a stack', async (t) =
     )
     assert.equal(await failing.ended, code, args.join(' '))
     assert.match(failing.said(), sentence)
-    assert.doesNotMatch(failing.said(), /^\s+at /m)
+    assert.doesNotMatch(failing.said(), /node:|cli\.[jt]s/)
     assert.equal(failing.printed(), '')
   }))
+})
+
+test('a port of the environment is checked like one of a flag', async (t) => {
+  for (const args of [['serve'], ['serve', '--watch', 'agent.js']]) {
+    const failing = run(t, args, { PORT: 'web' })
+    assert.equal(await failing.ended, 2)
+    assert.equal(failing.said(), 'triport: PORT web is no port; write a number from 0 to 65535\n')
+  }
 })
 
 test('a port in use is one sentence with a way out', async (t) => {
@@ -282,6 +290,9 @@ const starts: readonly (readonly [what: string, args: readonly string[], env: Re
   ['without a key', [], {}],
   ['with a key of its own', ['--host', '0.0.0.0'], {}],
   ['with a given key', [], { TRIPORT_API_KEY: 'a key' }],
+  ['with names', ['--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example'], {}],
+  ['with an address',
+    ['--host', '0.0.0.0', '--insecure', '--public-url', 'https://agents.example:8443/'], {}],
 ]
 
 test('the lines that a start prints work as they are', async (t) => {
@@ -296,27 +307,33 @@ test('the lines that a start prints work as they are', async (t) => {
     assert.match(answers[0]!, /"response":"You said hello"/, what)
     assert.match(answers[1]!, /"name":"execute_assistant_task"/, what)
     assert.match(answers[2]!, /"text":"You said hello"/, what)
-    assert.equal((await fetch(`${url}/docs`)).status, 200)
+    const [, docs = ''] = /\(docs: (.*)\)$/m.exec(said()) ?? []
+    assert.match(docs, /\/docs$/)
+    if (docs.startsWith(url)) assert.equal((await fetch(docs)).status, 200)
+    else assert.match(docs, /^https?:\/\/agents\.example:\d+\/docs$/)
   }
 })
 
 test('a signal closes in order, a second one at once', async (t) => {
   const folder = modules(t, {
-    'slow.mjs': 'export default (prompt) => new Promise((resolve) => setTimeout(resolve, 300, prompt))',
-    'never.mjs': 'export default () => new Promise(() => {})',
+    'slow.mjs': `export default (prompt) => {
+      console.error('called')
+      return new Promise((resolve) => setTimeout(resolve, 300, prompt))
+    }`,
+    'never.mjs': `export default () => { console.error('called'); return new Promise(() => {}) }`,
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const slow = await serve(t, [join(folder, 'slow.mjs')])
     const answer = ask(slow.url, 'in time')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await slow.until(/called/)
     slow.child.kill(signal)
     assert.equal((await answer)['response'], 'in time', signal)
     assert.equal(await slow.ended, 0, signal)
     const never = await serve(t, [join(folder, 'never.mjs')])
     const lost = ask(never.url).catch(() => undefined)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await never.until(/called/)
     never.child.kill(signal)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await never.until(/^triport: waiting for 1 call; press again to stop at once$/m)
     never.child.kill(signal)
     assert.equal(await never.ended, signal === 'SIGINT' ? 130 : 143)
     await lost
@@ -339,24 +356,177 @@ test('what an agent leaves lying about does not end the process', async (t) => {
   assert.equal((await ask(url))['response'], 'fine')
 })
 
-test('on standard input and output it speaks MCP, whatever else is printed', async (t) => {
+test('whoever stops reading what is printed does not end the server', async (t) => {
   const folder = modules(t, {
-    'chatty.mjs': `export default (prompt) => { console.log('noise'); return 'You said ' + prompt }`,
+    'chatty.mjs': `export default (prompt) => { console.log(prompt); console.error(prompt); return prompt }`,
   })
-  const host = run(t, ['serve', join(folder, 'chatty.mjs'), '--stdio'])
-  const clientInfo = { name: 'test', version: '1' }
-  const messages = [
-    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
-    { method: 'notifications/initialized' },
-    { id: 2, method: 'tools/call', params: { name: 'execute_assistant_task', arguments: { prompt: 'hi' } } },
-  ]
-  for (const message of messages) {
-    host.child.stdin!.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n')
+  const { url, child, ended } = await serve(t, [join(folder, 'chatty.mjs')])
+  child.stdout!.destroy()
+  child.stderr!.destroy()
+  for (let count = 0; count < 10; count++) assert.equal((await ask(url))['response'], 'hi')
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+})
+
+/** Resolves when something holds. */
+async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while (!await holds()) {
+    assert.ok(performance.now() < end, `${what} did not happen`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  await host.until(/noise/)
-  host.child.stdin!.end()
+}
+
+test('a module that is watched starts again when a file of it changes, on its port', async (t) => {
+  const agent = (file: string, word: string): string => `import { end } from './${file}'
+    export default (prompt) => '${word} ' + prompt + end`
+  const folder = modules(t, {
+    'agent.mjs': agent('end.mjs', 'You said'), 'end.mjs': `export const end = '.'`,
+  })
+  const { url, child, ended, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
+  const answers = async (expected: string): Promise<void> => {
+    await eventually(expected, async () => (
+      await ask(url).then(({ response }) => response === expected, () => false)
+    ))
+  }
+  await answers('You said hi.')
+  writeFileSync(join(folder, 'end.mjs'), `export const end = '!'`)
+  await answers('You said hi!')
+  writeFileSync(join(folder, 'agent.mjs'), 'export default (')
+  await eventually('the fault', () => /Cannot load .*agent\.mjs: [^]*ended; it starts again/.test(said()))
+  writeFileSync(join(folder, 'agent.mjs'), agent('other.mjs', 'I heard'))
+  await eventually('the second fault', () => said().includes('Cannot find module'))
+  writeFileSync(join(folder, 'other.mjs'), `export const end = '?'`)
+  await answers('I heard hi?')
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+  const lines = said().split('\n')
+  assert.equal(lines.filter((line) => line.endsWith('has changed; starting again')).length, 4)
+  assert.equal(lines.filter((line) => line.includes('(docs: ')).length, 1)
+})
+
+test('what is watched ends with the one that watches it', async (t) => {
+  const folder = modules(t, { 'agent.mjs': FINE })
+  const { url, child, ended } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
+  child.kill('SIGKILL')
+  // The streams are closed only when the last who has them is gone.
+  await ended
+  await assert.rejects(fetch(url))
+})
+
+/** Messages for standard input, one a line. */
+function linesFor(messages: readonly object[]): string {
+  return messages.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n').join('')
+}
+
+const clientInfo = { name: 'test', version: '1' }
+const opening = [
+  { id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+  { method: 'notifications/initialized' },
+]
+const call = (id: number, prompt = 'hi'): object => (
+  { id, method: 'tools/call', params: { name: 'execute_assistant_task', arguments: { prompt } } }
+)
+
+/** What a host reads: everything that was printed, each line as JSON. */
+function answersIn({ printed }: Run): readonly { readonly id: number; readonly result?: unknown }[] {
+  return printed().trim().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
+}
+
+test('on standard input and output it speaks MCP alone, and ends with its input', async (t) => {
+  const folder = modules(t, {
+    'chatty.mjs': `console.log('noise at import')
+      process.stdout.write('more of it\\n')
+      setInterval(() => {}, 1_000)
+      const { createServer } = await import('node:net')
+      createServer().listen(0, '127.0.0.1')
+      export default (prompt) => { console.log('noise in a call'); return 'You said ' + prompt }`,
+  })
+  const chatty = join(folder, 'chatty.mjs')
+  for (const args of [['serve', chatty, '--stdio'], ['--stdio', chatty]]) {
+    const host = run(t, args)
+    // The last line has no line feed.
+    host.child.stdin!.end(linesFor([...opening, call(1)]).trimEnd())
+    assert.equal(await host.ended, 0)
+    assert.deepEqual(answersIn(host).map(({ id }) => id), [0, 1])
+    assert.match(JSON.stringify(answersIn(host)[1]), /You said hi/)
+    for (const noise of ['noise at import', 'more of it', 'noise in a call']) {
+      assert.ok(host.said().includes(noise), noise)
+    }
+  }
+})
+
+const SLOW = `setInterval(() => {}, 1_000)
+  export default (prompt, call) => new Promise((resolve) => {
+    process.stderr.write('called\\n')
+    call.signal.addEventListener('abort', () => process.stderr.write('aborted\\n'))
+    if (prompt !== 'never') process.stdin.once('end', () => resolve('at last'))
+    process.once('SIGUSR2', () => resolve('at last'))
+  })`
+
+test('a signal on standard input and output lets calls end, and answers them', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+    host.child.stdin!.write(linesFor([...opening, call(1)]))
+    await host.until(/called/)
+    host.child.kill(signal)
+    await host.until(/waiting for 1 call/)
+    host.child.kill('SIGUSR2')
+    assert.equal(await host.ended, 0, signal)
+    assert.match(JSON.stringify(answersIn(host)), /at last/)
+    assert.doesNotMatch(host.said(), /aborted/)
+  }
+})
+
+test('at the end of its input calls come to their end; a signal then cancels them', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+  host.child.stdin!.end(linesFor([...opening, call(1), call(2, 'never')]))
+  await eventually('the first answer', () => host.printed().includes('at last'))
+  host.child.kill('SIGTERM')
   assert.equal(await host.ended, 0)
-  const answers = host.printed().trim().split('\n').map((line) => JSON.parse(line) as { id: number })
-  assert.deepEqual(answers.map(({ id }) => id), [1, 2])
-  assert.match(JSON.stringify(answers[1]), /You said hi/)
+  assert.match(host.said(), /aborted/)
+  assert.deepEqual(answersIn(host).map(({ id }) => id), [0, 1])
+})
+
+test('a client that closes its end of the output ends the process quietly', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+  host.child.stdin!.on('error', () => {})
+  host.child.stdin!.write(linesFor([...opening, call(1, 'never')]))
+  await host.until(/called/)
+  host.child.stdout!.destroy()
+  host.child.stdin!.write(linesFor([{ id: 2, method: 'ping' }]))
+  assert.equal(await host.ended, 0)
+  assert.equal(host.said(), 'called\naborted\n')
+})
+
+test('a client that does not read does not make the process grow', async (t) => {
+  const folder = modules(t, { 'large.mjs': `export default () => 'x'.repeat(100_000)` })
+  const child = spawn(process.execPath, [program, 'serve', join(folder, 'large.mjs'), '--stdio'], {
+    env: environment, stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  // More than the buffers between two processes hold.
+  const calls = Array.from({ length: 2_000 }, (_, id) => call(id + 1, 'y'.repeat(1_000)))
+  child.stdin.write(linesFor([...opening, ...calls]))
+  // It stands still when nothing more is taken, from here and by this process.
+  let left = -1
+  let still = 0
+  await eventually('an end of reading', () => {
+    still = left === child.stdin.writableLength ? still + 1 : 0
+    left = child.stdin.writableLength
+    return still > 20
+  })
+  assert.ok(left > 0, 'all was read from a client that does not read')
+  if (process.platform === 'linux') {
+    const [, peakKiB = ''] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    assert.ok(Number(peakKiB) < 160 * 1024, `it took ${peakKiB} KiB`)
+  }
+  let bytes = 0
+  child.stdout.on('data', (chunk) => { bytes += chunk.length })
+  child.stdin.end()
+  assert.equal(await new Promise((resolve) => child.on('close', resolve)), 0)
+  assert.ok(bytes > 2_000 * 100_000, `${bytes} bytes were answered`)
 })

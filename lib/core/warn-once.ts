@@ -2,6 +2,7 @@
  * Mistakes of an author that break nothing: each is told once in the log of a server, not with every call.
  */
 import type { Agent } from './agent.ts'
+import type { Catalog } from './catalog.ts'
 import type { Log } from './log.ts'
 import type { Tool } from './tool.ts'
 
@@ -14,8 +15,14 @@ export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
     + 'and await what it is made of', { request: requestId })
 }
 
-/** A tool that no model can choose with reason. */
-export function warnOfSilence(log: Log, tool: Tool): void {
+/** The tools of a catalog, now and later, that no model can choose with reason. */
+export function warnOfSilence(log: Log, catalog: Catalog): void {
+  const warn = (): void => { for (const tool of catalog.tools) warnOfTool(log, tool) }
+  warn()
+  catalog.onChange(warn)
+}
+
+function warnOfTool(log: Log, tool: Tool): void {
   if (tool.description !== '') return
   warnOnce(log, tool, `The tool '${tool.name}' has no description, so models cannot tell what it is for; `
     + `write description: 'Finds documents.'`)

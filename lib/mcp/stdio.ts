@@ -1,123 +1,216 @@
 /**
  * stdio: one client, one message a line, for hosts that start a process. Nothing but protocol is ever
- * written to the output.
+ * written to the output, and no more is read while the client does not take what it was sent.
  *
  * A client that says `initialize` has a session for as long as the process lives; requests of revisions
  * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { anonymous } from '../core/principal.ts'
 import {
-  formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, rpcError,
+  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
 } from '../wire/jsonrpc.ts'
 import { parseJson } from '../wire/json.ts'
-import { lineReader } from '../wire/lines.ts'
+import { LineBuffer } from '../wire/lines.ts'
+import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answer.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
+import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
 import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../core/call.ts'
-import type { Id, Message } from '../wire/jsonrpc.ts'
+import type { Message } from '../wire/jsonrpc.ts'
+import type { Line } from '../wire/lines.ts'
+import type { Answer } from './batch-answer.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Peer } from './session.ts'
 import type { McpRequest } from './request.ts'
 
-/** Serves one client until its input ends; then what runs is cancelled, and the promise resolves. */
-export function serveLines(mcp: McpContext, input: Readable, output: Writable): Promise<void> {
-  const { limits, log } = mcp.service
-  const write = (message: string): void => { output.write(message + '\n') }
-  const refuse = (code: number, why: string, id?: Id): void => {
-    write(formatError(id ?? undefined, rpcError(code, why)))
-  }
+/** One client, served to its end. */
+export interface LineServer {
+  /** Calls that run. */
+  readonly running: number
+  /** Takes no more requests, and lets what runs come to its end within `graceMs`; said again, at once. */
+  end(): void
+  /** Resolves when the client's input has ended, or the server, and everything is said. Never rejects. */
+  readonly over: Promise<void>
+}
+
+/** What the last lines, and the last words of cancelled calls, get at least. */
+const FAREWELL_MS = 1_000
+
+/** How often a closing server looks for what has come to its end. */
+const SWEEP_MS = 10
+
+/** Serves one client. */
+export function serveLines(mcp: McpContext, input: Readable, output: Writable): LineServer {
+  const { limits, log, workload } = mcp.service
+  const lines = new LineBuffer(limits.maxBodyBytes)
+  const outlet = new LineOutlet(output, limits, {
+    onRoom: read,
+    onGone(why, cause) {
+      log(cause === undefined ? 'warning' : 'debug', why, { cause })
+      hurry()
+      void conclude()
+    },
+  })
+  const say: Answer = (text) => { if (text !== undefined) outlet.send(text) }
 
   const session = mcp.sessions.open(anonymous.id, oldest)
   // The session is the process's own: it is never idle, however silent its client is.
   session.onEnd = () => {}
-  session.outlet = write
-  /** What runs and stands alone, so that a cancellation finds it; undefined until it has begun. */
-  const alone = new Map<Id, McpRequest | undefined>()
+  session.outlet = say
+  /** Requests without an answer so far, by id; undefined until one has begun. */
+  const open = new Map<unknown, { request: McpRequest | undefined }>()
 
-  function receive(line: string): void {
-    const parsed = parseJson(line, limits.maxDepth)
-    if (!parsed.ok) return refuse(PARSE_ERROR, parsed.why)
-    if (!Array.isArray(parsed.value)) return accept(readMessage(parsed.value, limits.maxNameBytes))
-    const { length } = parsed.value
-    const isFine = session.revision.batches && length > 0 && length <= limits.maxBatch
-    if (!isFine) return refuse(INVALID_REQUEST, 'This revision has no batches, or none of that length')
-    for (const value of parsed.value) accept(readMessage(value, limits.maxNameBytes))
+  let isEnding = false
+  let isConcluding = false
+  let hurry = (): void => {}
+  const hurried = new Promise<void>((resolve) => { hurry = resolve })
+  let finish = (): void => {}
+  const over = new Promise<void>((resolve) => { finish = resolve })
+
+  /** Takes lines as long as the client takes answers. */
+  function read(): void {
+    while (!outlet.isFull && !outlet.isGone) {
+      const line = lines.take()
+      if (line === undefined) break
+      receive(line)
+    }
+    // A little is read ahead, so that the end of the input is not missed behind what waits.
+    if (lines.size > HIGH_WATER) input.pause()
+    else if (input.isPaused()) input.resume()
   }
 
-  function accept(message: Message): void {
-    if (message.kind === 'malformed') return refuse(INVALID_REQUEST, message.why, message.id)
+  function receive(line: Line): void {
+    if (!line.ok) {
+      const isLong = line.fault === 'too-long'
+      const why = isLong ? `A line is longer than ${limits.maxBodyBytes} bytes` : 'A line is not UTF-8'
+      return say(refusal(undefined, why, isLong ? INVALID_REQUEST : PARSE_ERROR))
+    }
+    const parsed = parseJson(line.text, limits.maxDepth)
+    if (!parsed.ok) return say(refusal(undefined, parsed.why, PARSE_ERROR))
+    if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
+    accept(readMessage(parsed.value, limits.maxNameBytes), say)
+  }
+
+  /** What was asked as one is answered as one. */
+  function receiveBatch(values: readonly unknown[]): void {
+    const isFine = session.revision.batches && values.length > 0 && values.length <= limits.maxBatch
+    if (!isFine) return say(refusal(undefined, 'This revision has no batches, or none of that length'))
+    const messages = values.map((value) => readMessage(value, limits.maxNameBytes))
+    const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, say)
+    for (const message of messages) {
+      const answer: Answer = (text) => batch.answer(message, text)
+      const stranger = strangerInBatch(message)
+      if (stranger === undefined) accept(message, answer)
+      else answer(refusal(message, stranger))
+    }
+  }
+
+  function accept(message: Message, answer: Answer): void {
+    if (message.kind === 'malformed') return answer(refusal(message, message.why))
     if (message.kind !== 'request') return hear(message)
-    const { id } = message
-    if (session.running.has(id) || alone.has(id)) {
-      return refuse(INVALID_REQUEST, 'A request with this id is running already', id)
+    if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
+    if (open.has(message.id)) return answer(refusal(message, 'A request with this id is running already'))
+    if (open.size >= limits.maxCalls) {
+      const why = `${limits.maxCalls} requests are open already; try again later`
+      return answer(refusal(message, why, INTERNAL_ERROR))
     }
-    if (claimsModern(message)) {
-      const peer = modernPeer(message)
-      if ('error' in peer) return write(formatError(id, peer.error))
-      return run(message, peer)
+    if (!claimsModern(message)) {
+      return message.method === 'initialize' ? answer(begin(message)) : run(message, session, answer)
     }
-    if (message.method === 'initialize') return begin(message)
-    run(message, session)
+    const peer = modernPeer(message)
+    if ('error' in peer) answer(formatError(message.id, peer.error))
+    else run(message, peer, answer)
   }
 
-  function begin({ id, params }: RequestMessage): void {
-    const handshake = decodeInitialize(params)
-    if (typeof handshake === 'string') return refuse(INVALID_PARAMS, handshake, id)
+  function begin(message: RequestMessage): string {
+    const handshake = decodeInitialize(message.params)
+    if (typeof handshake === 'string') return refusal(message, handshake, INVALID_PARAMS)
     session.settle(handshake)
-    write(formatResult(id, JSON.stringify(initializeResult(mcp, handshake, true))))
+    return formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true)))
   }
 
-  function run(message: RequestMessage, peer: Peer): void {
+  function run(message: RequestMessage, peer: Peer, answer: Answer): void {
     const { id } = message
-    let request: McpRequest | undefined
-    // A request that was cancelled may end after another has taken its id.
-    const free = (): void => { if (alone.get(id) === request) alone.delete(id) }
-    alone.set(id, undefined)
-    request = dispatch(mcp, message, peer, lineOrigin(), {
-      sends: true,
-      send: write,
-      finish(text) {
-        free()
-        write(text)
-      },
-      abandon: free,
+    const entry: { request: McpRequest | undefined } = { request: undefined }
+    const close: Answer = (text) => {
+      // A request that was cancelled may end after another has taken its id.
+      if (open.get(id) === entry) open.delete(id)
+      answer(text)
+    }
+    open.set(id, entry)
+    entry.request = dispatch(mcp, message, peer, lineOrigin(), {
+      sends: true, send: say, finish: close, abandon: () => close(undefined),
     })
-    if (alone.has(id)) alone.set(id, request)
   }
 
   function hear(message: Message): void {
     takeMessage(session, message)
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
-    const { requestId } = (message.params ?? {}) as { readonly requestId?: Id }
-    if (requestId === undefined) return
-    alone.get(requestId)?.leave()
-    alone.delete(requestId)
+    const { requestId } = isRecord(message.params) ? message.params : {}
+    const entry = open.get(requestId)
+    open.delete(requestId)
+    entry?.request?.leave()
   }
 
-  return new Promise((resolve) => {
-    const over = (): void => {
-      mcp.close()
-      mcp.service.workload.cancelAll(new Fault('cancelled', 'The client has left'))
-      resolve()
+  async function conclude(): Promise<void> {
+    if (isConcluding) return
+    isConcluding = true
+    const patienceMs = Math.max(limits.graceMs, FAREWELL_MS)
+    // What came before the end of the input is answered, as fast as the client reads.
+    while (lines.size > 0 && !isEnding && !outlet.isGone) {
+      await Promise.race([outlet.flushed(patienceMs), hurried])
     }
-    input.on('data', lineReader(limits.maxBodyBytes, receive, () => {
-      refuse(INVALID_REQUEST, `A line is longer than ${limits.maxBodyBytes} characters`)
-    }))
-    input.on('end', over)
-    input.on('close', over)
-    input.on('error', over)
-    output.on('error', (error) => {
-      log('debug', 'The client has closed its end', { cause: error })
-      over()
-    })
-  })
+    isEnding = true
+    mcp.closeIdle()
+    await Promise.race([workload.idle(limits.graceMs), hurried])
+    workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+    mcp.close()
+    for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
+      await sleep(SWEEP_MS)
+    }
+    await outlet.flushed(patienceMs)
+    input.off('data', take)
+    input.pause()
+    finish()
+  }
+
+  function take(chunk: Uint8Array | string): void {
+    lines.add(chunk)
+    read()
+  }
+
+  function endInput(): void {
+    if (isConcluding) return
+    lines.end()
+    read()
+    // Nobody can answer any more what a handler has asked.
+    for (const { reject } of [...session.asked.values()]) {
+      reject(new Fault('cancelled', 'The client has closed its end'))
+    }
+    void conclude()
+  }
+
+  input.on('data', take)
+  for (const event of ['end', 'close', 'error']) input.on(event, endInput)
+  if (input.readableEnded || input.destroyed) endInput()
+  return {
+    get running() { return workload.running },
+    end() {
+      isEnding = true
+      if (isConcluding) hurry()
+      else void conclude()
+    },
+    over,
+  }
 }
 
 const noHeaders: ReadonlyMap<string, string> = new Map()

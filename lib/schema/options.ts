@@ -44,7 +44,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 }
 
 /** Letters put in, left out, changed or swapped with the next: the distance of Damerau and Levenshtein. */
-function slipsBetween(a: string, b: string): number {
+export function slipsBetween(a: string, b: string): number {
   let before: readonly number[] = []
   let above: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i++) {

@@ -1,47 +1,105 @@
 /**
- * Text that comes in chunks of bytes, as lines: each ends with LF, a CR before it is dropped, an empty
- * one is passed over. A line over the limit is reported once and skipped to its end.
+ * Bytes that come in chunks, as lines of text that are taken one by one: each ends with LF, a CR before it
+ * is dropped, one with nothing but blanks is passed over. Whoever cannot take more leaves the rest here.
+ *
+ * Knows no limit of its own and no stream. What is kept of a line is never more than the limit.
  */
-import { StringDecoder } from 'node:string_decoder'
+import { isUtf8 } from 'node:buffer'
 
-/** Makes a reader: give it each chunk, it calls `onLine` for each line of at most `maxLength` characters. */
-export function lineReader(
-  maxLength: number, onLine: (line: string) => void, onTooLong: () => void,
-): (chunk: Uint8Array) => void {
-  const decoder = new StringDecoder('utf8')
-  let rest: string[] = []
-  let length = 0
-  let isSkipping = false
+/** A line, or why there is none to read. */
+export type Line =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly fault: 'too-long' | 'not-utf-8' }
 
-  function add(piece: string): void {
-    if (isSkipping) return
-    length += piece.length
-    if (length <= maxLength) {
-      rest.push(piece)
-      return
-    }
-    isSkipping = true
-    rest = []
-    onTooLong()
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const END = Buffer.of(LINE_FEED)
+const nothing = Buffer.alloc(0)
+
+/** The lines of one stream of bytes, of at most `maxBytes` each. */
+export class LineBuffer {
+  readonly #maxBytes: number
+  readonly #chunks: Buffer[] = []
+  /** Where the first chunk goes on. */
+  #at = 0
+  #size = 0
+  /** The line that has begun in chunks before this one: its room, and its bytes so far. */
+  #room = nothing
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
-  function end(): void {
-    const line = rest.join('').replace(/\r$/, '')
-    const wasSkipping = isSkipping
-    rest = []
-    length = 0
-    isSkipping = false
-    if (!wasSkipping && line.trim() !== '') onLine(line)
+  /** Bytes that were put in and not yet looked at. */
+  get size(): number { return this.#size }
+
+  add(chunk: Uint8Array | string): void {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk)
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    if (bytes.length === 0) return
+    this.#chunks.push(bytes)
+    this.#size += bytes.length
   }
 
-  return (chunk) => {
-    const text = decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
-    let from = 0
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
-      add(text.slice(from, at))
-      end()
-      from = at + 1
+  /** Nothing will follow: what has come of a last line is a line. */
+  end(): void {
+    this.add(END)
+  }
+
+  /** The next line; undefined until its end has come. */
+  take(): Line | undefined {
+    for (let [chunk] = this.#chunks; chunk !== undefined; [chunk] = this.#chunks) {
+      const end = chunk.indexOf(LINE_FEED, this.#at)
+      const piece = chunk.subarray(this.#at, end < 0 ? chunk.length : end)
+      this.#pass(chunk, end < 0 ? chunk.length : end + 1)
+      const line = end < 0 ? this.#keep(piece) : this.#close(piece)
+      if (line !== undefined) return line
     }
-    if (from < text.length) add(text.slice(from))
+    return undefined
+  }
+
+  #pass(chunk: Buffer, to: number): void {
+    this.#size -= to - this.#at
+    this.#at = to
+    if (to < chunk.length) return
+    this.#chunks.shift()
+    this.#at = 0
+  }
+
+  /** Adds to a line that goes on; one that gets too long is let go, and counted on. */
+  #keep(piece: Buffer): undefined {
+    const length = this.#length + piece.length
+    if (length > this.#maxBytes) {
+      this.#room = nothing
+    } else {
+      if (length > this.#room.length) {
+        const room = Buffer.allocUnsafe(Math.min(this.#maxBytes, length * 2))
+        this.#room.copy(room, 0, 0, this.#length)
+        this.#room = room
+      }
+      piece.copy(this.#room, this.#length)
+    }
+    this.#length = length
+  }
+
+  #close(piece: Buffer): Line | undefined {
+    if (this.#length === 0) return this.#read(piece)
+    this.#keep(piece)
+    const whole = this.#room.subarray(0, this.#length)
+    const line = this.#length > this.#maxBytes ? tooLong : this.#read(whole)
+    this.#room = nothing
+    this.#length = 0
+    return line
+  }
+
+  #read(bytes: Buffer): Line | undefined {
+    if (bytes.length > this.#maxBytes) return tooLong
+    if (!isUtf8(bytes)) return notUtf8
+    const text = bytes.toString('utf8', 0, bytes.length - Number(bytes.at(-1) === CARRIAGE_RETURN))
+    return text.trim() === '' ? undefined : { ok: true, text }
   }
 }
+
+const tooLong: Line = Object.freeze({ ok: false, fault: 'too-long' })
+const notUtf8: Line = Object.freeze({ ok: false, fault: 'not-utf-8' })

@@ -2,16 +2,18 @@
  * stdio: one message a line, for one client, of whatever revision.
  */
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import test from 'node:test'
 import { serveStdio } from '../../lib/index.ts'
 import { legacyRevisions, said, until, withMeta } from './client.ts'
 import type { StdioOptions } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 let aborted = 0
+let begun = 0
+let isChatterOver = false
+/** Lets the calls of `wait` come to their end. */
+let release: (() => void)[] = []
 
 const tools = [
   {
@@ -22,7 +24,7 @@ const tools = [
   { name: 'progress', inputSchema: { type: 'object' }, async run(_args: unknown, call: Json) {
     call.progress(1, 2)
     call.log('info', 'a line')
-    await sleep(1)
+    await new Promise((resolve) => setImmediate(resolve))
     return 'done'
   } },
   { name: 'roots', description: 'Asks.', inputSchema: { type: 'object' }, run: async (
@@ -30,8 +32,23 @@ const tools = [
   ) => (
     JSON.stringify(await call.roots({ key: 'roots' }))
   ) },
+  { name: 'wait', inputSchema: { type: 'object' }, run: () => {
+    begun++
+    return new Promise((resolve) => release.push(() => resolve('at last')))
+  } },
+  { name: 'large', inputSchema: { type: 'object' }, run: ({ bytes }: Json) => 'x'.repeat(bytes) },
+  { name: 'chatter', inputSchema: { type: 'object' }, async run({ count }: Json, call: Json) {
+    for (let done = 1; done <= count; done++) {
+      call.progress(done)
+      call.log('info', 'y'.repeat(100))
+      if (done % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    isChatterOver = true
+    return 'said'
+  } },
   { name: 'hang', inputSchema: { type: 'object' }, run: (_args: unknown, call: Json) => (
     new Promise((_resolve, reject) => {
+      begun++
       call.signal.addEventListener('abort', () => {
         aborted++
         reject(new Error('aborted'))
@@ -40,23 +57,53 @@ const tools = [
   ) },
 ]
 
+/** An end that is read, or not. */
+class Reader extends Writable {
+  text = ''
+  #isReading = true
+  #resume: (() => void) | undefined
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += String(chunk)
+    if (this.#isReading) done()
+    else this.#resume = done
+  }
+
+  /** From the next piece on, nothing is taken. */
+  stop(): void { this.#isReading = false }
+
+  start(): void {
+    this.#isReading = true
+    this.take()
+  }
+
+  /** Takes the piece that waits. */
+  take(): void {
+    const resume = this.#resume
+    this.#resume = undefined
+    resume?.()
+  }
+}
+
 /** A process's two ends, without a process. */
 class Host {
   readonly input = new PassThrough()
-  readonly output = new PassThrough()
+  readonly output = new Reader()
   readonly over: Promise<void>
-  readonly waiting: Json[] = []
-  #rest = ''
+  isOver = false
+  #read = 0
 
   constructor(options: Partial<StdioOptions> = {}) {
-    this.output.on('data', (chunk: Buffer) => {
-      const lines = (this.#rest + String(chunk)).split('\n')
-      this.#rest = lines.pop()!
-      for (const line of lines) this.waiting.push(JSON.parse(line))
-    })
-    this.over = serveStdio(
-      { tools } as never, { input: this.input, output: this.output, log: false, ...options },
-    )
+    const { input, output } = this
+    this.over = serveStdio({ tools } as never, { input, output, log: false, graceMs: 20, ...options })
+    void this.over.then(() => { this.isOver = true })
+  }
+
+  /** The lines that came and were not looked at yet. */
+  get waiting(): readonly Json[] {
+    const end = this.output.text.lastIndexOf('\n') + 1
+    const lines = this.output.text.slice(this.#read, end).split('\n').filter((line) => line !== '')
+    return lines.map((line) => JSON.parse(line))
   }
 
   write(...messages: unknown[]): void {
@@ -66,8 +113,11 @@ class Host {
   }
 
   async next(): Promise<Json> {
-    await until(() => this.waiting.length > 0, 'an answer')
-    return this.waiting.shift()
+    await until(() => this.output.text.includes('\n', this.#read), 'an answer')
+    const end = this.output.text.indexOf('\n', this.#read) + 1
+    const line = this.output.text.slice(this.#read, end)
+    this.#read = end
+    return JSON.parse(line)
   }
 
   async ask(method: string, params: object = {}, id: unknown = 1): Promise<Json> {
@@ -93,7 +143,7 @@ for (const revision of legacyRevisions) {
     const { protocolVersion, capabilities } = await host.initialize(revision)
     assert.equal(protocolVersion, revision)
     assert.deepEqual(capabilities.tools, { listChanged: true })
-    assert.equal((await host.ask('tools/list')).result.tools.length, 4)
+    assert.equal((await host.ask('tools/list')).result.tools.length, tools.length)
     assert.equal(
       said((await host.ask('tools/call', { name: 'echo', arguments: { text: 'héllo\n' } })).result),
       'héllo\n',
@@ -157,8 +207,9 @@ test('a call is cancelled by its notification, in both eras, and nothing is said
   await host.initialize()
   for (const params of [{ name: 'hang' }, withMeta({ name: 'hang' })]) {
     const before = aborted
+    const running = begun
     host.write({ jsonrpc: '2.0', id: 'h', method: 'tools/call', params })
-    await sleep(5)
+    await until(() => begun === running + 1)
     host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'h' } })
     await until(() => aborted === before + 1)
     // Its id is free again.
@@ -215,19 +266,82 @@ for (const [what, line, code, id] of bad) {
   })
 }
 
-test('a batch is read by 2025-03-26 alone', async () => {
+const ping = (id: unknown): object => ({ jsonrpc: '2.0', id, method: 'ping' })
+const call = (id: unknown, name: string, args: object = {}, meta?: object): object => (
+  { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, ...meta && { _meta: meta } } }
+)
+
+/** Batches of 2025-03-26, and what each entry of the answer says: an id and what it was given. */
+const batches: readonly (readonly [
+  what: string, batch: readonly unknown[], answers: readonly unknown[] | undefined,
+])[] = [
+  ['requests', [ping(1), ping('b')], [[1, {}], ['b', {}]]],
+  ['one request', [ping(1)], [[1, {}]]],
+  ['a notification among them', [ping(1), { jsonrpc: '2.0', method: 'notifications/x' }], [[1, {}]]],
+  ['notifications alone', [{ jsonrpc: '2.0', method: 'notifications/x' }], undefined],
+  ['what is no message', [7, ping(1)], [[undefined, -32600], [1, {}]]],
+  ['nothing that is a message', [1, 2], [[undefined, -32600], [undefined, -32600]]],
+  ['an unknown method', [{ jsonrpc: '2.0', id: 1, method: 'no' }, ping(2)], [[1, -32601], [2, {}]]],
+  ['initialize', [{ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }], [[1, -32600]]],
+  ['a request of another revision', [{ jsonrpc: '2.0', id: 1, method: 'ping', params: withMeta() }],
+    [[1, -32600]]],
+  ['one id twice', [call(1, 'progress'), ping(1)], [[1, -32600], [1, 'done']]],
+]
+
+test('a batch of 2025-03-26 is answered by one array', async () => {
   const host = new Host()
   await host.initialize('2025-03-26')
-  host.write(
-    [
-      { jsonrpc: '2.0', id: 1, method: 'ping' }, { jsonrpc: '2.0', method: 'notifications/x' },
-      { jsonrpc: '2.0', id: 2, method: 'ping' },
-    ],
-  )
-  const answers = []
-  while (answers.length < 2) answers.push(...[await host.next()].flat())
-  assert.deepEqual(answers.map(({ id }) => id), [1, 2])
+  for (const [what, batch, answers] of batches) {
+    host.write(batch, ping('after'))
+    let said = await host.next()
+    if (answers === undefined) {
+      assert.equal(said.id, 'after', what)
+      continue
+    }
+    while (!Array.isArray(said)) said = await host.next()
+    const seen = said.map(({ id, result, error }: Json) => (
+      [id, error?.code ?? result.content?.[0].text ?? result]
+    ))
+    assert.deepEqual(seen, answers, what)
+    if (what !== 'one id twice') assert.equal((await host.next()).id, 'after', what)
+  }
   await host.end()
+})
+
+test('progress of a batch comes before its answer, a cancelled request has none in it', async () => {
+  const host = new Host()
+  await host.initialize('2025-03-26')
+  const before = begun
+  host.write([call(1, 'progress', {}, { progressToken: 0 }), call(2, 'hang'), ping(3)])
+  assert.equal((await host.next()).method, 'notifications/progress')
+  assert.equal((await host.next()).method, 'notifications/message')
+  await until(() => begun === before + 1)
+  host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
+  assert.deepEqual((await host.next()).map(({ id }: Json) => id), [3, 1])
+  await host.end()
+})
+
+test('the answers of a batch are limited together', async () => {
+  const host = new Host({ maxResultBytes: 10_000 })
+  await host.initialize('2025-03-26')
+  host.write([call(1, 'large', { bytes: 6_000 }), call(2, 'large', { bytes: 6_000 }), ping(3)])
+  const [first, second, third] = await host.next()
+  assert.equal(first.result.content[0].text.length, 6_000)
+  assert.match(second.error.data.detail, /larger than 10000 bytes/)
+  assert.deepEqual(third.result, {})
+  await host.end()
+})
+
+test('other revisions have no batches', async () => {
+  for (const revision of legacyRevisions.filter((name) => name !== '2025-03-26')) {
+    const host = new Host()
+    await host.initialize(revision)
+    host.write([ping(1)])
+    const { id, error } = await host.next()
+    assert.equal(id, undefined)
+    assert.equal(error.code, -32600)
+    await host.end()
+  }
 })
 
 test('an id that runs already is refused', async () => {
@@ -238,19 +352,26 @@ test('an id that runs already is refused', async () => {
   await host.end()
 })
 
-test('a line that is too long is refused, and the next is read', async () => {
+test('a line that is too long or no UTF-8 is refused, and the next is read', async () => {
   const host = new Host({ maxBodyBytes: 1_000 })
-  host.write({ jsonrpc: '2.0', id: 1, method: 'ping', params: { a: 'x'.repeat(5_000) } })
-  assert.equal((await host.next()).error.code, -32600)
-  assert.deepEqual((await host.ask('ping')).result, {})
+  const long = { jsonrpc: '2.0', id: 1, method: 'ping', params: { a: 'ü'.repeat(500) } }
+  for (const [line, code, detail] of [
+    [Buffer.from(JSON.stringify(long)), -32600, 'A line is longer than 1000 bytes'],
+    [Buffer.from('{"jsonrpc":"2.0","id":1,"method":"p\xffing"}', 'latin1'), -32700, 'A line is not UTF-8'],
+  ] as const) {
+    host.input.write(line)
+    host.input.write('\n')
+    assert.deepEqual((await host.next()).error, {
+      code, message: code === -32600 ? 'Invalid request' : 'Parse error', data: { detail },
+    })
+    assert.deepEqual((await host.ask('ping')).result, {})
+  }
   await host.end()
 })
 
 test('lines may come in pieces, with CRLF, and several at once', async () => {
   const host = new Host()
-  const line = JSON.stringify(
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'ü' } } },
-  )
+  const line = JSON.stringify(call(1, 'echo', { text: 'ü' }))
   const bytes = Buffer.from(`${line}\r\n\n${line}\n`)
   for (const byte of bytes) host.input.write(Buffer.from([byte]))
   assert.equal(said((await host.next()).result), 'ü')
@@ -258,18 +379,128 @@ test('lines may come in pieces, with CRLF, and several at once', async () => {
   await host.end()
 })
 
-test('the end of the input cancels what runs, and ends the server', async () => {
+test('the last line needs no line feed', async () => {
   const host = new Host()
-  await host.initialize()
-  const before = aborted
-  host.write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hang' } })
-  await sleep(5)
-  await host.end()
-  await until(() => aborted === before + 1)
+  host.input.end(JSON.stringify(ping(1)))
+  assert.deepEqual(await host.next(), { jsonrpc: '2.0', id: 1, result: {} })
+  await host.over
 })
 
-test('a client whose end of the output is gone ends the server', async () => {
-  const host = new Host()
+test('an input of strings is read like one of bytes', async () => {
+  const output = new Reader()
+  await serveStdio({ tools } as never, {
+    input: Readable.from([`${JSON.stringify(ping(1))}\n`, JSON.stringify(ping('é'))]), output, log: false,
+  })
+  assert.deepEqual(output.text.trim().split('\n').map((line) => JSON.parse(line).id), [1, 'é'])
+})
+
+test('at the end of the input what runs comes to its end, and is answered', async () => {
+  const host = new Host({ graceMs: 60_000 })
+  await host.initialize()
+  const before = begun
+  release = []
+  host.write(call(1, 'wait'), call(2, 'wait'))
+  await until(() => begun === before + 2)
+  host.input.end()
+  await until(() => host.input.readableEnded)
+  assert.equal(host.isOver, false)
+  for (const end of release) end()
+  await host.over
+  const answers = [await host.next(), await host.next()]
+  assert.deepEqual(answers.map(({ id, result }) => [id, said(result)]), [[1, 'at last'], [2, 'at last']])
+})
+
+test('what does not come to its end within the grace is cancelled', async () => {
+  const host = new Host({ graceMs: 20 })
+  await host.initialize()
+  const before = aborted
+  host.write(call(1, 'hang'))
+  await host.end()
+  assert.equal(aborted, before + 1)
+  assert.deepEqual(host.waiting, [])
+})
+
+test('a handler that asks is not waited for where nobody can answer', async () => {
+  const host = new Host({ graceMs: 60_000 })
+  await host.initialize('2025-11-25', { roots: {} })
+  host.write(call(1, 'roots'))
+  assert.equal((await host.next()).method, 'roots/list')
+  await host.end()
+})
+
+test('a client whose end of the output is gone ends the server, and what runs is cancelled', async () => {
+  const host = new Host({ graceMs: 60_000 })
+  await host.initialize()
+  const before = { begun, aborted }
+  host.write(call(1, 'hang'))
+  await until(() => begun === before.begun + 1)
   host.output.destroy(new Error('EPIPE'))
   await host.over
+  assert.equal(aborted, before.aborted + 1)
+  assert.equal(host.input.listenerCount('data'), 0)
+})
+
+test('an output that was closed before is noticed by the first answer', async () => {
+  const output = new Reader()
+  output.destroy()
+  await new Promise((resolve) => output.once('close', resolve))
+  const input = new PassThrough()
+  input.write(`${JSON.stringify(ping(1))}\n`)
+  await serveStdio({ tools } as never, { input, output, log: false })
+})
+
+test('while the client does not read, no more than a little is read from it', async () => {
+  const host = new Host()
+  await host.initialize()
+  host.output.stop()
+  const line = `${JSON.stringify(call(1, 'large', { bytes: 10_000 }))}\n`
+  let written = 0
+  // What the stream itself holds is not the server's: its own mark is low.
+  while (host.input.writableLength + host.input.readableLength < 100_000 && written < 50_000) {
+    host.input.write(line)
+    if (++written % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(written < 5_000, `${written} lines were read from a client that does not read`)
+  assert.equal(host.input.isPaused(), true)
+  host.output.start()
+  await until(() => host.output.text.split('\n').length >= written + 2, 'all answers')
+  await host.end()
+})
+
+test('the end of the input is noticed behind answers that nobody reads', async () => {
+  const host = new Host()
+  await host.initialize()
+  host.output.stop()
+  for (let count = 0; count < 20; count++) host.write(call(count, 'large', { bytes: 100_000 }))
+  host.input.end()
+  await host.over
+})
+
+test('a client that reads slowly gets every answer, though its input ended long ago', async () => {
+  const host = new Host({ graceMs: 0 })
+  await host.initialize()
+  host.output.stop()
+  for (let count = 0; count < 20; count++) host.write(call(count, 'large', { bytes: 100_000 }))
+  host.input.end()
+  while (!host.isOver) {
+    host.output.take()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (let count = 0; count < 20; count++) assert.equal((await host.next()).id, count)
+})
+
+test('of notifications that nobody reads the newest are kept, and every answer', async () => {
+  const host = new Host({ maxStreamBytes: 20_000 })
+  await host.initialize()
+  host.output.stop()
+  host.write(ping('first'), call(1, 'chatter', { count: 5_000 }, { progressToken: 't' }))
+  await until(() => isChatterOver)
+  host.output.start()
+  const told = []
+  for (let line = await host.next(); line.id !== 1; line = await host.next()) told.push(line)
+  const progress = told.flatMap(({ params }) => params?.progress ?? [])
+  assert.equal(progress.at(-1), 5_000)
+  assert.ok(progress.length < 300, `${progress.length} are kept`)
+  assert.deepEqual(progress.slice(1), progress.slice(1).toSorted((a, b) => a - b))
+  await host.end()
 })

@@ -1,0 +1,122 @@
+/**
+ * The grammar of a command line: a table of flags and some arguments in; what is given, help, and sentences
+ * about mistakes out. Knows what no flag is for.
+ */
+import { parseArgs } from 'node:util'
+import { slipsBetween } from './schema/options.ts'
+
+/** One flag. */
+export interface Flag<Name extends string = string> {
+  readonly name: Name
+  readonly short?: string
+  /** What stands for its value in the help; a flag without one is given or not. */
+  readonly value?: string
+  readonly meaning: string
+  /** What holds where it is left out. */
+  readonly fallback?: string
+  /** The variable of the environment that is taken where it is left out. */
+  readonly variable?: string
+}
+
+/** A mistake in the command line: told in a sentence, without a stack. */
+export class UsageError extends Error {}
+
+/** What a flag has as its value, and by whose word: `--port` or `PORT`. */
+export interface Given { readonly value: string; readonly by: string }
+
+/** A command line, read. */
+export interface CommandLine<Name extends string> {
+  /** What is no flag. */
+  readonly words: readonly string[]
+  has(name: Name): boolean
+  /** A flag's value, else its variable's; an empty variable is one that is not set. */
+  given(name: Name): Given | undefined
+  /** The flags as they were given, but for some: a command line that reads the same. */
+  format(without: readonly Name[]): readonly string[]
+}
+
+/** Reads a command line. Throws `UsageError`. */
+export function parseCommandLine<Name extends string>(
+  args: readonly string[], flags: readonly Flag<Name>[], environment: NodeJS.ProcessEnv,
+): CommandLine<Name> {
+  const words: string[] = []
+  const values = new Map<Name, string | undefined>()
+  const options = Object.fromEntries(flags.map(({ name, short, value }) => [
+    name, { type: value === undefined ? 'boolean' : 'string', ...short !== undefined && { short } } as const,
+  ]))
+  const { tokens } = parseArgs({
+    args: [...args], options, allowPositionals: true, strict: false, tokens: true,
+  })
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = flags.find(({ name }) => name === token.name)
+    if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags))
+    values.set(flag.name, valueOf(flag, token))
+  }
+  return {
+    words,
+    has: (name) => values.has(name),
+    given(name) {
+      const value = values.get(name)
+      if (value !== undefined) return { value, by: `--${name}` }
+      const variable = flags.find((flag) => flag.name === name)?.variable
+      const set = variable === undefined ? undefined : environment[variable]
+      return variable === undefined || !set ? undefined : { value: set, by: variable }
+    },
+    format: (without) => [...values].filter(([name]) => !without.includes(name))
+      .map(([name, value]) => value === undefined ? `--${name}` : `--${name}=${value}`),
+  }
+}
+
+interface OptionToken { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined }
+
+function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToken): string | undefined {
+  if (what === undefined) {
+    if (value === undefined) return undefined
+    throw new UsageError(`--${name} takes no value; leave ${JSON.stringify(value)} out`)
+  }
+  if (value !== undefined && (inlineValue === true || !value.startsWith('-'))) return value
+  const dashed = value === undefined ? '' : `; where it begins with a dash, write --${name}=${value}`
+  throw new UsageError(`--${name} needs a value: --${name} ${what}${dashed}`)
+}
+
+function unknownFlag(written: string, flags: readonly Flag[]): string {
+  const names = flags.map(({ name }) => `--${name}`)
+  return `Unknown option '${written}'; ${didYouMean(written, names, 'triport --help tells what there is')}`
+}
+
+/** The end of a sentence about a word that nobody knows. `otherwise`: where none is like it. */
+export function didYouMean(word: string, known: readonly string[], otherwise: string): string {
+  const meant = namesLike(word, known)
+  if (meant.length === 0) return otherwise
+  return `did you mean ${meant.length === 1 ? '' : `${meant.slice(0, -1).join(', ')} or `}${meant.at(-1)}?`
+}
+
+/** How many letters may be wrong: left out, put in, replaced, or swapped with the next. */
+const MAX_DISTANCE = 2
+
+/** The names that were probably meant, the nearest first: those that differ least, and those that go on. */
+export function namesLike(word: string, names: readonly string[]): readonly string[] {
+  const plain = (text: string): string => text.toLowerCase().replace(/^-+/, '')
+  const written = plain(word).slice(0, 64)
+  if (written === '') return []
+  const rated = names.map((name) => ({ name, off: slipsBetween(plain(name), written) }))
+  const least = Math.min(MAX_DISTANCE, ...rated.map(({ off }) => off))
+  return rated.sort((a, b) => a.off - b.off).map(({ name }) => name).filter((name, at) => (
+    plain(name).startsWith(written) || rated[at]!.off <= Math.min(least, plain(name).length - 2)
+  ))
+}
+
+/** The table as help has it: a line for each flag. */
+export function formatFlags(flags: readonly Flag[]): string {
+  const names = flags.map(({ name, short, value }) => (
+    `--${name}${value === undefined ? '' : ` ${value}`}${short === undefined ? '' : `, -${short}`}`
+  ))
+  const width = Math.max(...names.map(({ length }) => length))
+  return flags.map(({ meaning, fallback, variable }, at) => {
+    const otherwise = [fallback, variable === undefined ? undefined : `or ${variable}`]
+    const notes = otherwise.filter((note) => note !== undefined).join('; ')
+    return `  ${names[at]!.padEnd(width)}  ${meaning}${notes === '' ? '' : `  (${notes})`}\n`
+  }).join('')
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'node:test'
+import { loadModule } from '../lib/load.ts'
+import { modules } from './fixtures/modules.ts'
+import type { TestContext } from 'node:test'
+
+const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${name} heard ' + prompt }`
+const tool = (name: string): string => `{ name: '${name}', inputSchema: { type: 'object' }, run: () => 3 }`
+const ANN = agent('Ann')
+const BOB = agent('Bob')
+const NOTE = `{ uri: 'file:///note', name: 'note', read: () => 'text' }`
+const NOTES = `{ uriTemplate: 'file:///notes/{name}', name: 'notes', read: () => 'text' }`
+const GREET = `{ name: 'greet', description: 'Greets.', get: () => 'Hello' }`
+
+/** What modules export, and the names of all that is found, in the order of the kinds. */
+const forms: readonly (readonly [file: string, text: string, found: string])[] = [
+  ['function.mjs', 'export default (prompt) => prompt', 'agents Assistant'],
+  ['definition.mjs', `export default ${ANN}`, 'agents Ann'],
+  ['list.mjs', `export default [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
+  ['agent.mjs', `export const agent = ${ANN}`, 'agents Ann'],
+  ['agents.mjs', `export const agents = [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
+  ['agents-one.mjs', `export const agents = ${ANN}`, 'agents Ann'],
+  ['agents-with-tools.mjs', `export const agents = [${ANN}, ${BOB}]; export const tools = [${tool('add')}]`,
+    'agents Ann Bob, groups triport, tools add'],
+  ['agent-and-agents.mjs', `export const agent = ${ANN}; export const agents = [${BOB}]`, 'agents Ann Bob'],
+  ['group.mjs', `export const group = { name: 'Desk', agents: [${ANN}] }`, 'groups Desk'],
+  ['groups.mjs', `export const groups = [{ name: 'Desk', agents: [${ANN}] }]`, 'groups Desk'],
+  ['group-of-agents.mjs', `export const agents = [${ANN}, ${BOB}]
+    export const group = { name: 'Desk', agents }`, 'groups Desk'],
+  ['default-group-of-agents.mjs', `export const agents = [${ANN}, ${BOB}]
+    export default { name: 'Desk', agents }`, 'groups Desk'],
+  ['twice.mjs', `export const agent = ${ANN}; export default agent`, 'agents Ann'],
+  ['tools.mjs', `export const tools = [${tool('add')}]`, 'tools add'],
+  ['tools-without-schema.mjs', `export const agent = ${ANN}
+    export const tools = [{ name: 'now', run: () => 1 }]`, 'agents Ann, tools now'],
+  ['default-and-tools.mjs', `export default ${ANN}; export const tools = ${tool('add')}`,
+    'agents Ann, tools add'],
+  ['shapes.mjs', `export default [${ANN}, ${tool('add')}, ${NOTE}, ${NOTES}, ${GREET}]`,
+    'agents Ann, tools add, resources note, resourceTemplates notes, prompts greet'],
+  ['tool-among-agents.mjs', `export const agents = [${ANN}, ${tool('add')}]`, 'agents Ann, tools add'],
+  ['resources.mjs', `export const resources = [${NOTE}]; export const resourceTemplates = [${NOTES}]
+    export const prompts = [${GREET}]`, 'resources note, resourceTemplates notes, prompts greet'],
+  ['one-of-each.mjs', `export const agent = ${ANN}; export const tool = ${tool('add')}
+    export const resource = ${NOTE}; export const resourceTemplate = ${NOTES}
+    export const prompt = ${GREET}`,
+    'agents Ann, tools add, resources note, resourceTemplates notes, prompts greet'],
+  ['offer.mjs', `export default { agents: [${ANN}], prompts: [${GREET}] }
+    export const tools = [${tool('add')}]`,
+    'agents Ann, tools add, prompts greet'],
+  ['same-tools.mjs', `export const tools = [${tool('add')}]; export default { agents: [${ANN}], tools }`,
+    'agents Ann, tools add'],
+  ['function.cjs', 'module.exports = (prompt) => prompt', 'agents Assistant'],
+  ['definition.cjs', `module.exports = ${ANN}`, 'agents Ann'],
+  ['group.cjs', `module.exports = { name: 'Desk', agents: [${ANN}] }`, 'groups Desk'],
+  ['list.cjs', `module.exports = [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
+  ['named.cjs', `exports.agent = ${ANN}; exports.tools = [${tool('add')}]; exports.prompts = [${GREET}]`,
+    'agents Ann, tools add, prompts greet'],
+  ['agents.cjs', `exports.agents = [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
+  ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
+    module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
+  ['compiled.cjs', `Object.defineProperty(exports, '__esModule', { value: true })
+    exports.default = ${ANN}; exports.tools = [${tool('add')}]`, 'agents Ann, tools add'],
+]
+
+test('whatever a module exports to be served is found, in ES modules and in CommonJS', async (t) => {
+  const folder = modules(t, Object.fromEntries(forms))
+  for (const [file, , expected] of forms) {
+    const found = Object.entries(await loadModule(join(folder, file)))
+      .filter(([, things]) => things.length > 0)
+      .map(([kind, things]) => [kind, ...things.map(({ name }: { name: string }) => name)].join(' '))
+    assert.equal(found.join(', '), expected, file)
+  }
+})
+
+const SYNTAX = `const a = 1\nexport default (prompt) => {\n  return 'x' +\n}\n`
+
+/** Modules that cannot be loaded, and all that is said of them, seen from their own folder. */
+const broken: readonly (readonly [file: string, text: string, said: string | RegExp])[] = [
+  ['throws.mjs', `throw new Error('on purpose')`,
+    'Cannot load throws.mjs: on purpose\n    at throws.mjs:1:7'],
+  ['calls.mjs', `import { go } from './lib/go.mjs'\nexport default go()`,
+    'Cannot load calls.mjs: too deep\n    at go (lib/go.mjs:2:9)\n    at calls.mjs:2:16'],
+  ['syntax.mjs', SYNTAX, `Cannot load syntax.mjs: Unexpected token '}'\n    syntax.mjs:4\n    }\n    ^`],
+  ['syntax.cjs', `module.exports = (\n`, 'Cannot load syntax.cjs: Unexpected end of input\n    syntax.cjs:2'],
+  ['imports.mjs', `import './lib/broken.mjs'`,
+    `Cannot load imports.mjs: Unexpected token '}'\n    lib/broken.mjs:4\n    }\n    ^`],
+  ['name.mjs', `import { nothing } from './lib/go.mjs'`,
+    /^Cannot load name\.mjs: .* does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
+  ['package.mjs', `import 'no-such-package'`,
+    `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs`],
+  ['file.mjs', `import './no-such-file.mjs'`,
+    `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
+  ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
+  ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
+  ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
+    'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
+  ['house.mjs', `import { defineAgent } from '${new URL('../lib/core/agent.js', import.meta.url).href}'\n`
+    + 'export default defineAgent({})',
+    /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
+  ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],
+  ['empty.mjs', 'export const nothing = 1',
+    /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
+  ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
+  ['number.mjs', 'export default 7', /^number\.mjs: Cannot serve 7: write a function/],
+  ['nameless.mjs', `export const tools = [{ run: () => '' }]`, /^nameless\.mjs: A tool needs 'name'/],
+]
+
+async function reasonOf(t: TestContext, file: string, folder: string): Promise<string> {
+  const before = process.cwd()
+  process.chdir(folder)
+  t.after(() => process.chdir(before))
+  try {
+    await loadModule(file)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    process.chdir(before)
+  }
+  return 'It was loaded'
+}
+
+test('what cannot be loaded is told with the place, and only with the author\'s own lines', async (t) => {
+  const folder = modules(t, {
+    ...Object.fromEntries(broken),
+    'lib/go.mjs': `export function go() {\n  throw new TypeError('too deep')\n}`, 'lib/broken.mjs': SYNTAX,
+  })
+  for (const [file, , said] of broken) {
+    const reason = await reasonOf(t, file === 'missing.mjs' ? 'gone.mjs' : file, folder)
+    if (typeof said === 'string') assert.equal(reason, said)
+    else assert.match(reason, said)
+  }
+  assert.equal(await reasonOf(t, 'lib', folder), 'Cannot load lib: it is a folder; name a file in it')
+})
