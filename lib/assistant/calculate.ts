@@ -1,291 +1,181 @@
 /**
- * The calculator: an arithmetic expression with units and percentages to its value. Precedence, low to high:
- * "in" a unit; + -; * / % of, and a product without a sign; unary minus; ^ (from the right); ! % and units.
- * Recursive descent that computes as it reads, bounded in length and depth; nothing is ever run as code.
- * It knows no sentences: `understand.ts` makes an expression of "what is the square root of 16?".
+ * The calculator: arithmetic in signs or words, with units and percentages, to its value. It computes as it
+ * reads, bounded in length and depth; nothing is ever run as code. It knows no sentences.
  */
+import { show } from '../core/define.ts'
+import { Fault } from '../core/fault.ts'
+import { add, divide, findUnit, formatQuantity, inUnit, multiply, quantity, raise } from './quantity.ts'
+import type { Quantity, Unit } from './quantity.ts'
 
-import { constants, factorial, functions, scales } from './functions.ts'
-import { modulo, multiply, one, ratio, toNumber } from './number.ts'
-import type { Real } from './number.ts'
-import { Problem, located, shorten } from './problem.ts'
-import { addQuantities, divideQuantities, formatQuantity, inUnits, multiplyQuantities } from './quantity.ts'
-import { negateQuantity, plain, powerOf, simplify, unitText } from './quantity.ts'
-import type { Quantity, Units } from './quantity.ts'
-import { tokenize } from './tokens.ts'
-import type { Token } from './tokens.ts'
-import { findUnit, unknownName } from './units.ts'
+/** What an expression comes to, as an equation, and the figures in it. */
+export interface Calculation { readonly text: string; readonly [figure: string]: string | number | boolean }
 
-/** An expression and what it comes to. */
-export interface Calculation {
-  readonly expression: string
-  /** The value with its unit, as text. */
-  readonly result: string
-  /** False where the digits of `result` are rounded. */
-  readonly exact: boolean
-  readonly value: number
-  /** Empty for a plain number. */
-  readonly unit: string
+type Work = (...values: readonly number[]) => number
+const [maxLength, maxDepth] = [1000, 100]
+
+/** Words, and other signs, for the signs of arithmetic. */
+const wordings: readonly (readonly [wording: RegExp, sign: string])[] = [
+  ...'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
+    .map((word, number) => [new RegExp(`\\b${word}\\b`, 'gi'), String(number)] as const),
+  [/\b(?:the|an?) (?=\S)/gi, ''], [/[$€£](?=\d)/g, ''],
+  // A comma groups thousands, except between the arguments of a function.
+  [/(?<!\p{L}\s*\([^)]*)(?<=\d),(?=\d{3}(?!\d))/gu, ''],
+  [/\bsquare root\b|√/gi, 'sqrt '], [/\bcub(?:e|ic) root\b/gi, 'cbrt '], [/(?<=\d) factorial\b/gi, '!'],
+  [/\b(sqrt|cbrt|abs|ln|log|sin|cos|tan|factorial) +of\b/gi, '$1 '], [/\b(?:twice|double)\b/gi, '2 *'],
+  [/\bhalf\b/gi, '1/2'], [/\bthird\b/gi, '1/3'], [/\bquarter\b/gi, '1/4'], [/\btriple\b/gi, '3 *'],
+  [/\*\*|\b(?:raised )?to power(?: of)?\b/gi, '^'], [/\bsquared\b|²/gi, '^2'], [/\bcubed\b|³/gi, '^3'],
+  [/\bsq(?:uare)? (\p{L}+)|\bsq(ft|in|yd|mi|k?m)\b/giu, '$1$2^2'],
+  [/\bcu(?:bic)? (\p{L}+)|\bcu(ft|in|yd|m)\b/giu, '$1$2^3'], [/\b([kcm]?m|ft|in|yd|mi)([23])\b/g, '$1^$2'],
+  [/[×⋅·]|\b(?:times|multiplied by|of)\b|(?<!\p{L}|\b0)x(?=\s*[\d(.])/giu, '*'],
+  [/(?<=\p{L}\s*)\/(?=\s*\p{L})/gu, ' per '], [/÷|\b(?:divided by|over)\b/gi, '/'], [/\bplus\b/gi, '+'],
+  [/[−–]|\bminus\b/gi, '-'], [/%(?=\s*[\d(])|\bmodulo\b/gi, ' mod '], [/\bpercent(?:age)?\b/gi, '%'],
+  // After a number, "in" is inches unless a unit follows.
+  [/(?<=[\d.]\s*)in(?=\s*(?:$|[^\s\p{L}%]|(?:in|to|as|into)\b))/giu, '"'], [/\b(?:in|to|as|into)\b/gi, 'in'],
+]
+/** A fraction before a unit, a number, a word, a sign. */
+const words = new RegExp(String.raw`(?<![\d.^/]\s*)\d+/\d+(?=\s+(?!mod|in\b)\p{L})|0x[\da-f]+|0b[01]+`
+  + String.raw`|0o[0-7]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|°?[\p{L}_][\p{L}\d_]*|\S`, 'giu')
+
+const constants = new Map(Object.entries({ 'pi': Math.PI, 'π': Math.PI, 'tau': Math.PI * 2, 'e': Math.E }))
+const scales = new Map(Object.entries({ dozen: 12, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 }))
+const forms = new Map(Object.entries({ '%': '%', 'hex': '0x', 'octal': '0o', 'binary': '0b', 'decimal': '' }))
+
+const sum: Work = (...values) => values.reduce((total, each) => total + each, 0)
+const mean: Work = (...values) => sum(...values) / values.length
+const factorial = (n: number): number => n === 0 ? 1 : n > 0 && n <= 171 ? n * factorial(n - 1) : NaN
+/** Halves are rounded away from zero. */
+const round = (value: number, places: number): number => {
+  const scale = 10 ** Math.trunc(places || 0)
+  return Math.sign(value) * Math.round(Math.abs(value) * scale) / scale
+}
+/** What is zero, or beyond all bounds, but for the rounding of the angle, is that. */
+const circular = (work: (angle: number) => number) => (angle: number): number =>
+  Math.abs(work(angle)) > 1e15 ? NaN : Math.round(work(angle) * 1e15) / 1e15
+
+const keepingUnit = new Map<string, Work>([
+  ['abs', Math.abs], ['round', round], ['floor', Math.floor], ['ceil', Math.ceil], ['trunc', Math.trunc],
+  ['min', (...values) => Math.min(...values)], ['max', (...values) => Math.max(...values)],
+  ['sum', sum], ['average', mean], ['mean', mean],
+])
+const functions = new Map<string, Work>([
+  ...keepingUnit, ['sqrt', Math.sqrt], ['cbrt', Math.cbrt], ['exp', Math.exp], ['factorial', factorial],
+  ['ln', Math.log], ['log', (value: number, base: number) => Math.log10(value) / Math.log10(base || 10)],
+  ['log2', Math.log2], ['log10', Math.log10], ['asin', Math.asin], ['acos', Math.acos], ['atan', Math.atan],
+  ['sin', circular(Math.sin)], ['cos', circular(Math.cos)], ['tan', circular(Math.tan)],
+])
+
+/** A plain number counts in the unit of the first; where that is not kept, angles are turned to radians. */
+function call(name: string, values: readonly Quantity[]): Quantity {
+  const [first = quantity(0)] = values
+  const work = functions.get(name) ?? sum
+  if (values.length > (work.length || Infinity)) throw new Fault('invalid', `${name} takes ${work.length}`)
+  if (name === 'sqrt') return raise(first, quantity(0.5))
+  const unit = keepingUnit.has(name) ? first.unit : undefined
+  const target = unit ?? findUnit('rad')
+  return quantity(work(...values.map((each) => each.unit ? inUnit(each, target).value : each.value)), unit)
 }
 
-const maxDepth = 100
-const conversions = /^(?:in|to|as|into)$/i
-const modifiers = new Map([['square', 2], ['sq', 2], ['cubic', 3], ['cu', 3]])
+const minus = (a: Quantity): Quantity => ({ ...a, value: -a.value })
+/** The remainder with the sign of the divisor. */
+const modulo = (a: Quantity, b: Quantity): Quantity =>
+  add(a, minus(multiply(b, call('floor', [divide(a, inUnit(b, a.unit))]))))
 
-/** Computes an expression. Throws a `Problem` that says what is wrong with it, and where. */
-export function calculate(expression: string): Calculation {
-  return describe(expression.trim().replace(/\s+/g, ' '), evaluate(expression))
+/** What stands between two values, and how tightly it binds; a unit after a number needs no sign. */
+const [product, unary, bound, power] = [2, 3, 5, 6]
+const operators = new Map<string, readonly [binding: number, work: (a: Quantity, b: Quantity) => Quantity]>([
+  ['+', [1, add]], ['-', [1, (a, b) => add(a, minus(b))]], ['*', [product, multiply]],
+  ['/', [product, divide]], ['mod', [product, modulo]], ['next to', [product, multiply]],
+  ['and then', [4, add]], ['in units of', [bound, multiply]], ['per', [bound, divide]], ['^', [power, raise]],
+])
+
+/** Computes an expression, in the unit or the base `to`. Throws a `Fault` that says what is wrong with it. */
+export function calculate(expression: string, to?: string): Calculation {
+  const given = evaluate(to === undefined ? expression : `(${expression}) in ${to}`)
+  const { text: result, exact } = formatQuantity(given)
+  const text = `${expression.trim().replace(/\s+/g, ' ')} ${exact ? '=' : '≈'} ${result}`
+  return { text, result, exact, value: given.value, unit: given.unit?.symbol ?? '' }
 }
 
-/** A value as the result of `expression`. */
-export function describe(expression: string, quantity: Quantity): Calculation {
-  const { text, exact } = formatQuantity(quantity)
-  const value = toNumber(quantity.percent ? multiply(quantity.value, ratio(100n)) : quantity.value)
-  const unit = quantity.percent ? '%' : unitText(quantity.units)
-  return { expression, result: text, exact, value, unit }
-}
-
-/** The value of an expression, in the units that it is best shown in. */
-export function evaluate(expression: string): Quantity {
-  return simplify(reader(tokenize(expression)).whole())
-}
-
-/** Reads nothing but units: `km/h`, `square feet`, `miles per hour`, `m^3`. */
-export function parseUnits(text: string): Units {
-  return reader(tokenize(text)).units()
-}
-
-/** Names that are words of the calculator and not of its units. */
-export function isFunction(name: string): boolean {
-  return functions.has(name.toLowerCase())
-}
-
-function reader(tokens: readonly Token[]): { whole(): Quantity, units(): Units } {
-  let index = 0
-  let depth = 0
-  const peek = (ahead = 0): Token => tokens[Math.min(index + ahead, tokens.length - 1)]!
-  const next = (): Token => tokens[index++]!
-  const isName = (ahead = 0): boolean => peek(ahead).kind === 'name'
-  const isSymbol = (text: string, ahead = 0): boolean =>
-    peek(ahead).kind === 'symbol' && peek(ahead).text === text
-  const take = (text: string): boolean => isSymbol(text) && next() !== undefined
-  const unexpected = (token: Token, wanted: string): Problem => {
-    const hint = token.text === ',' ? 'A comma groups thousands (1,234) or separates arguments.' : undefined
-    const found = token.kind === 'end' ? 'the end' : `"${shorten(token.text)}"`
-    return new Problem(`Expected ${wanted} but found ${found}`, hint, token.at)
-  }
-  const expect = (text: string): void => {
-    if (!take(text)) throw unexpected(peek(), `"${text}"`)
-  }
-  const isCall = (): boolean =>
-    isName() && isFunction(peek().text) && (isSymbol('(', 1) || findUnit(peek().text) === undefined)
-  const constant = (): Real | undefined => isName() ? constants.get(peek().text.toLowerCase()) : undefined
-  /** Whether a value, not an operator, begins there; "in" begins one only as a unit, which `unit` decides. */
-  const startsValue = (ahead: number): boolean => {
-    return peek(ahead).kind === 'number' || isSymbol('(', ahead)
-      || (isName(ahead) && !conversions.test(peek(ahead).text))
-  }
-
-  /** One unit with its power, or undefined with nothing read. */
-  function unit(): Units | undefined {
-    if (!isName() || isCall()) return undefined
-    const start = index
-    let times = modifiers.get(peek().text.toLowerCase()) ?? 1
-    if (times > 1) index++
-    const token = peek()
-    const pair = isName(1) ? findUnit(`${token.text} ${peek(1).text}`) : undefined
-    let found = pair ?? (isName() && constant() === undefined ? findUnit(token.text) : undefined)
-    const short = found === undefined && times === 1 ? /^(sq|cu)?(.+?)([23])?$/i.exec(token.text) : null
-    if (short !== null) {
-      found = findUnit(short[2]!)
-      times = Number(short[3] ?? modifiers.get(short[1]?.toLowerCase() ?? '') ?? 1)
-    }
-    if (found === undefined) {
-      index = start
-      return undefined
-    }
-    index += pair === undefined ? 1 : 2
-    if (isSymbol('^')) {
-      const minus = isSymbol('-', 1) ? 1 : 0
-      const exponent = toNumber(peek(1 + minus).value ?? NaN)
-      if (!(exponent >= 1 && exponent <= 12 && Number.isInteger(exponent))) {
-        throw new Problem('The power of a unit must be a whole number up to 12', undefined, peek(1).at)
-      }
-      times *= minus === 1 ? -exponent : exponent
-      index += 2 + minus
-    }
-    const [above, below] = found.quotient ?? [found]
-    return below === undefined ? [[above, times]] : [[above, times], [below, -times]]
+/** The value of an expression. Throws as `calculate`. */
+export function evaluate(text: string): Quantity {
+  if (text.length > maxLength) throw new Fault('invalid', `An expression has at most ${maxLength} characters`)
+  const tokens = wordings.reduce((all, [word, sign]) => all.replace(word, sign), text).match(words) ?? []
+  let [index, depth] = [0, 0]
+  const peek = (ahead = 0): string => tokens[index + ahead] ?? ''
+  const take = (token: string): boolean => peek() === token && ++index > 0
+  const isNumber = (): boolean => /^\.?\d/.test(peek())
+  const isName = (): boolean => /^(?!(?:mod|in|per)$)[^\d.,()!%^*/+-]/.test(peek())
+  const unitAt = (at = 0): Unit | undefined => findUnit(`${peek(at)} ${peek(at + 1)}`) ?? findUnit(peek(at))
+  const unexpected = (wanted: string): Fault => {
+    const found = index < tokens.length ? show(tokens.slice(index).join(' ')) : 'the end'
+    return new Fault('invalid', `Expected ${wanted} but found ${found}`)
   }
 
-  /** Units with slashes between them; a slash before anything else is left alone. */
-  function unitProduct(): Quantity | undefined {
-    const first = unit()
-    if (first === undefined) return undefined
-    let product: Quantity = { value: one, units: first }
-    while (isSymbol('/') && isName(1)) {
-      const start = index++
-      const below = unit()
-      if (below === undefined) {
-        index = start
-        break
-      }
-      product = divideQuantities(product, { value: one, units: below })
-    }
-    return product
-  }
-
-  function call(token: Token): Quantity {
-    const named = functions.get(token.text.toLowerCase())!
-    const values: Quantity[] = []
-    if (!take('(')) values.push(unary())
-    else if (!take(')')) {
-      do values.push(sum())
-      while (take(','))
-      expect(')')
-    }
-    const [first, ...rest] = values
-    if (first === undefined || values.length < named.least || values.length > named.most) {
-      const { least, most } = named
-      const count = most === Infinity ? `at least ${least}` : least === most ? least : `${least} to ${most}`
-      throw new Problem(`Wrong number of arguments (${token.text} takes ${count})`, undefined, token.at)
-    }
-    return located(token.at, () => named.apply(first, ...rest))
+  function closed(value: Quantity): Quantity {
+    if (take(')')) return value
+    throw unexpected('")"')
   }
 
   function primary(): Quantity {
-    if (take('(')) {
-      const inner = converted()
-      expect(')')
-      return inner
-    }
-    if (isCall()) return call(next())
-    const token = peek()
-    const value = token.value ?? constant()
-    if (value !== undefined) {
+    const name = peek().toLowerCase()
+    if (take('(')) return closed(converted())
+    if (functions.has(name) && (peek(1) === '(' || findUnit(name) === undefined)) {
       index++
-      // "3/4 cup" is a fraction of a cup, not 3 by 4 cups.
-      const end = token.at + token.text.length
-      const isFraction = isSymbol('/') && peek().at === end && peek(1).at === end + 1
-      const below = isFraction && isName(2) && findUnit(peek(2).text) ? peek(1).value : undefined
-      if (below === undefined) return plain(value)
-      index += 2
-      return located(token.at, () => divideQuantities(plain(value), plain(below)))
+      if (!take('(')) return call(name, [expression(unary)])
+      const values = [expression(0)]
+      while (take(',')) values.push(expression(0))
+      return closed(call(name, values))
     }
-    const units = unitProduct()
-    if (units !== undefined) return units
-    if (!isName()) throw unexpected(token, 'a number')
-    throw unknownName(token.text, token.at, [...functions.keys(), ...constants.keys()])
+    const known = constants.get(name) ?? scales.get(name)
+    if (isNumber() || known !== undefined) {
+      const [above, below = '1'] = tokens[index++]!.split('/')
+      return divide(quantity(known ?? Number(above)), quantity(Number(below)))
+    }
+    const unit = unitAt()
+    if (unit === undefined && isName()) throw new Fault('invalid', `There is no name or unit ${show(peek())}`)
+    if (unit === undefined) throw unexpected('a number')
+    index += unit === findUnit(peek()) ? 1 : 2
+    return quantity(1, unit)
   }
 
-  /** What may follow a value: ! and %, a unit, and a smaller part of the same kind (5 ft 3 in). */
-  function postfix(): Quantity {
-    let value = primary()
+  function operator(left: Quantity): string {
+    if (isNumber()) return left.unit !== undefined && unitAt(1) !== undefined ? 'and then' : ''
+    if (isName()) return left.unit === undefined && unitAt() !== undefined ? 'in units of' : 'next to'
+    return peek() === '(' ? 'next to' : peek()
+  }
+
+  function expression(least: number): Quantity {
+    if (++depth > maxDepth) throw new Fault('invalid', `An expression is at most ${maxDepth} levels deep`)
+    const inner = Math.max(least, unary)
+    let value = take('-') ? minus(expression(inner)) : take('+') ? expression(inner) : primary()
     for (;;) {
-      const token = peek()
-      const converts = conversions.test(token.text) && (startsValue(1) || isSymbol('%', 1))
-      const percent = isSymbol('%') && !startsValue(1)
-      const scale = percent ? ratio(1n, 100n) : isName() ? scales.get(token.text.toLowerCase()) : undefined
-      if (scale !== undefined) {
-        index++
-        value = { ...located(token.at, () => multiplyQuantities(value, plain(scale))), percent }
-      } else if (isSymbol('!')) value = located(next().at, () => factorial(value))
-      else if (value.units.length === 0 && !value.percent && !converts && isName()) {
-        const units = unitProduct()
-        if (units === undefined) return value
-        value = multiplyQuantities(value, units)
-      } else return value
-    }
-  }
-
-  function parts(): Quantity {
-    let value = postfix()
-    while (value.units.length === 1 && peek().kind === 'number') {
-      const [start, position] = [index, peek().at]
-      const part = postfix()
-      if (part.units.length === 0) {
-        index = start
-        return value
+      const [binding, work] = operators.get(operator(value)) ?? [0, add]
+      if (take('!')) value = call('factorial', [value])
+      else if (take('%')) value = quantity(value.value / 100, value.unit, '%')
+      else if (scales.has(peek().toLowerCase())) value = multiply(value, primary())
+      else if (binding <= least) break
+      else {
+        if (operators.has(peek())) index++
+        value = work(value, expression(binding === power ? bound : binding))
       }
-      value = located(position, () => addQuantities(value, part))
     }
-    return value
-  }
-
-  function exponential(): Quantity {
-    const base = parts()
-    if (!isSymbol('^')) return base
-    const { at } = next()
-    const exponent = unary()
-    return located(at, () => powerOf(base, exponent))
-  }
-
-  function unary(): Quantity {
-    if (++depth > maxDepth) throw new Problem(`Nested deeper than ${maxDepth} levels`, undefined, peek().at)
-    const value = take('-') ? negateQuantity(unary()) : take('+') ? unary() : exponential()
     depth--
     return value
   }
 
-  function product(): Quantity {
-    let value = unary()
-    for (;;) {
-      const token = peek()
-      const left = value
-      const symbol = token.kind === 'symbol' ? token.text : startsValue(0) && isName() ? 'x' : ''
-      if (!/^(?:[*/%(x]|mod)$/.test(symbol)) return value
-      if (symbol !== '(' && symbol !== 'x') index++
-      const right = unary()
-      value = located(token.at, () => {
-        if (symbol === '/') return divideQuantities(left, right)
-        if (symbol !== '%' && symbol !== 'mod') return multiplyQuantities(left, right)
-        return { value: modulo(left.value, inUnits(right, left.units).value), units: left.units }
-      })
-    }
-  }
-
-  function sum(): Quantity {
-    let value = product()
-    while (isSymbol('+') || isSymbol('-')) {
-      const { text, at } = next()
-      const [left, right] = [value, product()]
-      value = located(at, () => addQuantities(left, text === '-' ? negateQuantity(right) : right))
-    }
-    return value
-  }
-
   function converted(): Quantity {
-    let value = sum()
-    while (isName() && conversions.test(peek().text)) {
-      const { at } = next()
-      const from = value
-      if (take('%') || /^percent(?:age)?$/i.test(peek().text)) {
-        if (!isSymbol('%', -1)) index++
-        value = located(at, () => ({ ...inUnits(from, []), percent: true }))
-        continue
-      }
-      const target = units()
-      value = located(at, () => inUnits(from, target))
+    let value = expression(0)
+    while (take('in')) {
+      const form = forms.get(peek().toLowerCase())
+      const target = form === undefined ? expression(product) : quantity(1, undefined, tokens[index++])
+      if (target.value !== 1) throw new Fault('invalid', 'What follows "in" must be a unit')
+      value = quantity(inUnit(value, target.unit).value, target.unit, form)
+      if (form?.[0] === '0' && value.value % 1) throw new Fault('invalid', 'Only whole numbers have bases')
     }
     return value
   }
 
-  /** Units up to the end or a closing parenthesis; products may be written with * here. */
-  function units(): Units {
-    let product: Quantity | undefined
-    do {
-      const factor = unitProduct()
-      if (factor === undefined) {
-        throw isName() ? unknownName(peek().text, peek().at) : unexpected(peek(), 'a unit')
-      }
-      product = product === undefined ? factor : multiplyQuantities(product, factor)
-    } while (take('*'))
-    return product.units
-  }
-
-  const finish = <T>(value: T): T => {
-    if (peek().kind !== 'end') throw unexpected(peek(), 'an operator or the end')
-    return value
-  }
-  return { whole: () => finish(converted()), units: () => finish(units()) }
+  const value = converted()
+  if (index < tokens.length) throw unexpected('an operator or the end')
+  return value
 }

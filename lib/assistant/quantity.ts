@@ -1,166 +1,154 @@
 /**
- * Numbers with units, and their arithmetic: 3 km + 200 m, 60 km/h * 90 min, 20 °C in °F, 150 + 20%.
- * A value is kept in the units that were written, so that answers come back in them. In and out: quantities
- * and their text. Knows the table of units, not the grammar that reads expressions.
+ * Numbers with units, and their arithmetic, in the unit that was written where it can be; what cannot be is a
+ * `Fault`. A dimension is a number: length is 2, mass 3, time 5 and so on through the primes; a speed is 2/5.
  */
+import { Fault } from '../core/fault.ts'
 
-import { add, divide, equal, formatReal, isWhole, multiply } from './number.ts'
-import { negate, one, power, ratio, sign, toNumber } from './number.ts'
-import type { Real } from './number.ts'
-import { Problem } from './problem.ts'
-import { findBySize, findQuotient, findUnit, kindOf } from './units.ts'
-import type { Dimension, Unit } from './units.ts'
-
-/** Units with their powers: km/h is [km, 1], [h, -1]. Empty for a plain number. */
-export type Units = readonly (readonly [unit: Unit, power: number])[]
-
-/** A number in units. */
-export interface Quantity {
-  readonly value: Real
-  readonly units: Units
-  /** Written as a percentage: adding it to a number takes its share of that number. */
-  readonly percent?: boolean
+/** A unit: value * factor + offset is in metre, kilogram, second, °C, bit or degree. A word takes an s. */
+export interface Unit extends Readonly<Record<'dimension' | 'factor' | 'offset', number>> {
+  readonly symbol: string
+  readonly isWord?: boolean
 }
 
-const baseSymbols = ['m', 'kg', 's', 'K', 'bit', 'deg']
+/** A number, its unit, and how it is written: as %, which is added as a share, or with a base's prefix. */
+export interface Quantity { readonly value: number; readonly unit: Unit | undefined; readonly form?: string }
 
-/** A number without a unit. */
-export function plain(value: Real): Quantity {
-  return { value, units: [] }
-}
+/** `dimension: symbol size names, …;` where `*` takes prefixes, `~` a plural and `_` is a blank. */
+const table = `
+2: *m 1 meter metre, in 0.0254 inch inches " ″ ”, ft 0.3048 foot feet ' ′ ’, yd 0.9144 yard yds,
+  mi 1609.344 mile, nmi 1852 nautical_mile, ly 9460730472580800 lightyear light_year;
+3: *g 0.001 gram gramme, lb 0.45359237 lbs pound, oz 0.028349523125 ounce, t 1000 tonne metric_ton,
+  st 6.35029318 stone, ~ton 907.18474 short_ton, ct 0.0002 carat;
+5: *s 1 second sec secs, min 60 minute mins, h 3600 hour hr hrs, ~day 86400 d, ~week 604800 wk,
+  ~fortnight 1209600, ~month 2629746 mo, ~year 31556952 yr yrs, ~decade 315569520;
+7: °C 1 C c celsius centigrade degree_celsius degrees_celsius, K 1-273.15 kelvin,
+  °F 5/9-160/9 F f fahrenheit degree_fahrenheit degrees_fahrenheit;
+4: m² 1, ha 10000 hectare, ~acre 4046.8564224 ac; 13: deg 1 degree °, rad 57.29577951308232 radian, ~turn 360;
+8: m³ 1, *L 0.001 l liter litre, gal 0.003785411784 gallon us_gallon, imp_gal 0.00454609 imperial_gallon,
+  qt 0.000946352946 quart, pt 0.000473176473 pint, ~cup 0.0002365882365, fl_oz 0.0000295735295625 fluid_ounce,
+  tbsp 0.00001478676478125 tablespoon, tsp 0.00000492892159375 teaspoon, cc 0.000001;
+2/5: mi/h 0.44704 mph, km/h 1/3.6 kph kmh kmph, nmi/h 1852/3600 kn knot kt; 2/25: m/s² 1;
+6/25: *N 1 newton, lbf 4.4482216152605 pound_force; 12/125: *W 1 watt, hp 745.69987158227022 horsepower;
+12/25: *J 1 joule, *Wh 3600 watt_hour, *cal 4.184 calorie, BTU 1055.05585262, *eV 1.602176634e-19;
+3/50: *Pa 1 pascal, *bar 100000, atm 101325 atmosphere, psi 6894.757293168361, mmHg 133.322387415;
+1/5: *Hz 1 hertz, rpm 1/60; 11: *B 8 byte octet, *bit 1 b; 11/5: *bps 1;`
 
-function dimensionOf(units: Units): Dimension {
-  const axes = [0, 1, 2, 3, 4, 5]
-  return axes.map((axis) => units.reduce((sum, [unit, times]) => sum + unit.dimension[axis]! * times, 0))
-}
+/** `symbol name size`; the binary ones are for data alone, those below a thousand for everything else. */
+const prefixes = `k kilo 1e3, M mega 1e6, G giga 1e9, T tera 1e12, P peta 1e15, h hecto 1e2, d deci 1e-1,
+  c centi 1e-2, m milli 1e-3, µ micro 1e-6, n nano 1e-9, p pico 1e-12, Ki kibi 1024, Mi mebi 1048576,
+  Gi gibi 1073741824, Ti tebi 1099511627776`.split(',').map((row) => row.trim().split(' '))
 
-function factorOf(units: Units): Real {
-  const factors = units.map(([unit, times]) => power(unit.factor, whole(times)))
-  return factors.reduce<Real>(multiply, one)
-}
+const units: Unit[] = []
+const spelled = new Map<string, Unit>()
+const folded = new Map<string, Unit>()
 
-const whole = (value: number): Real => ratio(BigInt(value))
-
-const thermometer = (units: Units): Unit | undefined =>
-  units.length === 1 && units[0]![1] === 1 && sign(units[0]![0].offset) !== 0 ? units[0]![0] : undefined
-
-const sameUnits = (a: Units, b: Units): boolean =>
-  a.length === b.length && a.every(([unit, times], index) => b[index]![0] === unit && b[index]![1] === times)
-
-/** The same quantity in other units. Throws a `Problem` that names both kinds when they differ. */
-export function inUnits(quantity: Quantity, units: Units): Quantity {
-  if (sameUnits(quantity.units, units)) return { value: quantity.value, units }
-  if (dimensionOf(quantity.units).join() !== dimensionOf(units).join()) {
-    throw new Problem(`Cannot convert ${kindText(quantity.units)} to ${kindText(units)}`)
+function enter(unit: Unit, names: readonly string[]): void {
+  units.push(unit)
+  for (const name of names.flatMap((each) => each.length > 2 ? [each, `${each}s`] : [each])) {
+    if (!spelled.has(name)) spelled.set(name, unit)
+    if (name.length > 1 && !folded.has(name.toLowerCase())) folded.set(name.toLowerCase(), unit)
   }
-  const [from, to] = [thermometer(quantity.units)?.offset, thermometer(units)?.offset]
-  const scaled = multiply(quantity.value, factorOf(quantity.units))
-  const base = from === undefined ? scaled : add(scaled, from)
-  return { value: divide(to === undefined ? base : add(base, negate(to)), factorOf(units)), units }
 }
 
-/** "a length (km)", "a plain number": the words of refusals. */
-function kindText(units: Units): string {
-  if (units.length === 0) return 'a plain number'
-  const kind = kindOf(dimensionOf(units))
-  const article = /^[aeo]/.test(kind ?? '') ? 'an' : 'a'
-  return kind === undefined ? unitText(units) : `${article} ${kind} (${unitText(units)})`
-}
+const sizeOf = (text: string): number => text.split('/').map(Number).reduce((above, below) => above / below)
 
-/** Sum in the units of `a`; a percentage on the right is one of `a`. */
-export function addQuantities(a: Quantity, b: Quantity): Quantity {
-  if (b.percent && !a.percent) return { value: multiply(a.value, add(one, b.value)), units: a.units }
-  if (dimensionOf(a.units).join() !== dimensionOf(b.units).join()) {
-    throw new Problem(`Cannot add or subtract ${kindText(a.units)} and ${kindText(b.units)}`)
+for (const [, size = '', rows = ''] of table.matchAll(/([\d/]+): ([^;]+);/g)) {
+  const [dimension, isData] = [sizeOf(size), size.startsWith('11')]
+  for (const row of rows.split(',')) {
+    const [head = '', scale = '', ...names] = row.trim().split(/\s+/).map((word) => word.replaceAll('_', ' '))
+    const [symbol, isWord] = [head.replace(/^[*~]/, ''), head.startsWith('~')]
+    const [factor = 1, offset = 0] = scale.split(/(?<!e)(?=-)/).map(sizeOf)
+    enter({ symbol, isWord, dimension, factor, offset }, [symbol, ...names])
+    for (const [short = '', long = '', times = ''] of head.startsWith('*') ? prefixes : []) {
+      if (isData ? /-|e2/.test(times) : long.endsWith('bi')) continue
+      // "kb" is left to be read as kB, which is what is mostly meant by it.
+      const prefixed = [symbol, ...names].flatMap((name) => name.length > 2 ? [short + name, long + name]
+        : short + name === 'kb' ? [] : [short + name])
+      enter({ symbol: short + symbol, dimension, factor: factor * Number(times), offset }, prefixed)
+    }
   }
-  if (!sameUnits(a.units, b.units) && (thermometer(a.units) ?? thermometer(b.units))) {
-    throw new Problem('Temperatures can be added or subtracted in one unit only')
+}
+
+/** The unit of that name: a symbol or a word, with or without prefix; letter case where it matters. */
+export function findUnit(name: string): Unit | undefined {
+  const plain = name.replace(/^μ/, 'µ')
+  return spelled.get(plain) ?? folded.get(plain.toLowerCase()) ?? spelled.get(plain.replace(/^u/, 'µ'))
+}
+
+const isSame = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-12 * Math.abs(a)
+/** A number is shown with ten digits, or with eleven where that is all there is to it. */
+const [shownDigits, wholeDigits] = [10, 11]
+
+/** A finite quantity. What is a short decimal but for the rounding of doubles becomes that decimal. */
+export function quantity(value: number, unit?: Unit, form = ''): Quantity {
+  if (!Number.isFinite(value)) throw new Fault('invalid', 'There is no real result, or it is beyond 10^308')
+  const near = Number(value.toPrecision(wholeDigits))
+  return { value: near === Number(value.toPrecision(15)) ? near : value, unit, form }
+}
+
+/** The same quantity in another unit, or as a plain number. */
+export function inUnit({ value, unit }: Quantity, target: Unit | undefined): Quantity {
+  if (unit === target) return quantity(value, unit)
+  if (!unit || !target || !isSame(unit.dimension, target.dimension)) {
+    const [first, second] = [unit, target].map((each) => each?.symbol ?? 'a plain number')
+    throw new Fault('invalid', `${first} and ${second} do not measure the same`)
   }
-  const percent = Boolean(a.percent && b.percent)
-  return { value: add(a.value, inUnits(b, a.units).value), units: a.units, percent }
+  const shift = unit.offset - target.offset
+  const base = value * unit.factor + shift
+  return quantity((shift === 0 ? base : Number(base.toFixed(10))) / target.factor, target)
 }
 
-/** The same size on the other side of zero. */
-export function negateQuantity(a: Quantity): Quantity {
-  return { ...a, value: negate(a.value) }
+/** Sum in the unit of `a`; a percentage on the right is one of `a`. */
+export function add(a: Quantity, b: Quantity): Quantity {
+  if (b.form === '%' && a.form !== '%') return quantity(a.value * (1 + b.value), a.unit)
+  const { value } = inUnit(b, a.unit)
+  if (a.unit?.offset !== b.unit?.offset) throw new Fault('invalid', 'Temperatures add up in one unit only')
+  return quantity(a.value + value, a.unit, a.form === b.form ? a.form : '')
 }
 
-/** Product; units of one kind are merged into the first that was written. */
-export function multiplyQuantities(a: Quantity, b: Quantity): Quantity {
-  let value = multiply(a.value, b.value)
-  const merged = new Map<Unit, number>(a.units)
-  for (const [unit, times] of b.units) {
-    const like = [...merged.keys()].find((each) => each.dimension.join() === unit.dimension.join()) ?? unit
-    if (like !== unit) value = multiply(value, power(divide(unit.factor, like.factor), whole(times)))
-    merged.set(like, (merged.get(like) ?? 0) + times)
-  }
-  return { value, units: [...merged].filter(([, times]) => times !== 0) }
+/** Product. */
+export function multiply({ value, unit: a }: Quantity, { value: times, unit: b }: Quantity): Quantity {
+  if (a === undefined || b === undefined) return quantity(value * times, a ?? b)
+  const symbol = a === b ? `${a.symbol}²` : `${a.symbol}·${b.symbol}`
+  return composed(value * times, symbol, a.dimension * b.dimension, a.factor * b.factor)
 }
 
-/** Quotient, as `multiplyQuantities`. */
-export function divideQuantities(a: Quantity, b: Quantity): Quantity {
-  return multiplyQuantities(a, powerOf(b, plain(whole(-1))))
+/** Quotient. */
+export function divide({ value, unit: a }: Quantity, { value: divisor, unit: b }: Quantity): Quantity {
+  if (divisor === 0) throw new Fault('invalid', 'Division by zero')
+  if (b === undefined) return quantity(value / divisor, a)
+  const symbol = `${a?.symbol ?? ''}/${/[·/]/.test(b.symbol) ? `(${b.symbol})` : b.symbol}`
+  return composed(value / divisor, symbol, (a?.dimension ?? 1) / b.dimension, (a?.factor ?? 1) / b.factor)
 }
 
-/** `base` to the `exponent`. A base with units takes whole powers, and roots that leave whole powers. */
-export function powerOf(base: Quantity, exponent: Quantity): Quantity {
-  if (exponent.units.length > 0) throw new Problem('An exponent must be a plain number')
-  const times = toNumber(exponent.value)
-  const units = times === 0 ? [] : base.units.map(([unit, each]) => [unit, each * times] as const)
-  if (units.some(([, each]) => !Number.isInteger(each) || Math.abs(each) > 12)) {
-    throw new Problem(`Cannot raise ${kindText(base.units)} to the power ${formatReal(exponent.value).text}`)
-  }
-  return { value: power(base.value, exponent.value), units }
+/** The first to the power of the second, which must be a plain number. */
+export function raise({ value, unit }: Quantity, exponent: Quantity): Quantity {
+  const power = inUnit(exponent, undefined).value
+  if (unit === undefined) return quantity(value ** power)
+  const [dimension, factor] = [unit.dimension ** power, unit.factor ** power]
+  const symbol = `${unit.symbol}${power === 2 ? '²' : power === 3 ? '³' : `^${power}`}`
+  if (!Number.isInteger(power) || power === 0) return composed(value ** power, symbol, dimension, factor)
+  return quantity(value ** power, { symbol, dimension, factor, offset: 0 })
 }
 
-/** -1, 0 or 1, for quantities of one kind. */
-export function compare(a: Quantity, b: Quantity): number {
-  return sign(add(a.value, negate(inUnits(b, a.units).value)))
+/** In the unit of that size, in one that is part of the symbol, in that of size 1, or else as written. */
+function composed(value: number, symbol: string, dimension: number, factor: number): Quantity {
+  if (isSame(dimension, 1)) return quantity(value * factor)
+  const alike = units.filter((unit) => isSame(unit.dimension, dimension))
+  const isUnclear = symbol.includes('·') || (symbol.includes('/') && [2, 3, 5].includes(dimension))
+  const unit = alike.find((each) => isSame(each.factor, factor))
+    ?? alike.find((each) => symbol.split(/[·/()]/).includes(each.symbol))
+    ?? alike.find((each) => isUnclear && each.factor === 1) ?? { symbol, dimension, factor, offset: 0 }
+  return quantity(value * (factor / unit.factor), unit)
 }
 
-/** A readable unit for a product: kW·h is kWh, kg·m/s² is N, W·min is J. What is clear already stays. */
-export function simplify(quantity: Quantity): Quantity {
-  if (quantity.units.length < 2) return quantity
-  const dimension = dimensionOf(quantity.units)
-  const same = findBySize(dimension, factorOf(quantity.units))
-  if (same !== undefined) return { value: quantity.value, units: [[same, 1]] }
-  const count = (axis: number): number => quantity.units.filter(([unit]) => unit.dimension[axis] !== 0).length
-  const clear = dimension.every((_, axis) => count(axis) < 2)
-  const named = kindOf(dimension) !== undefined || dimension.every((times) => times === 0)
-  if (clear || !named) return quantity
-  const base = dimension.map((times, axis) => [findUnit(baseSymbols[axis]!)!, times] as const)
-  return simplify(inUnits(quantity, base.filter(([, times]) => times !== 0)))
-}
-
-/** `km/h`, `kg·m/s²`, `°C`: text that the calculator reads back. `count` decides between "day" and "days". */
-export function unitText(units: Units, count: Real = one): string {
-  const [first, second] = units
-  const isQuotient = units.length === 2 && first?.[1] === 1 && second?.[1] === -1
-  const named = isQuotient ? findQuotient(first[0], second[0]) : undefined
-  if (named !== undefined) return named.symbol
-  const spell = ([unit, times]: Units[number]): string => {
-    const size = Math.abs(times)
-    const plural = unit.plural && units.length === 1 && !equal(count, one)
-    const raised = size === 2 ? '²' : size === 3 ? '³' : size > 3 ? `^${size}` : ''
-    return `${unit.symbol}${plural ? 's' : ''}${raised}`
-  }
-  const above = units.filter(([, times]) => times > 0).map(spell).join('·')
-  return above + units.filter(([, times]) => times < 0).map((each) => `/${spell(each)}`).join('')
-}
-
-/** A quantity as text, and whether the digits are exact. */
-export function formatQuantity(quantity: Quantity): { readonly text: string; readonly exact: boolean } {
-  const value = quantity.percent ? multiply(quantity.value, whole(100)) : quantity.value
-  const { text, exact } = formatReal(value)
-  const unit = unitText(quantity.units, value)
-  return { text: `${text}${quantity.percent ? '%' : unit === '' ? '' : ` ${unit}`}`, exact }
-}
-
-/** A plain whole number from `least` to `most`, or a `Problem` that says `what` it must be. */
-export function wholeNumber(quantity: Quantity, least: number, most: number, what: string): number {
-  const value = toNumber(quantity.value)
-  if (quantity.units.length > 0 || !isWhole(quantity.value) || value < least || value > most) {
-    throw new Problem(`${what} must be a whole number from ${least} to ${most}`)
-  }
-  return value
+/** A quantity as text, and whether all its digits are there. */
+export function formatQuantity({ value, unit, form = '' }: Quantity): { text: string, exact: boolean } {
+  const base = Number(`${form}10`)
+  if (form[0] === '0') return { text: value.toString(base).replace(/^-?/, `$&${form}`), exact: true }
+  const size = form === '%' ? quantity(value * 100).value : value
+  const exact = Number.isSafeInteger(size) || size === Number(size.toPrecision(wholeDigits))
+  const digits = String(exact ? size : Number(size.toPrecision(shownDigits))).replace('e+', 'e')
+  const name = unit === undefined ? '' : ` ${unit.symbol}${unit.isWord && size !== 1 ? 's' : ''}`
+  return { text: digits + (form || name), exact }
 }

@@ -1,176 +1,149 @@
 /**
- * From a sentence to what is wanted. In: a prompt and what is remembered; out: an intent for one skill, or
- * `unknown`. Plain patterns of ordinary English, tried in a fixed order; "that" and a leading operator stand
- * for the last result. Sentences are bounded in length, so that no pattern can take long. It answers nothing.
+ * From a sentence to what may be done about it. In: a prompt and the turns before it; out: steps to try, each
+ * a call of a tool or something to say, the likeliest first. Plain patterns of ordinary English; "that" and a
+ * leading operator stand for the last result. Whether a step works, its tool says.
  */
+import type { ChatMessage } from '../core/conversation.ts'
 
-import { askDate } from './ask-date.ts'
-import { evaluate, isFunction, parseUnits } from './calculate.ts'
-import { findBase, isTarget } from './convert.ts'
-import type { DateRequest } from './date.ts'
-import { constants } from './functions.ts'
-import type { Memory } from './memory.ts'
-import { asExpression, inDigits } from './phrases.ts'
-import { isCurrency } from './units.ts'
-import { findZone } from './zones.ts'
+type Args = Readonly<Record<string, string>>
 
-/** What can be said without a skill. */
-type Topic = 'greeting' | 'thanks' | 'farewell' | 'help' | 'recall' | 'result' | 'last'
+/** One thing to try. The fault of a tool is worth telling where the step is surely what was meant. */
+export type Step = { readonly say: string } | Readonly<{ tool: string, args: Args, isSure: boolean }>
 
-/** What a sentence wants. */
-export type Intent =
-  | { readonly skill: 'calculate', readonly expression: string }
-  | { readonly skill: 'convert', readonly value: string, readonly to: string }
-  | { readonly skill: 'date', readonly request: DateRequest }
-  /** `count`: the one figure that is wanted; `letter`: how often it occurs. */
-  | { readonly skill: 'text_stats', readonly text: string, readonly count?: string, readonly letter?: string }
-  /** `lost`: it refers to a result that there is not. */
-  | { readonly skill: Topic | 'lost' | 'unknown' }
+/** Longer sentences are not looked at, for patterns take their time; text to be counted may be longer. */
+const [maxSentence, maxTurns, maxAnswer, maxCarried] = [400, 20, 1000, 40]
 
-/** Longest sentence that is looked at; only text to be counted may be longer. */
-const maxSentence = 1200
-
-const talk: readonly (readonly [RegExp, Topic])[] = [
-  [/^(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day))(?: there| assistant)?$/i, 'greeting'],
-  [/^how are you\b.{0,20}$/i, 'greeting'],
-  [/^(?:thanks?|thank you|thx|cheers)\b.{0,40}$/i, 'thanks'],
-  [/^(?:bye|goodbye|good ?night|see you|farewell)\b.{0,20}$/i, 'farewell'],
-  [/^(?:help|examples?|commands|usage)(?: me)?$/i, 'help'],
-  [/^(?:what (?:can|could|do|can't) you (?:do|help)|(?:who|what) are you|how can i use)\b.{0,60}$/i, 'help'],
-  [/^(?:how do you work|what are your (?:skills|capabilities)|introduce yourself)$/i, 'help'],
-  [/^(?:do you remember )?(?:what|which)\b.{0,40}\bi\b.{0,20}\b(?:ask|say|asked|said)\b.{0,30}$/i, 'recall'],
-  [/^what (?:was|were) my (?:last|previous|first|earlier)?\b.{0,30}$/i, 'recall'],
-  [/^what (?:was|is) (?:the|your) (?:last |previous |earlier )?(?:answer|result)$/i, 'result'],
-  [/^(?:what did you (?:say|answer)|repeat(?: that| it)?|say (?:that|it) again)\b.{0,30}$/i, 'last'],
+/** What is said without a tool; `{role}` is what that one said last. */
+const topics: readonly (readonly [pattern: RegExp, say: string])[] = [
+  [/^(?:hi|hello|hey|good \w+|how are you)(?: there)?$/i, 'Hello! Ask "what can you do?"'],
+  [/^(?:thanks?|thank you|cheers)\b\D*$/i, 'You are welcome.'], [/^(?:good)?bye\b\D*$/i, 'Goodbye!'],
+  [/^(?:|help|examples?|(?:what (?:can|do) you|(?:who|what) are you)\b.{0,60})$/i, 'help'],
+  [/^what\b.{0,30}\b(?:i|my)\b.{0,20}\b(?:ask|say|said|question)\b.{0,20}$/i, 'Before this you said: {user}'],
+  [/^(?:what (?:was|is) the last (?:answer|result)|repeat that|say that again)$/i, 'I said: {assistant}'],
 ]
 
-const countable = 'words?|characters?|chars|letters?|sentences?|lines?|paragraphs?|code points?'
-const counting = '(?:how many|count(?: the)?(?: number of)?|(?:what is )?the number of)'
-const countQuestion = new RegExp(String.raw`^(?:${counting}\s+(${countable})`
-  + String.raw`(?:\s+(?:are|is))?(?:\s+there)?\s+(?:in|of|from)`
-  + String.raw`|(word|character|letter|sentence|line) count(?:\s+(?:of|for|in))?)\b\s*:?\s*(\S[\s\S]*)$`, 'i')
-const statsRequest = new RegExp(String.raw`^(?:(?:text[ _]?)?stat(?:istic)?s?|analy[sz]e|count)`
-  + String.raw`(?:\s+(?:of|for))?(?:\s+(?:this|the))?(?:\s+(?:text|words))?\s*[:\n]\s*(\S[\s\S]*)$`, 'i')
-const letterQuestion = new RegExp(String.raw`^(?:how (?:many|often)|count)(?: times)?(?: does| do)?(?: the)? `
-  + String.raw`(?:letters? )?(?:["'“](\p{L})["'”](?:'?s)?|(?<=letters? )(\p{L})(?:'?s)?|(\p{L})['’]s)`
-  + String.raw`(?: are| appears?| occurs?)?(?: there)? in (?:the word )?(.+)$`, 'iu')
+const politeness = /^(?:(?:please|hey|ok|so|well|and|then|hi|hello|can you|tell me)\b[,:!]? )+|,? please$/gi
+/** What goes on from the last result, "times 2", "+ 5", "in miles", and what stands for it. */
+const leading = /^(?:[*/^×÷%+]|- |(?:plus|minus|times|divided|multiplied|over|squared|cubed|in|to|as)\b)/i
+const pronoun = /\b(?:that|this|(?<!(?:time|day|date|week) is )it|the (?:last |previous )?result)\b/gi
 
-const politeness = new RegExp('^(?:(?:please|hey|ok|okay|so|well|and|then|now|also|assistant|hi|hello|can you'
-  + '|could you|would you|will you|tell me|do you know|i want to know|i need to know)\\b[,:!]? )+', 'i')
-/** What goes on from the last result: "times 2", "+ 5", "in miles". */
-const leading = new RegExp('^(?:[*/^×÷%+]|- |(?:plus|minus|times|multiplied by|divided by|over|mod|modulo)\\b'
-  + '|squared$|cubed$|to the power\\b|(?:in|to|into|as) \\S)', 'i')
-const reference = /\b(?:that|it|this|the (?:last |previous )?(?:result|answer)|ans)\b/gi
-const operator = /[-+*/^%!()×÷√²³]|\b(?:plus|minus|times|over|divided|mod|of|squared|cubed)\b/
+/** Questions about a text, and about a letter in it. */
+const aboutText = new RegExp('^(?:(?:how many|count(?: the)?) (?:word|character|letter|sentence|line)s?'
+  + '(?: are)?(?: there)? (?:in|of)|analy[sz]e)\\b(?: (?:the|this|following|text|word))*:?\\s*([^]+)$', 'i')
+const aboutLetter = new RegExp('^how (?:many|often)(?: times)?(?: does)?(?: the)?(?: letters?)? '
+  + '(?=["\'“]|.[\'’]s|(?<=letters? ).\\b)["\'“]?(\\p{L})["\'”’]?s?(?: \\w+)?(?: there)? in (.+)$', 'iu')
 
-/** Finds out what is wanted. Never throws. */
-export function understand(prompt: string, memory: Memory): Intent {
-  const aboutText = textQuestion(prompt.trim().replace(politeness, ''), memory)
-  if (aboutText !== undefined) return aboutText
-  if (prompt.length > maxSentence) return { skill: 'unknown' }
-  const sentence = prompt.replace(/’/g, '\'').trim().replace(/\s+/g, ' ')
-  const bare = sentence.replace(/[\s?.!=]+$/, '')
-  if (bare === '') return { skill: 'help' }
-  const plain = bare.replace(politeness, '')
-  const topic = talk.find(([pattern]) => pattern.test(bare) || pattern.test(plain))
-  if (topic !== undefined) return { skill: topic[1] }
-  const request = sentence.replace(/^= ?|[\s?.=]+$/g, '').replace(politeness, '').replace(/,? please$/i, '')
-  const text = inDigits(request)
-  const intent = goingOn(text, memory)
-  if (intent !== undefined) return intent
-  const lost = memory.value === undefined && goingOn(text, { ...memory, value: '1' }) !== undefined
-  return { skill: lost ? 'lost' : 'unknown' }
+/** Sentences of arithmetic, and the expressions that they mean. */
+const sums: readonly (readonly [sentence: RegExp, expression: string])[] = [
+  [/^(?:calculate|compute|evaluate|solve|work out|how much(?: is| are)?)\b:? ?/i, ''],
+  [/^what percent(?:age)? of (.+) is (.+)$/i, '$2 is what percent of $1'], [/^what(?:'?s| is| are) /i, ''],
+  [/^the /i, ''], [/^add (.+?) (?:to|and) (.+)$/i, '$2 + $1'], [/^subtract (.+) from (.+)$/i, '$2 - ($1)'],
+  [/^(?:multiply|product of) (.+) (?:by|and) (.+)$/i, '$1 * $2'], [/^divide (.+) by (.+)$/i, '$1 / $2'],
+  [/^increase (.+) by (.+)$/i, '$1 + $2'], [/^(?:decrease|reduce) (.+) by (.+)$/i, '$1 - $2'],
+  [/^(.+?%) off (.+)$/i, '$2 - $1'], [/^(?:a )?tip of (.+?%) on (.+)$/i, '$1 of $2'],
+  [/^difference between (.+) and (.+)$/i, '$1 - ($2)'], [/^largest/i, 'max'], [/^smallest/i, 'min'],
+  [/^(.+) (?:is|as) (?:what |a )?percent(?:age)? of (.+)$/i, '($1) / ($2) in %'],
+  [/^(sum|average|mean|max|min)(?:imum)? of ([^()]+?),? and ([^()]+)$/i, '$1($2, $3)'],
+]
+
+const conversions = [/^how many (?<to>.+?) (?:(?:are )?(?:there )?in|is|are) (?<value>.+)$/i,
+  /^(?:what(?:'s| is) |how much is )?(?:convert )?(?<value>.+) (?:to|into|in|as) (?<to>.+)$/i]
+
+/** Parts of patterns for dates; those in capitals catch a group. */
+const period = '(?:year|month|fortnight|week|day|hour|hr|minute|min|second|sec)s?'
+const SPAN = String.raw`((?:(?:\d{1,7}|an?) ?${period}\b(?:,? and |, | )?)+)`
+const TIME = String.raw`((?:\S{1,20}[ T])?(?:\d\d?(?::\d\d){1,2}(?: ?[ap]m)?|\d\d? ?[ap]m)|noon|midnight)`
+const size = String.raw`.{0,30}?\b(?:${period}|long|difference|time|old)\b.{0,30}?`
+const what = String.raw`(?:what(?:'s| is| was| time is(?: it)?)? |which )?(?:the )?`
+
+/** Questions about dates, and what the groups of their patterns are. */
+const dateQuestions = ([
+  ['now', `${what}(?:current |local )?time(?: is it)?(?: right now| now)?(?: (?:in|at|for) (.+))?`, ['zone']],
+  ['convert', `${what}time difference between (.+?) and (.+)`, ['zone', 'to_zone']],
+  ['convert', `(?:convert |(?:if |when )?it(?:'s| is) )?${what}${TIME} (?:in |at |from )?(.+?),? `
+    + '(?:what time is it in|to|into|in) (.+)', ['date', 'zone', 'to_zone']],
+  ['convert', `${what}${TIME} (?:in|at) (.+)`, ['date', 'zone']],
+  ['difference', `${size} (?:between|from) (.+?) (?:and|to|until|till) (.+)`, ['date', 'until']],
+  ['add', `(add|subtract) ${SPAN} ?(?:to|from) (.+)`, ['sign', 'duration', 'date']],
+  ['add', `(?:.{0,30} )?${SPAN} ?(after|from|before|ago)(?: (.+))?`, ['duration', 'sign', 'date']],
+  ['add', String.raw`${what}(.+?) ?(\+|plus|-|minus) ?${SPAN}`, ['date', 'sign', 'duration']],
+  ['add', `(?:what.{0,30}? )?in ${SPAN}`, ['duration']],
+  ['difference', String.raw`${what}(\S*\d[:-]\d\S*) (?:-|minus) (\S*\d[:-]\d\S*)`, ['until', 'date']],
+  ['difference', `${size} (?:until|till|to|before) (.+)`, ['until']],
+  ['difference', `${size} (?:since|ago was|ago is|born(?: on| in)?) (.+)`, ['date']],
+  ['describe', `${what}(?:date|day|today(?:'s date)?|week)(?: is (?:it|today))?(?: in (.+))?`, ['zone']],
+  ['describe', `${what}(?:iso )?(?:week ?day|day|date|week)(?: number)?(?: of the week)?`
+    + '(?: is| was| does| did| will| of| for)(?: on)? (.+?)(?: fall on| fall| be)?', ['date']],
+  ['describe', '(?:is|was|will) (?:it|(.+?)) (?:be )?a leap year', ['date']],
+  ['describe', String.raw`when(?:'s| is| was) (.+)|(\d{4}-\d\d?-\d\d?)`, ['date', 'date']],
+] as const).map(([operation, text, names]) => [operation, new RegExp(`^(?:${text})$`, 'i'), names] as const)
+
+/** What a prompt may mean; nothing where it is not understood. */
+export function* understand(prompt: string, history: readonly ChatMessage[]): Generator<Step> {
+  const said = (speaker: string): string =>
+    history.findLast(({ role, content }) => role === speaker && !content.startsWith('Before '))?.content ?? ''
+  const meant = (text: string): string =>
+    /^(?:that|it)\??$/i.test(text) ? said('user') : text.replace(/^["'“]([^]*)["'”][?.!]*$/, '$1')
+  const [, counted] = aboutText.exec(prompt.trim().replace(politeness, '')) ?? []
+  if (counted !== undefined) yield use('text_stats', { text: meant(counted) })
+  if (prompt.length > maxSentence) return
+  const bare = prompt.replace(/’/g, '\'').replace(/\s+/g, ' ').replace(/^[ =]+|[ ?.=]+$/g, '')
+  const text = bare.replace(politeness, '')
+  const [, letter, word = ''] = aboutLetter.exec(text) ?? []
+  if (letter !== undefined) yield use('text_stats', { text: meant(word), letter })
+  const calm = bare.replace(/!+$/, '')
+  const [, topic] = topics.find(([pattern]) => pattern.test(calm) || pattern.test(text)) ?? []
+  const say = topic?.replace(/\{(\w+)\}/, (_, role) => said(role).slice(0, 500) || 'nothing')
+  if (say !== undefined) return yield { say }
+  const { value, unit } = remember(history)
+  const zone = text.replace(/^(?:(?:what|how) about )?(?:in )?/i, '')
+  if (said('assistant').startsWith('It is ')) yield use('date', { operation: 'now', zone }, false)
+  const that = value ?? 'that'
+  const full = leading.test(text) ? `${that} ${text}` : text.replace(pronoun, () => that)
+  if (value !== undefined && full !== text) yield* route(full, unit)
+  if (unit !== '' && /^[\d.,]+ ?\p{L}+$/u.test(text)) yield use('convert', { value: text, to: unit }, false)
+  yield* route(text)
+  const isLost = value === undefined && (leading.test(text) || /\d.*that|convert.*that|that.*\d/i.test(full))
+  if (isLost) yield { say: 'There is no earlier result in this conversation that I could go on from.' }
 }
 
-/** A sentence on its own, or one that needs the last result. */
-function goingOn(text: string, { value, unit, answer = '' }: Memory): Intent | undefined {
-  const place = /^(?:(?:what|how) about )?(?:in )?(.{2,40})$/i.exec(text)?.[1]
-  if (place !== undefined && /^It is \d\d:\d\d/.test(answer) && works(() => findZone(place))) {
-    return { skill: 'date', request: { operation: 'now', zone: place } }
+const use = (tool: string, args: Args, isSure = true): Step => ({ tool, args, isSure })
+
+/** A sentence that needs nothing before it; its numbers may be meant in `unit`. */
+function* route(text: string, unit = ''): Generator<Step> {
+  for (const [operation, question, names] of dateQuestions) {
+    const groups = question.exec(text)
+    const found = names.map((name, index) => [name, groups?.[index + 1]]).filter(([, group]) => group)
+    const { sign = '', duration = '', ...args }: Args = Object.fromEntries(found)
+    const signed = /-|minus|subtract|before|ago/i.test(sign) ? `-${duration}` : duration
+    if (groups !== null) yield use('date', { operation, duration: signed, ...args })
   }
-  if (value === undefined) return route(text, '')
-  if (leading.test(text)) return route(`${value} ${text}`, unit)
-  const request = askDate(text)
-  if (request !== undefined) return { skill: 'date', request }
-  const alike = /^[\d.,]+ ?\p{L}+$/u.test(text) && unit !== '' && works(() => evaluate(`${text} in ${unit}`))
-  if (alike) return { skill: 'convert', value: text, to: unit }
-  const full = text.replace(reference, () => value)
-  return full === text ? route(text, '') : route(full, unit, text)
-}
-
-/**
- * `unit`: what a number without one is taken in, where only that makes sense (20 °C "plus 5").
- * `typed`: the text before the last result was put into it.
- */
-function route(text: string, unit: string, typed = text): Intent | undefined {
-  const request = askDate(text)
-  if (request !== undefined) return { skill: 'date', request }
-  return conversion(text) ?? calculation(text, unit, typed)
-}
-
-function conversion(text: string): Intent | undefined {
-  const many = /^how (?:many|much) (.+?) (?:(?:are |is )?(?:there )?in|equals?|is|are) (.+)$/i.exec(text)
-  const subject = text.replace(/^(?:what(?:'s| is)|how much is) /i, '')
-  const named = /^(?:the )?(roman numeral|\w+)(?: value| form)? (?:of|for) (.+)$/i.exec(subject)
-  const verb = /^(?:convert|change|turn|express|translate|write) /i.exec(subject)?.[0] ?? ''
-  const parts = /^(.+) (?:to|into|in|as) (.+)$/i.exec(subject.slice(verb.length))
-  return (many && converting(many[2]!, many[1]!, true))
-    ?? (named && findBase(named[1]!) !== undefined ? converting(named[2]!, named[1]!, true) : undefined)
-    ?? (parts ? converting(parts[1]!, parts[2]!, verb !== '') : undefined)
-}
-
-/** Convertible at all: a number or a numeral, to what is a target or was asked for in so many words. */
-function converting(value: string, target: string, asked: boolean): Intent | undefined {
-  const from = value.replace(/^the /i, '').replace(/^an? /i, '1 ')
-  const to = target.replace(/^(?:the |an? )/i, '')
-  const known = isTarget(to) || isCurrency(to)
-  const numeral = findBase(to) !== undefined && (asked || /^(?:[ivxlcdm]+|(?:hex|roman) \w+)$/i.test(from))
-  if ((!numeral && !/\d/.test(from)) || /^\d/.test(to)) return undefined
-  const unit = from.replace(/^[-+.\d\s]+/, '')
-  const fits = known ? numeral || unit !== from || works(() => evaluate(from)) : works(() => parseUnits(unit))
-  if (!(asked || fits) || (!known && to.split(' ').length > 3)) return undefined
-  return { skill: 'convert', value: from, to }
-}
-
-function calculation(text: string, unit: string, typed: string): Intent | undefined {
-  const { expression, asked } = asExpression(text)
-  const first = /^\p{L}+/u.exec(expression)?.[0] ?? ''
-  const called = isFunction(first) || /^\p{L}\w*\(/u.test(expression)
-  if (!/^[-+(.\d√]/.test(expression) && !called && !constants.has(first)) return undefined
-  const fine = works(() => evaluate(expression))
-  const inUnit = `${expression} ${unit}`
-  if (!fine && unit !== '' && works(() => evaluate(inUnit))) return { skill: 'calculate', expression: inUnit }
-  const meant = called || operator.test(expression) || !/\s/.test(expression) || (asked && /\d/.test(typed))
-  return fine || (meant && /[\d)]/.test(expression)) ? { skill: 'calculate', expression } : undefined
-}
-
-function works(work: () => unknown): boolean {
-  try {
-    work()
-    return true
-  } catch {
-    return false
+  // A date is also a difference of numbers.
+  if (/\d{4}-\d\d?-\d/.test(text)) return
+  const isNumeric = (expression: string): boolean => /^[-+(.\d√]|^\w+\(/.test(expression)
+  for (const conversion of conversions) {
+    const { value = '', to = '' } = conversion.exec(text)?.groups ?? {}
+    if (value !== '') yield use('convert', { value, to }, isNumeric(value))
   }
+  const expression = sums.reduce((sum, [sentence, meaning]) => sum.replace(sentence, meaning), text)
+  yield use('calculate', { expression }, isNumeric(expression))
+  if (unit !== '') yield use('calculate', { expression: `${expression} ${unit}` }, false)
 }
 
-function textQuestion(prompt: string, memory: Memory): Intent | undefined {
-  const line = prompt.length > maxSentence ? '' : prompt.replace(/\s+/g, ' ').replace(/[?.! ]+$/, '')
-  const [, quoted, named, possessive, where] = letterQuestion.exec(line) ?? []
-  const letter = quoted ?? named ?? possessive
-  if (where !== undefined && letter !== undefined) {
-    return { skill: 'text_stats', text: unquote(where), letter }
+/** The last result and its unit, as text that the tools read; a rounded one as the expression it is from. */
+function remember(history: readonly ChatMessage[]): { readonly value?: string, readonly unit: string } {
+  for (const { role, content } of history.slice(-maxTurns).toReversed()) {
+    if (role !== 'assistant' || /^(?:I |Before |Hello|There |You |Good)/.test(content)) continue
+    const answer = content.slice(0, maxAnswer)
+    const [, left = '', sign, right = ''] = /^(.*) ([=≈]) (.+)$/m.exec(answer) ?? []
+    const unit = right.replace(/^\S+ ?/, '')
+    const [, span] = / is (\d[\w ,]*?) (?:before|after) /.exec(answer) ?? []
+    const isCarried = sign === '≈' && left.length <= maxCarried
+    const exact = isCarried ? unit === '' ? left : `(${left}) in ${unit}` : right
+    const result = exact || span?.replace(/,| and/g, '')
+    if (result) return { value: /^[\d.]+$/.test(result) ? result : `(${result})`, unit }
+    const figures = answer.match(/\b\d{4}-\d\d-\d\d\b/g) ?? answer.match(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/)
+    if (figures !== null) return { value: figures.at(-1)!, unit }
   }
-  const count = countQuestion.exec(prompt)
-  const text = count?.[3] ?? statsRequest.exec(prompt)?.[1]
-  if (text === undefined) return undefined
-  const subject = unquote(text.replace(/^(?:(?:this|the|following) )*(?:text|sentence|word)?\s*:\s*/i, ''))
-  const meant = /^(?:that|it|this|my (?:last|previous) (?:message|question))\??$/i.test(subject)
-  const wanted = (count?.[1] ?? count?.[2])?.toLowerCase().replace(/s$/, '')
-  const whole = meant ? memory.question ?? subject : subject
-  return { skill: 'text_stats', text: whole, ...(wanted === undefined ? {} : { count: wanted }) }
-}
-
-function unquote(text: string): string {
-  const inner = /^(?:the (?:word|text|sentence|phrase) )?["'“‘`]([\s\S]*)["'”’`][?.!]*$/i.exec(text.trim())
-  return inner?.[1] ?? text
+  return { unit: '' }
 }
