@@ -105,7 +105,7 @@ export class Transaction {
     }
     if (request === undefined || this.#response.headersSent) return false
     this.isLast = true
-    this.#deliver(request, refusalOf(request, status, detail))
+    this.#refuse(request, status, detail)
     return true
   }
 
@@ -133,7 +133,7 @@ export class Transaction {
     if (refusal !== undefined) return this.#send(request, refusal)
     if (endpoint === undefined) return
     if (this.#expects === 'unknown') {
-      return this.#send(request, refusalOf(request, 417, 'Nothing but 100-continue can be expected'))
+      return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
     }
     if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') {
       return this.#run(request, endpoint)
@@ -141,15 +141,10 @@ export class Transaction {
     if (this.#expects === 'continue') this.#response.writeContinue()
     const { budget, limits } = this.#means
     readBody(this.incoming, request, budget, limits, this.#isTimed, (text, failure) => {
-      if (failure !== undefined) return this.#fail(request, failure)
+      if (failure !== undefined) return this.#refuseBody(request, failure)
       request.body = text
       this.#run(request, endpoint)
     })
-  }
-
-  #fail(request: HttpRequest, failure: BodyFailure): void {
-    const refusal = bodyRefusal(request, failure, this.#means)
-    if (refusal !== undefined) this.#send(request, refusal)
   }
 
   #run(request: HttpRequest, endpoint: Endpoint): void {
@@ -167,10 +162,33 @@ export class Transaction {
     try {
       if (!isSource(reply.body) || !this.#means.streams.isFull) return this.#deliver(request, reply)
       discard(reply.body)
-      const detail = 'Too many streams are open; try again later'
-      this.#deliver(request, refusalOf(request, 503, detail, ['Retry-After', '5']))
+    } catch (error) {
+      return this.#broke(error)
+    }
+    this.#refuse(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+  }
+
+  #refuse(
+    request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
+  ): void {
+    try {
+      this.#deliver(request, refusalOf(request, status, detail, headers, unparsable))
     } catch (error) {
       this.#broke(error)
+    }
+  }
+
+  #refuseBody(request: HttpRequest, failure: BodyFailure): void {
+    const { limits, log } = this.#means
+    switch (failure) {
+      case 'too-large': return this.#refuse(request, 413, tooLarge(limits))
+      case 'no-room': return this.#refuse(request, 503, NO_ROOM, ['Retry-After', '1'])
+      case 'not-utf8': return this.#refuse(request, 400, 'The body is not valid UTF-8', undefined, true)
+      case 'late': return this.#refuse(request, 408, LATE)
+      case 'gone': return undefined
+      case 'taken':
+        log('error', 'A body was read before the handler got it; mount the handler before body parsers')
+        return this.#refuse(request, 500, `Internal error (request ${request.requestId})`)
     }
   }
 
@@ -268,17 +286,4 @@ function mayNotBeRead(request: HttpRequest): boolean {
   const { contentLength, transferEncoding } = request.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
     || request.header('expect') !== undefined
-}
-
-function bodyRefusal(request: HttpRequest, failure: BodyFailure, { limits, log }: Means): Reply | undefined {
-  switch (failure) {
-    case 'too-large': return refusalOf(request, 413, tooLarge(limits))
-    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
-    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
-    case 'late': return refusalOf(request, 408, LATE)
-    case 'gone': return undefined
-    case 'taken':
-      log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-      return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
-  }
 }
