@@ -153,6 +153,20 @@ test('what is unusual and right is served', async (t) => {
   }
 })
 
+test('whatever Host says, what names the server by it is an answer', async (t) => {
+  const { port } = await listen(t, { agents: [echo], protocol: 'all', allowedHosts: ['*'] })
+  const paths = ['/', '/openapi.json', '/.well-known/agent-card.json', '/sse']
+  for (const host of ['a:b', 'a:99999', '[', '::1', '1.2.3.4.5', '256.0.0.1', 'a b', '"', '%', '\x80']) {
+    for (const path of paths) {
+      const wire = await dial(t, port)
+      wire.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: */*\r\n\r\n`)
+      const text = await wire.until((got) => got.includes('\r\n\r\n'))
+      assert.match(text, /^HTTP\/1\.1 200 /, `${host} ${path}`)
+      wire.leave()
+    }
+  }
+})
+
 /** Numbers that look random and are the same every time. */
 function dice(seed: number): (sides: number) => number {
   let state = seed
