@@ -299,6 +299,29 @@ test('what is bad behind a request does not spoil its answer', async (t) => {
   }
 })
 
+test('what waits behind a request that is the last one is not run', async (t) => {
+  const ran: string[] = []
+  const run = async function* (prompt: string): AsyncGenerator<string> {
+    ran.push(prompt)
+    yield 'early '
+    await sleep(250)
+    yield 'late'
+  }
+  for (const stream of [false, true]) {
+    const { port } = await listen(
+      t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
+    )
+    const asked = ['first', 'second'].map((query) => {
+      const body = JSON.stringify({ query, stream })
+      return `${POST}Content-Length: ${body.length}\r\n\r\n${body}`
+    })
+    const answers = await say(t, port, `${asked.join('')}GET /health HTTP/1.1\r\n`)
+    assert.deepEqual(answers.map(({ status }) => status), [200])
+    assert.match(answers[0]!.body, /late/)
+    assert.deepEqual(ran.splice(0), ['first'])
+  }
+})
+
 test('an idle connection is kept for a while, and no longer', async (t) => {
   const { port } = await listen(t, { agents: [echo], keepAliveMs: 100 })
   const wire = await dial(t, port)
