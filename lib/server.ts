@@ -108,7 +108,10 @@ export interface TriportServer {
   readonly catalog: Catalog
   /** Opens a socket. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1. */
   listen(port?: number, host?: string): Promise<Address>
-  /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
+  /**
+   * For a server of your own: `http.createServer(server.handler)`. In Express and Connect it is mounted by
+   * `app.use('/agents', server.handler)`, and `next` gets what is outside of the mount path.
+   */
   readonly handler: Handler
   /** The same without a socket. */
   fetch(request: Request): Promise<Response>
