@@ -193,10 +193,6 @@ export function createServer(options: ServerOptions): TriportServer {
     trustProxy: options.trustProxy ?? false,
     isDraining: () => isDraining,
   })
-  if (options.onRequest !== undefined && typeof options.onRequest !== 'function') {
-    const wrong = show(options.onRequest)
-    throw new TypeError(`onRequest is ${wrong}; write a function that takes a summary of each request`)
-  }
   const observer = createObserver(options.onRequest, options.accessLog ?? false, log)
   const means: Means = { gate, streams, budget, limits, observer, log }
   const listener = createListener({ ...means, mountPath })

@@ -1,8 +1,7 @@
 /**
  * What every reply consists of besides its body, whatever carries it.
  */
-import type { Source } from './exchange.ts'
-import type { Reply } from './exchange.ts'
+import type { Reply, Source } from './exchange.ts'
 import type { HttpRequest } from './request.ts'
 
 /** What every stream says to caches and proxies. */
