@@ -150,7 +150,10 @@ export interface TriportServer {
   listen(port?: number, host?: string): Promise<Address>
   /** What it is doing and holding now. */
   status(): ServerStatus
-  /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
+  /**
+   * For a server of your own: `http.createServer(server.handler)`. In Express and Connect it is mounted by
+   * `app.use('/agents', server.handler)`, and `next` gets what is outside of the mount path.
+   */
   readonly handler: Handler
   /** The same without a socket. */
   fetch(request: Request): Promise<Response>

@@ -2,7 +2,7 @@
  * A request's body, read within a bound and a time: bytes in, text out. Counts what all requests hold of
  * theirs, from the first byte until each is done, so that many together cannot fill the memory.
  */
-import { isUtf8 } from 'node:buffer'
+import { constants, isUtf8 } from 'node:buffer'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
@@ -90,6 +90,8 @@ export function readBody(
   incoming: IncomingMessage, holder: BodyHolder, budget: BodyBudget,
   { maxBodyBytes, bodyTimeoutMs }: BodyLimits, isTimed: boolean, done: BodyReader,
 ): void {
+  // What fits into no string is too large, whatever the operator says.
+  const max = Math.min(maxBodyBytes, constants.MAX_STRING_LENGTH)
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
   let length = 0
@@ -119,12 +121,12 @@ export function readBody(
   if (incoming.readableEnded) {
     const left = leftOver(incoming)
     if (left === 'taken') return finish('', 'taken')
-    return left !== undefined && left.length > maxBodyBytes ? finish('', 'too-large') : finishWith(left)
+    return left !== undefined && left.length > max ? finish('', 'too-large') : finishWith(left)
   }
   if (isTimed && bodyTimeoutMs <= MAX_TIMER_MS) timer = setTimeout(() => finish('', 'late'), bodyTimeoutMs)
   incoming.on('data', (chunk: Buffer) => {
     if (finished) return
-    if (length + chunk.length > maxBodyBytes) return finish('', 'too-large')
+    if (length + chunk.length > max) return finish('', 'too-large')
     if (!budget.take(holder, chunk.length)) return finish('', 'no-room')
     length += chunk.length
     if (first === undefined) first = chunk

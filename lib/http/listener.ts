@@ -80,7 +80,7 @@ export function createListener(options: ListenerOptions): Listener {
     isTimed: boolean,
   ): void {
     const transaction = new Transaction(incoming, response, bind, expects, isTimed, options)
-    transaction.isLast = isDraining
+    if (isDraining) transaction.end()
     running.set(response, transaction)
     response.on('close', onClose)
     // Without a listener an error of one socket would end the process.
@@ -162,7 +162,7 @@ export function createListener(options: ListenerOptions): Listener {
     listen: open,
     drain() {
       isDraining = true
-      for (const transaction of running.values()) transaction.isLast = true
+      for (const transaction of running.values()) transaction.end()
       server?.close()
       server?.closeIdleConnections()
     },

@@ -1,7 +1,8 @@
 /**
- * A response of node:http under a stream, and how much of any response has not been taken yet.
+ * What a response of node:http is to streams and to the backlog: a pipe, or a reply that is not taken yet.
  */
 import type { ServerResponse } from 'node:http'
+import type { Waiting } from './backlog.ts'
 import type { Pipe } from './sink.ts'
 
 /** Even at three bytes each they do not fill a socket's buffer, so nobody has to wait for its drain. */
@@ -46,6 +47,22 @@ export class ResponsePipe implements Pipe {
   destroy(): void { this.#response.destroy() }
 }
 
+/** A whole reply that its reader has not taken yet. */
+export class UnsentReply implements Waiting {
+  held = 0
+  seen = 0
+  seenAtMs = 0
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  get waiting(): number { return this.#response.writableLength }
+  get taken(): number { return takenOf(this.#response) }
+  drop(): void { this.#response.destroy() }
+}
+
 /** Whether a chunk can go straight to the socket: nothing waits before it, and nobody wraps the response. */
 function isAlone(response: ServerResponse): boolean {
   return response.chunkedEncoding && response.socket !== null && response.writableLength === 0
@@ -56,7 +73,7 @@ function isAlone(response: ServerResponse): boolean {
  * How much of what was written to a response's connection the kernel has taken. Only the socket's handle
  * knows that of a large piece before it is taken whole; without one such a piece counts when it is.
  */
-export function takenOf(response: ServerResponse): number {
+function takenOf(response: ServerResponse): number {
   const { socket } = response
   const handle: unknown = socket && '_handle' in socket ? socket._handle : undefined
   if (typeof handle !== 'object' || handle === null) return -response.writableLength

@@ -13,12 +13,11 @@ import { canLinger, linger } from './linger.ts'
 import { isHttp2, NodeRequestHead } from './node-request.ts'
 import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
-import { ResponsePipe, takenOf } from './response-pipe.ts'
+import { ResponsePipe, UnsentReply } from './response-pipe.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
-import type { Waiting } from './backlog.ts'
 import type { BodyBudget, BodyFailure } from './body.ts'
 import type { Endpoint, Reply, Source } from './exchange.ts'
 import type { Gate } from './gate.ts'
@@ -45,9 +44,7 @@ const KEPT_BYTES = 64 * 1024
 
 /** One request and its response. */
 export class Transaction {
-  /** Nothing is to follow on this connection. */
-  isLast = false
-  readonly incoming: IncomingMessage
+  readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #head: NodeRequestHead
   readonly #means: Means
@@ -58,6 +55,8 @@ export class Transaction {
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | undefined
   #unsent: UnsentReply | undefined
+  /** Nothing is to follow on this connection. */
+  #isLast = false
   #isGivenUp = false
   #isClosed = false
   #isDone = false
@@ -71,7 +70,7 @@ export class Transaction {
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
     isTimed: boolean, means: Means,
   ) {
-    this.incoming = incoming
+    this.#incoming = incoming
     this.#response = response
     this.#head = new NodeRequestHead(incoming, bind)
     this.#expects = expects
@@ -99,16 +98,26 @@ export class Transaction {
    */
   giveUp(status: number, detail: string): boolean {
     const request = this.#request
-    if (this.incoming.complete) {
-      const isFirst = !this.#isGivenUp
-      this.#isGivenUp = this.isLast = true
+    if (this.#incoming.complete) {
       // Node's clock goes on over what its parser has given up.
-      return isFirst || detail === LATE
+      if (this.#isGivenUp) return detail === LATE
+      this.#isGivenUp = true
+      this.end()
+      return true
     }
     if (request === undefined || this.#response.headersSent) return false
-    this.isLast = true
-    this.#deliver(request, refusalOf(request, status, detail))
+    this.end()
+    this.#refuse(request, status, detail)
     return true
+  }
+
+  /** Makes this request the last one of its connection. */
+  end(): void {
+    if (this.#isLast) return
+    this.#isLast = true
+    if (!this.#isOwn || !this.#response.headersSent) return
+    // Its head does not say so. Before Node's own listener, which would give the turn to what waits.
+    this.#response.prependListener('finish', () => this.#incoming.socket.destroySoon())
   }
 
   /** The response is over: everything was sent, or the client has left. */
@@ -122,8 +131,6 @@ export class Transaction {
     this.#sink?.gone()
     if (this.#unsent !== undefined) this.#means.streams.backlog.account(this.#unsent, 0)
     if (this.#request !== undefined) this.#done(this.#request)
-    // The head of a stream may have gone out before it was known that nothing follows.
-    if (this.isLast && this.#isOwn) this.incoming.socket.destroySoon()
   }
 
   #go(request: HttpRequest): void {
@@ -131,27 +138,21 @@ export class Transaction {
     if (this.#isClosed) return this.#done(request)
     // A socket that has closed does not know any more who it was.
     if (this.#beganAtMs > 0) void this.#head.remoteAddress
-    const { endpoint, refusal } = request
-    if (refusal !== undefined) return this.#send(request, refusal)
-    if (endpoint === undefined) return
+    if (request.refusal !== undefined) return this.#send(request, request.refusal)
+    const endpoint = request.endpoint!
     if (this.#expects === 'unknown') {
-      return this.#send(request, refusalOf(request, 417, 'Nothing but 100-continue can be expected'))
+      return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
     }
     if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') {
       return this.#run(request, endpoint)
     }
     if (this.#expects === 'continue') this.#response.writeContinue()
     const { budget, limits } = this.#means
-    readBody(this.incoming, request, budget, limits, this.#isTimed, (text, failure) => {
-      if (failure !== undefined) return this.#fail(request, failure)
+    readBody(this.#incoming, request, budget, limits, this.#isTimed, (text, failure) => {
+      if (failure !== undefined) return this.#refuseBody(request, failure)
       request.body = text
       this.#run(request, endpoint)
     })
-  }
-
-  #fail(request: HttpRequest, failure: BodyFailure): void {
-    const refusal = bodyRefusal(request, failure, this.#means)
-    if (refusal !== undefined) this.#send(request, refusal)
   }
 
   #run(request: HttpRequest, endpoint: Endpoint): void {
@@ -169,10 +170,35 @@ export class Transaction {
     try {
       if (!isSource(reply.body) || !this.#means.streams.isFull) return this.#deliver(request, reply)
       discard(reply.body)
-      const detail = 'Too many streams are open; try again later'
-      this.#deliver(request, refusalOf(request, 503, detail, ['Retry-After', '5']))
+    } catch (error) {
+      return this.#broke(error)
+    }
+    this.#refuse(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+  }
+
+  #refuse(
+    request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
+  ): void {
+    try {
+      this.#deliver(request, refusalOf(request, status, detail, headers, unparsable))
     } catch (error) {
       this.#broke(error)
+    }
+  }
+
+  #refuseBody(request: HttpRequest, failure: BodyFailure): void {
+    const { limits, log } = this.#means
+    switch (failure) {
+      case 'too-large': return this.#refuse(request, 413, tooLarge(limits))
+      case 'no-room': return this.#refuse(request, 503, NO_ROOM, ['Retry-After', '1'])
+      case 'not-utf8': return this.#refuse(request, 400, 'The body is not valid UTF-8', undefined, true)
+      case 'late':
+        this.end()
+        return this.#refuse(request, 408, LATE)
+      case 'gone': return undefined
+      case 'taken':
+        log('error', 'A body was read before the handler got it; mount the handler before body parsers')
+        return this.#refuse(request, 500, `Internal error (request ${request.requestId})`)
     }
   }
 
@@ -203,8 +229,8 @@ export class Transaction {
       return
     }
     const lines = headerLines(request, reply)
-    const isUnread = !this.incoming.complete && mayNotBeRead(request)
-    if ((this.isLast || isUnread) && !isHttp2(this.incoming)) lines.push('Connection', 'close')
+    const isUnread = !this.#incoming.complete && mayNotBeRead(request)
+    if ((this.#isLast || isUnread) && !isHttp2(this.#incoming)) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
       lines.push(...STREAM_HEADERS)
@@ -219,8 +245,9 @@ export class Transaction {
     const sent = request.method === 'HEAD' ? undefined : body
     if (sent !== undefined) this.#bytes = length ?? 0
     response.writeHead(status, lines)
-    if (isUnread && canLinger(this.incoming)) {
-      linger(this.incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
+    if (isUnread && canLinger(this.#incoming)) {
+      // Who is up to twice over the limit gets to read that.
+      linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
     } else {
       response.end(sent)
@@ -231,8 +258,9 @@ export class Transaction {
   #open(source: Source, status: number, lines: string[], isEvents: boolean): void {
     const response = this.#response
     response.on('drain', () => this.#sink?.drained())
-    this.#pipe = new ResponsePipe(response, status, lines, this.#beganAtMs > 0)
-    this.#sink = this.#means.streams.open(source, this.#pipe, isEvents)
+    const pipe = new ResponsePipe(response, status, lines, this.#beganAtMs > 0)
+    this.#sink = this.#means.streams.open(source, pipe, isEvents)
+    this.#pipe = pipe
   }
 
   /** The kernel has not taken the whole reply: from now on it is looked at whether somebody reads it. */
@@ -251,38 +279,9 @@ export class Transaction {
   }
 }
 
-/** A whole reply that its reader has not taken yet. */
-class UnsentReply implements Waiting {
-  held = 0
-  seen = 0
-  seenAtMs = 0
-  readonly #response: ServerResponse
-
-  constructor(response: ServerResponse) {
-    this.#response = response
-  }
-
-  get waiting(): number { return this.#response.writableLength }
-  get taken(): number { return takenOf(this.#response) }
-  drop(): void { this.#response.destroy() }
-}
-
 /** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
 function mayNotBeRead(request: HttpRequest): boolean {
   const { contentLength, transferEncoding } = request.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
     || request.header('expect') !== undefined
-}
-
-function bodyRefusal(request: HttpRequest, failure: BodyFailure, { limits, log }: Means): Reply | undefined {
-  switch (failure) {
-    case 'too-large': return refusalOf(request, 413, tooLarge(limits))
-    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
-    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
-    case 'late': return refusalOf(request, 408, LATE)
-    case 'gone': return undefined
-    case 'taken':
-      log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-      return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
-  }
 }

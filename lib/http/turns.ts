@@ -2,6 +2,7 @@
  * Whose turn it is on a connection. HTTP/1 answers in order, so of the requests that come at once one is
  * answered and the others wait. Node would run them all, and would not tell those that wait when the
  * connection closes. While one waits the socket is not read: only what one read of it has brought can wait.
+ * Node's clock goes on meanwhile; what lacks a part of itself when that has run down does not get its turn.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -30,7 +31,7 @@ export class Turns {
     response.once('socket', () => {
       this.#waiting.set(socket, this.#count(socket) - 1)
       if (this.#count(socket) === 0) socket.resume()
-      go()
+      if (socket.writable) go()
     })
   }
 

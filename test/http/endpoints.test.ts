@@ -56,6 +56,28 @@ async function house(
   return { calls: [outside, (...args) => inside(request(...args))], port, streams }
 }
 
+/** A refusal for each way in which a body can be bad, told to a door whose own refusals break. */
+const bad: readonly (readonly [what: string, body: string])[] = [
+  ['too long', 'x'.repeat(2_000)], ['not UTF-8', '\xff'],
+]
+
+test('a door whose refusals break takes nothing with it', async (t) => {
+  const logged: string[] = []
+  const refuse = (): never => { throw new Error('odd') }
+  const broken = { ...endpoint('/broken', 'POST', () => ({ status: 200 })), refuse }
+  const fine = endpoint('/fine', 'GET', () => ({ status: 200 }))
+  const { port } = await house(t, [broken, fine], { maxBodyBytes: 1_000 }, logged)
+  for (const [what, body] of bad) {
+    const wire = await dial(t, port)
+    const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    wire.send(`POST /broken HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+      + `Transfer-Encoding: chunked\r\n\r\n${chunk}`)
+    assert.equal(await wire.closed(), '', what)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/fine`)).status, 200)
+  }
+  assert.deepEqual(logged, ['error An endpoint failed', 'error An endpoint failed'])
+})
+
 function endpoint(path: string, method: string, handle: Endpoint['handle']): Endpoint {
   const refuse: Endpoint['refuse'] = ({ status, detail }) => ({ status, type: 'text/plain', body: detail })
   return {

@@ -153,6 +153,20 @@ test('what is unusual and right is served', async (t) => {
   }
 })
 
+test('whatever Host says, what names the server by it is an answer', async (t) => {
+  const { port } = await listen(t, { agents: [echo], protocol: 'all', allowedHosts: ['*'] })
+  const paths = ['/', '/openapi.json', '/.well-known/agent-card.json', '/sse']
+  for (const host of ['a:b', 'a:99999', '[', '::1', '1.2.3.4.5', '256.0.0.1', 'a b', '"', '%', '\x80']) {
+    for (const path of paths) {
+      const wire = await dial(t, port)
+      wire.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: */*\r\n\r\n`)
+      const text = await wire.until((got) => got.includes('\r\n\r\n'))
+      assert.match(text, /^HTTP\/1\.1 200 /, `${host} ${path}`)
+      wire.leave()
+    }
+  }
+})
+
 /** Numbers that look random and are the same every time. */
 function dice(seed: number): (sides: number) => number {
   let state = seed
@@ -282,6 +296,29 @@ test('what is bad behind a request does not spoil its answer', async (t) => {
       assert.equal(parseAnswers(text).length, 1, what)
       assert.match(text, /^HTTP\/1\.1 200[^]*late/, what)
     }
+  }
+})
+
+test('what waits behind a request that is the last one is not run', async (t) => {
+  const ran: string[] = []
+  const run = async function* (prompt: string): AsyncGenerator<string> {
+    ran.push(prompt)
+    yield 'early '
+    await sleep(250)
+    yield 'late'
+  }
+  for (const stream of [false, true]) {
+    const { port } = await listen(
+      t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
+    )
+    const asked = ['first', 'second'].map((query) => {
+      const body = JSON.stringify({ query, stream })
+      return `${POST}Content-Length: ${body.length}\r\n\r\n${body}`
+    })
+    const answers = await say(t, port, `${asked.join('')}GET /health HTTP/1.1\r\n`)
+    assert.deepEqual(answers.map(({ status }) => status), [200])
+    assert.match(answers[0]!.body, /late/)
+    assert.deepEqual(ran.splice(0), ['first'])
   }
 })
 

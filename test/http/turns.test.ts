@@ -5,7 +5,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { dial, eventually, listen, parseAnswers, say, serve } from '../fixtures/client.ts'
+import { dial, eventually, listen, say, serve } from '../fixtures/client.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { ServerOptions } from '../../lib/index.ts'
@@ -111,18 +111,4 @@ test('a request that waits is read to its end when it is its turn', async (t) =>
     assert.equal(answers[1]?.status, 200)
     assert.equal(agent.asked[1], long)
   }
-})
-
-test('the time of a body that waits is not counted while it waits', async (t) => {
-  const agent = patient()
-  const limits = { headersTimeoutMs: 100, bodyTimeoutMs: 200, checkIntervalMs: 20 }
-  const { port } = await listen(t, { agents: [{ ...agent, name: 'Patient' }], ...limits })
-  const wire = await dial(t, port)
-  wire.send(post('first') + post('second').slice(0, -5))
-  await eventually(() => agent.asked.length === 1, 'the first runs')
-  await sleep(400)
-  agent.release()
-  const [first] = parseAnswers(await wire.closed())
-  assert.equal(first?.status, 200)
-  assert.equal(first.headers.get('connection'), 'close')
 })
