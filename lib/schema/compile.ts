@@ -57,14 +57,14 @@ function validator(root: Place, registry: Registry, bounds: Limits): Validate {
   const plan = bounds.defaults ? planFor(root, registry, bounds) : undefined
   let idle: Run | undefined
 
-  return (given) => {
+  return (input) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
     const run = idle ?? new Run(bounds, root.resource)
     idle = undefined
     run.reset()
-    let value = given
+    let value = input
     try {
-      if (plan !== undefined) value = fillIn(given, plan, run)
+      if (plan !== undefined) value = fillIn(input, plan, run)
       const valid = check(value, run)
       idle = run
       if (!valid) return explain(value)

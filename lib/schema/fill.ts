@@ -39,16 +39,20 @@ export interface Part extends Property {
 /** Plans the defaults of a schema that has been compiled. Throws the mistake where one is no JSON value. */
 export function planOf(root: Place, registry: Registry): Planned {
   const plans = new Map<string, Plan>()
+  const waiting: (() => void)[] = []
   const found: Part[] = []
-  return { plan: named(root), found }
+  const plan = named(root)
+  for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) work()
+  return { plan, found }
 
-  /** The plan of a schema that is referred to; in a recursion it is still being made. */
+  /** The plan of a schema that is referred to; completed later, since schemas may refer to each other. */
   function named(place: Place): Plan {
     const known = plans.get(place.at)
     if (known !== undefined) return known
     const plan: Plan = { parts: [], also: [] }
     plans.set(place.at, plan)
-    return complete(plan, place)
+    waiting.push(() => complete(plan, place))
+    return plan
   }
 
   function complete(plan: Plan, place: Place): Plan {
@@ -62,9 +66,12 @@ export function planOf(root: Place, registry: Registry): Planned {
         for (const [name, inner] of Object.entries(value)) addPart(plan, name, inside(inner, name))
       } else if (keyword === 'items' && isObject(value)) {
         const { prefixItems } = schema
-        plan.items = { from: Array.isArray(prefixItems) ? prefixItems.length : 0, plan: fresh(inside(value)) }
+        const ofItems = fresh(inside(value))
+        const from = Array.isArray(prefixItems) ? prefixItems.length : 0
+        if (!isEmpty(ofItems)) plan.items = { from, plan: ofItems }
       } else if (keyword === 'allOf' && Array.isArray(value)) {
-        plan.also.push(...value.map((inner, index) => fresh(inside(inner, index))))
+        const branches = value.map((inner, index) => fresh(inside(inner, index)))
+        plan.also.push(...branches.filter((branch) => !isEmpty(branch)))
       } else if (keyword === '$ref') {
         const target = registry.find(resolve(uri, String(value)))
         if (target !== undefined) plan.also.push(named(target))

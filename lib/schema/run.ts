@@ -74,6 +74,7 @@ export class Run {
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
     const { errors } = this
+    let closest: readonly SchemaError[] = []
     try {
       const attempts = branches.map((branch) => {
         this.quiet = false
@@ -81,10 +82,10 @@ export class Run {
         branch(value, this)
         return this.errors
       })
-      errors.push(...nearest(attempts, pathOf(this.#keys)))
+      closest = nearest(attempts, pathOf(this.#keys))
     } finally {
       this.quiet = false
-      this.errors = errors
+      this.errors = [...errors, ...closest]
     }
     return this.fails(fault, value)
   }

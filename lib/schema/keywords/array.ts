@@ -47,7 +47,7 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   const most = Number(site.beside('maxContains') ?? Infinity)
   const check = site.part(schema, 'contains')
   // Who reads what was evaluated needs all items that match.
-  const enough = site.tracks ? Infinity : Math.max(least, most + 1)
+  const enough = site.tracks ? Infinity : most === Infinity ? least : most + 1
   const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
