@@ -26,7 +26,8 @@ export function patternAt(site: Site, source: string, ...steps: readonly string[
   try {
     return matcher(source)
   } catch (error) {
-    throw site.broken(error instanceof Error ? error.message : String(error), ...steps)
+    const isDeep = error instanceof RangeError
+    throw site.broken(isDeep ? 'the pattern is nested too deeply' : Object(error).message, ...steps)
   }
 }
 

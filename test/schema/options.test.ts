@@ -53,5 +53,8 @@ test('compile takes only options that it has, of the type that they have', () =>
   for (const [options, message] of table) {
     assert.throws(() => compile(true, options), { name: 'TypeError', message })
   }
+  for (const options of [null, 'formats', 1]) {
+    assert.throws(() => compile(true, options as unknown as object), /^TypeError: compile takes options as an object/)
+  }
   assert.ok(compile(true, { formats: undefined, maxErrors: undefined, schemas: undefined })(1).valid)
 })
