@@ -6,7 +6,7 @@
  * kept with what each character makes of them, so most steps are one look-up: a deterministic automaton that
  * is built as texts need it. Knows nothing of schemas.
  */
-import { CHARACTER } from './fuel.ts'
+import { CHARACTER, STEP } from './fuel.ts'
 import type { Expression } from './expression.ts'
 import type { Fuel } from './fuel.ts'
 
@@ -74,41 +74,42 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
   return (text, fuel, at = 0) => {
     const from = reach === 'ahead' ? at : 0
     const to = reach === 'behind' ? at : text.length
-    if (reach === 'anywhere' && !fuel.pays(to * CHARACTER)) return false
+    const isFirst = isPlain && from === 0 && text !== ''
     let here = from
-    let stand = from === 0 && text !== '' ? first : undefined
-    if (stand === undefined) stand = standAt([start], text, from, fuel)
-    if (isPlain && from === 0 && text !== '') first = stand
-    while (stand !== undefined && here < to && (reach === 'behind' || !stand.ends)) {
+    let stand = isFirst && first !== undefined ? first : standAt([start], text, from, fuel)
+    if (isFirst) first = stand
+    while (here < to && (reach === 'behind' || !stand.ends)) {
       const code = text.codePointAt(here)!
       here += code > 0xffff ? 2 : 1
       stand = stand.after.get(here === text.length ? ~code : code) ?? move(stand, code, text, here, fuel)
     }
-    if (reach !== 'anywhere' && !fuel.pays((here - from) * CHARACTER)) return false
-    return stand !== undefined && stand.ends
+    fuel.pay((here - from) * CHARACTER)
+    return stand.ends
   }
 
   /** The stand after a character. It is kept unless it may be another in another text. */
-  function move(stand: Stand, code: number, text: string, here: number, fuel: Fuel): Stand | undefined {
+  function move(stand: Stand, code: number, text: string, here: number, fuel: Fuel): Stand {
     const character = String.fromCodePoint(code)
     const reached = reach === 'ahead' ? [] : [start]
+    fuel.pay(stand.readers.length * STEP)
     for (const { reads, next } of stand.readers) if (reads?.(character)) reached.push(...next)
-    const after = fuel.pays(stand.readers.length) ? standAt(reached, text, here, fuel) : undefined
-    if (after === undefined || !isPlain) return after
-    if (++kept > MAX_KEPT) forget()
-    stand.after.set(here === text.length ? ~code : code, after)
+    const after = standAt(reached, text, here, fuel)
+    if (isPlain) {
+      if (++kept > MAX_KEPT) forget()
+      stand.after.set(here === text.length ? ~code : code, after)
+    }
     return after
   }
 
   /** Enters states, and all that can be reached from them without a character. */
-  function standAt(reached: readonly State[], text: string, here: number, fuel: Fuel): Stand | undefined {
+  function standAt(reached: readonly State[], text: string, here: number, fuel: Fuel): Stand {
     // A set is gone through together with what is added meanwhile.
     const entered = new Set(reached)
     for (const { reads, holds, next } of entered) {
       if (reads !== undefined || holds?.(text, here, fuel) === false) continue
       for (const state of next) entered.add(state)
     }
-    if (!fuel.pays(entered.size)) return undefined
+    fuel.pay(entered.size * STEP)
     const readers = [...entered].filter(({ reads }) => reads !== undefined)
     const stand = { readers, ends: entered.has(END), after: new Map() }
     return isPlain ? known(stand) : stand

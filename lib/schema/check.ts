@@ -5,7 +5,7 @@
 import { EVALUATED, LIGHT } from './fuel.ts'
 import type { Check, Run, Scope } from './run.ts'
 
-/** A check that is put in later, when the schema it stands for has been compiled. */
+/** A schema that is referred to; its check is put in later, when it has been compiled. */
 export interface Node {
   check: Check
 }
@@ -21,7 +21,7 @@ export function all(checks: readonly Check[]): Check {
   if (checks.length <= 1) return first
   const cost = checks.length * LIGHT
   return (value, run) => {
-    if (!run.pays(cost)) return false
+    run.pay(cost)
     for (const check of checks) if (!check(value, run)) return false
     return true
   }
@@ -49,7 +49,8 @@ export function evaluating(check: Check, reports: boolean): Check {
     const around = run.evaluated
     run.evaluated = []
     const goesOn = check(value, run)
-    if (goesOn && reports && run.pays(run.evaluated.length * EVALUATED)) {
+    if (goesOn && reports) {
+      run.pay(run.evaluated.length * EVALUATED)
       for (const key of run.evaluated) around.push(key)
     }
     run.evaluated = around
@@ -57,16 +58,22 @@ export function evaluating(check: Check, reports: boolean): Check {
   }
 }
 
-/** Goes to a node in a document, `levels` deeper than where it came from, and pays for it. */
-export function follow(target: (run: Run) => Node, levels: number, document: Scope): Check {
+/** Goes to a node that is referred to from `levels` below another one. */
+export function follow(target: (run: Run) => Node, levels: number): Check {
   return (value, run) => {
-    if (!run.enter(levels)) return false
-    const { scope } = run
-    const isOther = scope.at(-1) !== document
-    if (isOther) scope.push(document)
+    run.enter(levels)
     const goesOn = target(run).check(value, run)
-    if (isOther) scope.pop()
     run.leave(levels)
+    return goesOn
+  }
+}
+
+/** Goes into a document, which is part of the dynamic scope then. */
+export function inDocument(document: Scope, check: Check): Check {
+  return (value, run) => {
+    run.scope.push(document)
+    const goesOn = check(value, run)
+    run.scope.pop()
     return goesOn
   }
 }

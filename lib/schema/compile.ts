@@ -8,7 +8,8 @@
  */
 import { dialects } from './dialects.ts'
 import { errorAt, summarize } from './error.ts'
-import { defaultsOf } from './fill.ts'
+import { fillIn, newDefault, planOf } from './fill.ts'
+import { Exhausted } from './fuel.ts'
 import { limits } from './limits.ts'
 import { link } from './link.ts'
 import { broken, register } from './resource.ts'
@@ -16,7 +17,7 @@ import { isSchema } from './rule.ts'
 import { Run } from './run.ts'
 import { split } from './uri.ts'
 import type { Fault, Findings } from './error.ts'
-import type { Fill } from './fill.ts'
+import type { Plan } from './fill.ts'
 import type { CompileOptions, JsonSchema, Limits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
 
@@ -48,49 +49,63 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Valid
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
   const bounds = limits(options)
   const registry = register(dialects, given(options.schemas), bounds)
-  const root = registry.add(schema, '')
+  return validator(registry.add(schema, ''), registry, bounds)
+}
+
+function validator(root: Place, registry: Registry, bounds: Limits): Validate {
   const check = link(root, registry, bounds)
-  const fill = bounds.defaults ? fillFor(root, registry, bounds) : undefined
+  const plan = bounds.defaults ? planFor(root, registry, bounds) : undefined
   let idle: Run | undefined
 
-  return (given) => {
+  return (input) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
     const run = idle ?? new Run(bounds, root.resource)
     idle = undefined
     run.reset()
-    const value = fill === undefined ? given : fill(given, run)
-    const valid = check(value, run) && run.over === undefined
-    idle = run
-    if (!valid) return explain(value, run.over)
+    let value = input
+    try {
+      if (plan !== undefined) value = fillIn(input, plan, run)
+      const valid = check(value, run)
+      idle = run
+      if (!valid) return explain(value)
+    } catch (error) {
+      return explain(value, boundIn(error))
+    }
     return bounds.defaults ? { valid: true, errors: VALID.errors, more: false, value } : VALID
   }
 
-  /** Goes through a value again, to say what is wrong, unless that is known. */
-  function explain(value: unknown, over: Fault | undefined): Validation {
+  /** Goes through a value again, to say what is wrong, unless a bound was reached. */
+  function explain(value: unknown, bound?: Fault): Validation {
     const run = new Run(bounds, root.resource)
     run.quiet = false
-    run.over = over
-    if (over === undefined) check(value, run)
+    let reached = bound
+    try {
+      if (bound === undefined) check(value, run)
+    } catch (error) {
+      reached = boundIn(error)
+    }
     const errors = run.errors.slice(0, bounds.maxErrors)
-    if (errors.length === 0) errors.push(errorAt([], run.over ?? CHANGING, value))
-    return { valid: false, errors, more: run.over !== undefined || run.errors.length >= bounds.maxErrors }
+    if (errors.length === 0) errors.push(errorAt('', reached ?? CHANGING, value))
+    return { valid: false, errors, more: reached !== undefined || run.errors.length >= bounds.maxErrors }
   }
 }
 
-/** What fills in the defaults of a schema, if it has any. Throws the mistake where one does not fit. */
-function fillFor(root: Place, registry: Registry, bounds: Limits): Fill | undefined {
-  const { fill, found } = defaultsOf(root, registry)
-  for (const { place, make } of found) {
-    const check = link(place, registry, bounds)
-    const run = new Run(bounds, place.resource)
-    run.quiet = false
-    check(make(undefined, run), run)
-    const { errors, over } = run
-    if (errors.length === 0 && over === undefined) continue
-    const why = summarize({ errors: over ? [errorAt([], over, undefined)] : errors, more: false })
-    throw broken(`${place.at}/default`, `the default does not fit its schema: ${why}`)
+/** The bound that ended a run; what else was thrown is thrown on. */
+function boundIn(error: unknown): Fault {
+  if (error instanceof Exhausted) return error.bound
+  throw error
+}
+
+/** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
+function planFor(root: Place, registry: Registry, bounds: Limits): Plan | undefined {
+  const { plan, found } = planOf(root, registry)
+  for (const part of found) {
+    const value = newDefault(part, new Run(bounds, root.resource))
+    const validation = validator(part.place, registry, { ...bounds, defaults: false })(value)
+    const why = `the default does not fit its schema: ${summarize(validation)}`
+    if (!validation.valid) throw broken(`${part.place.at}/default`, why)
   }
-  return found.length > 0 ? fill : undefined
+  return found.length > 0 ? plan : undefined
 }
 
 function given(schemas: CompileOptions['schemas'] = {}): Map<string, JsonSchema> {

@@ -19,7 +19,7 @@ export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
   const simple = new Set<unknown>()
   const deep = new Map<number, unknown[]>()
   for (const item of items) {
-    if (!fuel.pays(UNIQUE)) return false
+    fuel.pay(UNIQUE)
     if (typeof item !== 'object' || item === null) {
       if (simple.has(item)) return false
       simple.add(item)
@@ -38,7 +38,7 @@ export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
 function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boolean {
   if (one === other) return true
   // What is nested too deeply cannot be paid.
-  if (!fuel.pays(depth > MAX_DEPTH ? Infinity : COMPARISON)) return false
+  fuel.pay(depth > MAX_DEPTH ? Infinity : COMPARISON)
   if (Array.isArray(one)) {
     return Array.isArray(other) && one.length === other.length
       && one.every((item, index) => isEqual(item, other[index], fuel, depth + 1))
@@ -52,7 +52,8 @@ function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boole
 /** A number that is the same for equal values. What is nested too deeply counts for nothing. */
 function digest(value: unknown, fuel: Fuel, depth: number): number {
   if (typeof value !== 'object' || value === null) return digestOf(String(value), fuel)
-  if (depth > MAX_DEPTH || !fuel.pays(COMPARISON)) return 0
+  if (depth > MAX_DEPTH) return 0
+  fuel.pay(COMPARISON)
   let sum = 1
   if (isObject(value)) {
     for (const name of namesOf(value, fuel)) {
@@ -65,8 +66,8 @@ function digest(value: unknown, fuel: Fuel, depth: number): number {
 }
 
 function digestOf(text: string, fuel: Fuel): number {
+  fuel.pay(text.length * GLANCE)
   let sum = 0
-  if (!fuel.pays(text.length * GLANCE)) return sum
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum, 31) + text.charCodeAt(at)
   return sum
 }

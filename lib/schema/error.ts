@@ -51,10 +51,10 @@ const MAX_NAME = 60
 const MAX_LINE = 290
 
 /** Puts an error together. What is too long for it is cut. */
-export function errorAt(keys: readonly Key[], fault: Fault, value: unknown): SchemaError {
-  const { keyword, message, expected } = fault
-  const error = { path: pathOf(keys), keyword, message, actual: cut(describe(value), MAX_ACTUAL) }
-  return expected === undefined ? error : { ...error, expected }
+export function errorAt(path: string, { keyword, message, expected }: Fault, value: unknown): SchemaError {
+  const actual = cut(describe(value), MAX_ACTUAL)
+  if (expected === undefined) return { path, keyword, message, actual }
+  return { path, keyword, message, expected, actual }
 }
 
 /** An error as it is known beforehand. */
@@ -112,14 +112,14 @@ export function step(key: Key): string {
 }
 
 /** A JSON Pointer into a value, cut where it or a name in it is long. */
-export function pathOf(keys: readonly Key[]): string {
+export function pathOf(keys: readonly Key[], last?: Key): string {
   let path = ''
-  for (const key of keys) {
-    if (path.length > MAX_PATH) break
-    const isLong = typeof key === 'string' && key.length > MAX_NAME
-    path += step(isLong ? `${key.slice(0, MAX_NAME)}…` : key)
-  }
-  return cut(path, MAX_PATH)
+  for (const key of keys) if (path.length <= MAX_PATH) path += shortStep(key)
+  return cut(last === undefined ? path : path + shortStep(last), MAX_PATH)
+}
+
+function shortStep(key: Key): string {
+  return step(typeof key === 'string' && key.length > MAX_NAME ? `${key.slice(0, MAX_NAME)}…` : key)
 }
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
@@ -149,12 +149,15 @@ export function nearest(branches: readonly SchemaError[][], here: string): reado
 export function cut(text: string, maxBytes: number): string {
   // No UTF-16 unit takes more than the six bytes of an escape.
   if (6 * text.length <= maxBytes) return text
-  let bytes = 0
-  let end = 0
-  for (const character of text) {
-    bytes += Buffer.byteLength(JSON.stringify(character)) - 2
-    if (bytes > maxBytes) return `${text.slice(0, end)}…`
-    end += character.length
+  let end = Math.min(text.length, maxBytes)
+  for (let bytes = jsonBytes(text.slice(0, end)); bytes > maxBytes; bytes = jsonBytes(text.slice(0, end))) {
+    end = Math.floor(end * maxBytes / bytes)
   }
-  return text
+  if (end === text.length) return text
+  // Half a character is none.
+  return `${text.slice(0, end).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2
 }

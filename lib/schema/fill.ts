@@ -1,178 +1,158 @@
 /**
- * The defaults of a schema, to a function that fills them in before the value is checked.
+ * Defaults: a schema to a plan of what is to be filled in where, and a value to one that has it.
  *
- * Read where a schema applies in any case: in `properties`, at the root and wherever `properties`, `items`,
- * `allOf` and `$ref` lead from there; not in branches, which may not apply. What was given is left as it is:
- * what changes is a copy.
+ * A plan holds what applies in any case: `properties`, from the root on and wherever `properties`, `items`,
+ * `allOf` and `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-validation §9.2
  */
-import { CHARACTER, GLANCE, LIGHT, namesOf } from './fuel.ts'
+import { CHARACTER, LIGHT, STEP } from './fuel.ts'
 import { broken } from './resource.ts'
-import { isObject, propertyOf, read, rulesOf } from './rule.ts'
+import { isInherited, isObject, read, rulesOf } from './rule.ts'
 import { resolve } from './uri.ts'
 import type { Place, Registry } from './resource.ts'
-import type { Property } from './rule.ts'
+import type { JsonObject, Property, Step } from './rule.ts'
 import type { Run } from './run.ts'
 
-/** The value with its defaults; the same one where it lacks none. */
-export type Fill = (value: unknown, run: Run) => unknown
-
-/** A default, and the schema that it is for. */
-export interface Default {
-  readonly place: Place
-  readonly make: Fill
+/** What is to be filled in, in the values of one schema. */
+export interface Plan {
+  readonly parts: Part[]
+  /** In each item from an index on. */
+  items?: { readonly from: number; readonly plan: Plan }
+  /** In the same value. */
+  readonly also: Plan[]
 }
 
-/** What is known of the defaults of a schema. */
-export interface Defaults {
-  readonly fill: Fill
-  readonly found: readonly Default[]
-}
-
-/** A schema that is referred to; what fills in its defaults is put in later. */
-interface Node {
-  fill: Fill
+/** What was found in a schema: its plan, and the properties that have a default. */
+export interface Planned {
+  readonly plan: Plan
+  readonly found: readonly Part[]
 }
 
 /** A property that has a default, or something inside that has. */
-interface Part {
-  readonly property: Property
-  readonly absent: Fill | undefined
-  readonly present: Fill
+export interface Part extends Property {
+  readonly place: Place
+  /** The default as text, so that everybody gets one of his own. */
+  readonly json: string | undefined
+  readonly plan: Plan
 }
 
-/** Finds the defaults of a schema that has been compiled. Throws the mistake where one is no JSON value. */
-export function defaultsOf(root: Place, registry: Registry): Defaults {
-  const nodes = new Map<string, Node>()
+/** Plans the defaults of a schema that has been compiled. Throws the mistake where one is no JSON value. */
+export function planOf(root: Place, registry: Registry): Planned {
+  const plans = new Map<string, Plan>()
   const waiting: (() => void)[] = []
-  const found: Default[] = []
-  const top = nodeOf(root)
+  const found: Part[] = []
+  const plan = named(root)
   for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) work()
-  return { fill: top.fill, found }
+  return { plan, found }
 
-  /** Made later, so that schemas may refer to each other. */
-  function nodeOf(place: Place): Node {
-    let node = nodes.get(place.at)
-    if (node === undefined) {
-      const made: Node = node = { fill: nothing }
-      nodes.set(place.at, made)
-      waiting.push(() => {
-        made.fill = fillOf(place, 1)
-      })
-    }
-    return node
+  /** The plan of a schema that is referred to; completed later, since schemas may refer to each other. */
+  function named(place: Place): Plan {
+    const known = plans.get(place.at)
+    if (known !== undefined) return known
+    const plan: Plan = { parts: [], also: [] }
+    plans.set(place.at, plan)
+    waiting.push(() => complete(plan, place))
+    return plan
   }
 
-  /** `depth`: levels below the schema that a reference names. */
-  function fillOf(place: Place, depth: number): Fill {
+  function complete(plan: Plan, place: Place): Plan {
     const { schema, resource: { uri, dialect } } = place
-    if (!isObject(schema) || dialect === undefined) return nothing
-    let whole: Fill = nothing
+    if (!isObject(schema) || dialect === undefined) return plan
     for (const [keyword] of rulesOf(schema, dialect)) {
       const value = schema[keyword]
-      const inside = (inner: unknown, step?: string | number): Place =>
-        registry.inside(place, inner, step === undefined ? [keyword] : [keyword, step])
+      const inside = (inner: unknown, ...steps: Step[]): Place =>
+        registry.inside(place, inner, [keyword, ...steps])
       if (keyword === 'properties' && isObject(value)) {
-        const parts = Object.entries(value)
-        whole = inTurn(whole, fillProperties(parts.map(([name, inner]) =>
-          partOf(name, inside(inner, name), depth + 1))))
+        for (const [name, inner] of Object.entries(value)) addPart(plan, name, inside(inner, name))
       } else if (keyword === 'items' && isObject(value)) {
-        whole = inTurn(whole, fillItems(fillOf(inside(value), depth + 1), schema['prefixItems']))
+        const { prefixItems } = schema
+        const ofItems = fresh(inside(value))
+        const from = Array.isArray(prefixItems) ? prefixItems.length : 0
+        if (!isEmpty(ofItems)) plan.items = { from, plan: ofItems }
       } else if (keyword === 'allOf' && Array.isArray(value)) {
-        for (const [index, inner] of value.entries()) {
-          whole = inTurn(whole, fillOf(inside(inner, index), depth + 1))
-        }
+        const branches = value.map((inner, index) => fresh(inside(inner, index)))
+        plan.also.push(...branches.filter((branch) => !isEmpty(branch)))
       } else if (keyword === '$ref') {
         const target = registry.find(resolve(uri, String(value)))
-        if (target !== undefined) whole = inTurn(whole, follow(nodeOf(target), depth))
+        if (target !== undefined) plan.also.push(named(target))
       }
     }
-    return whole
+    return plan
   }
 
-  function partOf(name: string, place: Place, depth: number): Part {
-    const present = fillOf(place, depth)
-    const fallback = isObject(place.schema) ? place.schema['default'] : undefined
-    if (fallback === undefined) return { property: propertyOf(name), absent: undefined, present }
-    const absent = inTurn(copying(fallback, place), present)
-    found.push({ place, make: absent })
-    return { property: propertyOf(name), absent, present }
+  function fresh(place: Place): Plan {
+    return complete({ parts: [], also: [] }, place)
   }
-}
 
-function nothing(value: unknown): unknown {
-  return value
-}
-
-function inTurn(first: Fill, second: Fill): Fill {
-  if (first === nothing) return second
-  return second === nothing ? first : (value, run) => second(first(value, run), run)
-}
-
-function follow(node: Node, levels: number): Fill {
-  return (value, run) => {
-    if (!run.enter(levels)) return value
-    const filled = node.fill(value, run)
-    run.leave(levels)
-    return filled
+  function addPart(plan: Plan, name: string, place: Place): void {
+    const part = { name, isInherited: isInherited(name), place, json: defaultOf(place), plan: fresh(place) }
+    if (part.json !== undefined) found.push(part)
+    else if (isEmpty(part.plan)) return
+    plan.parts.push(part)
   }
 }
 
-/** Makes copies of a default, so that whoever gets one may change it. */
-function copying(value: unknown, { at }: Place): Fill {
-  const json = jsonOf(value)
-  if (json === undefined) throw broken(`${at}/default`, '"default" must be a JSON value')
-  const cost = 1 + json.length * CHARACTER
-  return (_, run) => run.pays(cost) ? JSON.parse(json) : undefined
+function isEmpty({ parts, items, also }: Plan): boolean {
+  return parts.length === 0 && items === undefined && also.length === 0
 }
 
-function jsonOf(value: unknown): string | undefined {
+/** The default of a schema as text, if it has one. */
+function defaultOf({ schema, at }: Place): string | undefined {
+  const value = isObject(schema) ? schema['default'] : undefined
+  if (value === undefined) return undefined
   try {
-    return JSON.stringify(value)
+    const json: string | undefined = JSON.stringify(value)
+    if (json !== undefined) return json
   } catch {
     // It is in a circle, or has a number that JSON does not have.
-    return undefined
   }
+  throw broken(`${at}/default`, '"default" must be a JSON value')
 }
 
-function fillProperties(parts: readonly Part[]): Fill {
-  const busy = parts.filter(({ absent, present }) => absent !== undefined || present !== nothing)
-  if (busy.length === 0) return nothing
-  return (object, run) => {
-    if (!isObject(object) || !run.pays(busy.length * LIGHT)) return object
-    let filled: Record<string, unknown> | undefined
-    for (const { property, absent, present } of busy) {
-      const given = read(object, property)
-      const value = given === undefined ? absent?.(given, run) : present(given, run)
-      if (value === given) continue
-      if (filled === undefined) {
-        namesOf(object, run)
-        if (run.over !== undefined) return object
-        filled = { ...object }
-      }
-      // To assign means something else for names like "__proto__".
-      const descriptor = { value, writable: true, enumerable: true, configurable: true }
-      Object.defineProperty(filled, property.name, descriptor)
-    }
-    return filled ?? object
-  }
+/** A value with its defaults: the same one where it lacks none. */
+export function fillIn(value: unknown, { parts, items, also }: Plan, run: Run): unknown {
+  run.enter(1)
+  let filled = value
+  if (isObject(value)) filled = fillObject(value, parts, run)
+  else if (Array.isArray(value) && items !== undefined) filled = fillItems(value, items.from, items.plan, run)
+  for (const plan of also) filled = fillIn(filled, plan, run)
+  run.leave(1)
+  return filled
 }
 
-function fillItems(fill: Fill, before: unknown): Fill {
-  if (fill === nothing) return nothing
-  const start = Array.isArray(before) ? before.length : 0
-  return (items, run) => {
-    if (!Array.isArray(items)) return items
-    let filled: unknown[] | undefined
-    for (let index = start; index < items.length && run.pays(LIGHT); index++) {
-      const value = fill(items[index], run)
-      if (value === items[index]) continue
-      if (filled === undefined) {
-        if (!run.pays(items.length * GLANCE)) return items
-        filled = [...items]
-      }
-      filled[index] = value
+/** A new default, with the defaults inside it. */
+export function newDefault({ json, plan }: Part, run: Run): unknown {
+  if (json === undefined) return undefined
+  run.pay(STEP + json.length * CHARACTER)
+  return fillIn(JSON.parse(json), plan, run)
+}
+
+function fillObject(object: JsonObject, parts: readonly Part[], run: Run): JsonObject {
+  let copy: JsonObject | undefined
+  run.pay(parts.length * LIGHT)
+  for (const part of parts) {
+    const given = read(object, part)
+    const value = given === undefined ? newDefault(part, run) : fillIn(given, part.plan, run)
+    if (value === given) continue
+    if (copy === undefined) {
+      run.pay(Object.keys(object).length * STEP)
+      copy = { ...object }
     }
-    return filled ?? items
+    // To assign means something else for names like "__proto__".
+    const descriptor = { value, writable: true, enumerable: true, configurable: true }
+    Object.defineProperty(copy, part.name, descriptor)
   }
+  return copy ?? object
+}
+
+function fillItems(items: readonly unknown[], from: number, plan: Plan, run: Run): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = from; index < items.length; index++) {
+    run.pay(LIGHT)
+    const value = fillIn(items[index], plan, run)
+    if (value === items[index]) continue
+    copy ??= [...items]
+    copy[index] = value
+  }
+  return copy ?? items
 }

@@ -3,15 +3,16 @@
  *
  * Each follows the grammar of the RFC named beside it and nothing else: what can be spelled, not what exists.
  */
+import { STEP } from './fuel.ts'
 import { isHostname, isIdnHostname } from './idn.ts'
 import type { Fuel } from './fuel.ts'
 
 /** Characters of a regular expression; honest ones have dozens. */
 const MAX_REGEX = 1_000
-/** What reading one `\\p{…}` costs, in steps. */
-const UNICODE_SET = 1_200
-/** What taking an address apart costs, in steps. */
-const GROUPS = 15
+/** What reading one `\\p{…}` costs. */
+const UNICODE_SET = 1_200 * STEP
+/** What taking an address apart costs. */
+const GROUPS = 15 * STEP
 /** Characters of the longest address: six groups and an IPv4 address. */
 const MAX_IPV6 = 45
 
@@ -57,7 +58,10 @@ export const formats: ReadonlyMap<string, (text: string, fuel: Fuel) => boolean>
   ['hostname', isHostname],
   ['idn-hostname', isIdnHostname],
   ['ipv4', isIpv4],
-  ['ipv6', (text, fuel) => fuel.pays(GROUPS) && isIpv6(text)],
+  ['ipv6', (text, fuel) => {
+    fuel.pay(GROUPS)
+    return isIpv6(text)
+  }],
   ['uri', (text) => uri(text, true)],
   ['uri-reference', (text) => uri(text, false)],
   ['iri', (text) => iri(text, true)],
@@ -104,7 +108,7 @@ function mailbox(letters: string): (text: string) => boolean {
   return (text) => {
     const at = text.lastIndexOf('@')
     const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
-    const octets = Buffer.byteLength(local)
+    const octets = letters ? Buffer.byteLength(local) : at
     if (at < 1 || octets > 64 || domain.length > 255 || !isLocal(local)) return false
     const [literal, ipv6] = /^\[(?:IPv6:(.*)|.*)\]$/i.exec(domain) ?? []
     if (literal === undefined) return isDomain(domain)
@@ -131,7 +135,8 @@ function identifier(letters: string, queries: string): (text: string, absolute: 
 
 /** The runtime reads it, and takes long for sets of characters that Unicode defines. */
 function isRegex(text: string, fuel: Fuel): boolean {
-  if (text.length > MAX_REGEX || !fuel.pays((text.split(/\\p/i).length - 1) * UNICODE_SET)) return false
+  if (text.length > MAX_REGEX) return false
+  fuel.pay((text.split(/\\p/i).length - 1) * UNICODE_SET)
   try {
     return Boolean(RegExp(text, 'u'))
   } catch {

@@ -5,35 +5,51 @@
  * a schema. Who repeats checks, or does work that grows with the value, pays for it, before or right after.
  */
 
+import type { Fault } from './error.ts'
+
 /** What work is paid from. */
 export interface Fuel {
-  /** Pays for steps. False: there is not enough left, and the answer does not matter any more. */
-  pays(steps: number): boolean
+  /** Pays for work, in parts of a step. Throws `Exhausted` where too little is left. */
+  pay(parts: number): void
 }
 
+/** Ends a validation before its time, from wherever it is. */
+export class Exhausted extends Error {
+  readonly bound: Fault
+
+  constructor(bound: Fault) {
+    super(bound.message)
+    this.bound = bound
+  }
+}
+
+/** A step. It has parts because the runtime is quickest with whole numbers. */
+export const STEP = 40
 /** Going on to one item, property or branch. */
-export const LIGHT: number = 1 / 5
+export const LIGHT = 8
 /** Remembering that an item or property was evaluated. */
-export const EVALUATED: number = 1 / 2
+export const EVALUATED = 20
 /** Following a reference. */
-export const REFERENCE: number = 1 / 2
+export const REFERENCE = 20
 /** A character that a grammar reads. */
-export const CHARACTER: number = 1 / 8
+export const CHARACTER = 5
 /** A character that is only looked at. */
-export const GLANCE: number = 1 / 64
+export const GLANCE = 1
 /** Comparing two values, or digesting one that is to be compared, apart from what is in them. */
-export const COMPARISON: number = 1
+export const COMPARISON = 40
 /** Remembering one of the items that must differ. */
-export const UNIQUE: number = 2
+export const UNIQUE = 80
 /** Writing down an error. */
-export const ERROR: number = 10
+export const ERROR = 400
 
 /** From so many names on, an object's members are a hash table, whose names the runtime has to sort. */
 const MANY_NAMES = 1_000
+/** What one of so many costs. */
+const SORTED = 120
 
-/** The names of an object's own properties; none where they cannot be paid. */
+/** The names of an object's own properties. */
 export function namesOf(object: object, fuel: Fuel): readonly string[] {
-  if (!fuel.pays(LIGHT)) return []
   const names = Object.keys(object)
-  return fuel.pays(names.length * (names.length < MANY_NAMES ? LIGHT : 3)) ? names : []
+  fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
+  return names
 }

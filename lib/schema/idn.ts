@@ -5,12 +5,13 @@
  * so there is no table to keep.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { STEP } from './fuel.ts'
 import type { Fuel } from './fuel.ts'
 
 type Context = (before: string, after: string) => boolean
 
-/** What looking at a character of a label costs, in steps. */
-const LETTER = 8
+/** What looking at a character of a label costs. */
+const LETTER = 8 * STEP
 
 // RFC 5892 §2 and §3: what is valid by exception, what is not, and what is valid by derivation.
 const exceptions = '[a-z\\d\\u00df\\u03c2\\u06fd\\u06fe\\u0f0b\\u3007-]'
@@ -67,7 +68,7 @@ function unicode(label: string, fuel: Fuel): string {
 
 /** Whether it is a U-label (RFC 5891 §4.2), directions aside. */
 function isLabel(label: string, fuel: Fuel): boolean {
-  if (!fuel.pays(label.length * LETTER)) return false
+  fuel.pay(label.length * LETTER)
   if (label !== label.normalize() || /^-|^..--|-$|^\p{M}|^[\0-\x7f]*$/su.test(label)) return false
   if (/[\u0660-\u0669]/.test(label) && /[\u06f0-\u06f9]/.test(label)) return false
   const characters = [...label]

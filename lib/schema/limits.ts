@@ -60,6 +60,9 @@ const known = [...usual.keys(), 'schemas']
 
 /** The options with the defaults. Throws a TypeError for one that is not known, or not of its type. */
 export function limits(options: CompileOptions): Limits {
+  if (Object(options) !== options) {
+    throw new TypeError('compile takes options as an object, as in { formats: true }')
+  }
   rejectUnknown('compile', options, known)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {

@@ -5,28 +5,21 @@
  * until its check is there. All else is compiled where it stands, by `subschema.ts`.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core §8.2.3
  */
-import { follow, pass } from './check.ts'
+import { follow, inDocument, pass } from './check.ts'
 import { broken } from './resource.ts'
 import { checkOf } from './subschema.ts'
 import { resolve, split } from './uri.ts'
 import type { Node } from './check.ts'
 import type { Limits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
-import type { Check, Scope } from './run.ts'
+import type { Check } from './run.ts'
 import type { Linker, Use } from './subschema.ts'
-
-/** What a `$dynamicRef` may lead to: the schemas of one `$dynamicAnchor`, by the document they are in. */
-interface Dynamic {
-  readonly anchor: string
-  readonly reports: boolean
-  readonly targets: Map<Scope, Node>
-}
 
 /** Compiles a schema and all that it refers to. Throws the first mistake. */
 export function link(root: Place, registry: Registry, limits: Limits): Check {
   const nodes = new Map<string, Node>()
-  const dynamics = new Map<string, Dynamic>()
   const waiting: (() => void)[] = []
+  const dynamics: (() => void)[] = []
   // Which schemas apply which others to the whole of the same value.
   const leads = new Map<string, Set<string>>()
   let subschemas = 0
@@ -35,8 +28,8 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
   const top = nodeOf(root, false)
   while (waiting.length > 0) {
     for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) work()
-    // Documents may have been taken in meanwhile, and anchors with them.
-    for (const dynamic of dynamics.values()) complete(dynamic)
+    // Documents may have been taken in meanwhile, and dynamic anchors with them.
+    for (const work of dynamics) work()
   }
   refuseLoops(leads)
   return top.check
@@ -44,14 +37,13 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
   /** Compiled later, so that schemas may refer to each other. */
   function nodeOf(place: Place, reports: boolean): Node {
     const key = `${reports}${place.at}`
-    let node = nodes.get(key)
-    if (node === undefined) {
-      const made: Node = node = { check: pass }
-      nodes.set(key, made)
-      waiting.push(() => {
-        made.check = checkOf(place, { reports, depth: 1, whole: place.at }, linker)
-      })
-    }
+    const known = nodes.get(key)
+    if (known !== undefined) return known
+    const node: Node = { check: pass }
+    nodes.set(key, node)
+    waiting.push(() => {
+      node.check = checkOf(place, { reports, depth: 1, whole: place.at }, linker)
+    })
     return node
   }
 
@@ -68,30 +60,20 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
     const found = registry.find(uri)
     if (found === undefined) return undefined
     const node = nodeOf(found, reports)
-    const [, anchor] = split(uri)
-    if (!isDynamic || !registry.dynamics.get(anchor)?.includes(found)) {
-      if (whole !== undefined) leads.set(whole, (leads.get(whole) ?? new Set()).add(found.at))
-      return follow(() => node, depth, found.resource)
+    const places = registry.dynamics.get(split(uri)[1]) ?? []
+    if (isDynamic && places.includes(found)) {
+      dynamics.push(() => places.forEach((place) => nodeOf(place, reports)))
+      return inDocument(found.resource, follow(({ scope }) => {
+        for (const document of scope) {
+          const place = places.find((one) => one.resource === document)
+          if (place !== undefined) return nodeOf(place, reports)
+        }
+        return node
+      }, depth))
     }
-    const { targets } = dynamicOf(anchor, reports)
-    return follow(({ scope }) => {
-      const outermost = scope.find((one) => targets.has(one)) ?? resource
-      return targets.get(outermost) ?? node
-    }, depth, found.resource)
-  }
-
-  function dynamicOf(anchor: string, reports: boolean): Dynamic {
-    const key = `${reports}#${anchor}`
-    let dynamic = dynamics.get(key)
-    if (dynamic === undefined) dynamics.set(key, dynamic = { anchor, reports, targets: new Map() })
-    complete(dynamic)
-    return dynamic
-  }
-
-  function complete({ anchor, reports, targets }: Dynamic): void {
-    for (const place of registry.dynamics.get(anchor) ?? []) {
-      targets.set(place.resource, nodeOf(place, reports))
-    }
+    if (whole !== undefined) leads.set(whole, (leads.get(whole) ?? new Set()).add(found.at))
+    const check = follow(() => node, depth)
+    return found.resource === resource ? check : inDocument(found.resource, check)
   }
 }
 

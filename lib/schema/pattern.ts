@@ -1,66 +1,57 @@
 /**
  * Patterns (ECMA-262 with the `u` flag): a source in, a test out that no text makes slow.
  *
- * The runtime's own engine backtracks: it tries one way to match after the other, and there may be as many as
- * the length of the text to some power, or two to the power of it. It is asked where it cannot take long, and
- * an automaton everywhere else. Refused is only what no automaton can match and backtracking cannot in time.
+ * The runtime's own engine backtracks: it tries one way to match after the other, and there may be as many
+ * as the length of the text to some power, or two to the power of it. It is asked where its time grows with
+ * the length and no faster, and an automaton everywhere else. Refused is only what neither can do.
  */
 import { automatonOf, sizeOf } from './automaton.ts'
 import { parseExpression } from './expression.ts'
+import { CHARACTER } from './fuel.ts'
 import type { Matches } from './automaton.ts'
 import type { Expression } from './expression.ts'
 import type { Site } from './rule.ts'
 
-/** What an expression may make the runtime's engine do at one place of a text. */
-interface Backtracking {
-  /** In how many ways it may match. */
-  readonly ways: number
-  /** The steps to try them all. */
-  readonly steps: number
-}
-
 /** The most states of an automaton. */
 const MAX_STATES = 5_000
-/** The most steps for each character that the runtime's engine is allowed where there is an automaton. */
-const MAX_PER_CHARACTER = 32
-/** Longer texts, in bits of the length, could exhaust the stack where it keeps what it may come back to. */
-const MAX_NATIVE_BITS = 16
-/** How many of its steps are as much work as one of ours. */
-const NATIVE_STEPS = 64
-/** What no automaton matches must not take it forever: steps for a text of 1,024 characters. */
-const MAX_USUAL = 30_000_000
+/** Longer texts could exhaust the stack on which the runtime's engine keeps what it may come back to. */
+const MAX_NATIVE = 65_536
+/** From so many states on, a pattern may read a long piece of text at one go. */
+const LONG = 64
+/** What a step of the runtime's engine costs. */
+const NATIVE_STEP = 1
 
 /** The test of the pattern at a keyword. Throws the mistake where there can be none. */
 export function patternAt(site: Site, source: string, ...steps: readonly string[]): Matches {
   try {
     return matcher(source)
   } catch (error) {
-    throw site.broken(error instanceof Error ? error.message : String(error), ...steps)
+    const isDeep = error instanceof RangeError
+    throw site.broken(isDeep ? 'the pattern is nested too deeply' : Object(error).message, ...steps)
   }
 }
 
 function matcher(source: string): Matches {
   const native = nativeOf(source)
   const expression = parseExpression(native.source)
-  const hasAutomaton = sizeOf(expression) <= MAX_STATES
-  if (!hasAutomaton && stepsOf(expression, 1024) > MAX_USUAL) {
+  const size = sizeOf(expression)
+  const power = powerOf(expression, size)
+  const isQuick = power <= 1
+  if (size <= MAX_STATES) {
+    let automaton: Matches | undefined
+    return (text, fuel) => {
+      if (!isQuick || text.length > MAX_NATIVE) return (automaton ??= automatonOf(expression))(text, fuel)
+      fuel.pay(text.length * CHARACTER)
+      return native.test(text)
+    }
+  }
+  if (power > 3) {
     throw new Error('the pattern could take for ever; write it without back-references and huge repetitions')
   }
-  let automaton: Matches | undefined
-  // What the runtime's engine costs for texts whose length has so many bits; infinite where it is not asked.
-  const costs: number[] = []
   return (text, fuel) => {
-    const bits = 32 - Math.clz32(text.length)
-    const cost = costs[bits] ??= costOf(expression, bits, hasAutomaton)
-    if (hasAutomaton && cost === Infinity) return (automaton ??= automatonOf(expression))(text, fuel)
-    return fuel.pays(cost) && native.test(text)
+    fuel.pay(text.length > MAX_NATIVE ? Infinity : text.length ** power * NATIVE_STEP)
+    return native.test(text)
   }
-}
-
-function costOf(expression: Expression, bits: number, hasAutomaton: boolean): number {
-  const length = 2 ** bits
-  const steps = bits > MAX_NATIVE_BITS ? Infinity : stepsOf(expression, length)
-  return hasAutomaton && steps > length * MAX_PER_CHARACTER ? Infinity : steps / NATIVE_STEPS
 }
 
 /** The runtime's expression. Escapes that `u` forbids but people write, like `\-`, are spelled in its way. */
@@ -73,63 +64,48 @@ function nativeOf(source: string): RegExp {
   }
 }
 
-/** The most steps that backtracking may take to search a text of some length. */
-function stepsOf(expression: Expression, length: number): number {
-  const { steps } = backtracking(expression, length)
-  return isAnchored(expression) ? steps : steps * length
+/** To which power of the length of a text the runtime's engine may take steps. */
+function powerOf(expression: Expression, size: number): number {
+  const [, steps] = growth(expression)
+  // It begins at every character unless it may begin at the first only, and each time may read a long piece.
+  return steps + (isAnchored(expression) ? 0 : 1) + (size > LONG && size < Infinity ? 1 : 0)
 }
 
 function isAnchored(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'assertion': return expression.source === '^'
-    case 'sequence': return expression.parts[0] !== undefined && isAnchored(expression.parts[0])
-    case 'choice': return expression.branches.every(isAnchored)
-    default: return false
-  }
+  if (expression.kind === 'sequence') return expression.parts.slice(0, 1).some(isAnchored)
+  return expression.kind === 'assertion' && expression.source === '^'
 }
 
-function backtracking(expression: Expression, length: number): Backtracking {
-  switch (expression.kind) {
-    case 'sequence': return inTurn(expression.parts, length)
-    case 'choice': return eitherOf(expression.branches, length)
-    case 'repetition': return repeated(expression.part, expression.min, expression.max, length)
-    // Once it has matched, it is not entered again.
-    case 'look-around': return { ways: 1, steps: backtracking(expression.part, length).steps }
-    case 'other': return { ways: 1, steps: length }
-    default: return { ways: 1, steps: 1 }
-  }
-}
-
-function inTurn(parts: readonly Expression[], length: number): Backtracking {
-  let ways = 1
-  let steps = 1
-  for (const part of parts) {
-    const inner = backtracking(part, length)
-    // What follows is tried again for each way of what comes before.
-    steps += ways * inner.steps
-    ways *= inner.ways
-  }
-  return { ways, steps }
-}
-
-function eitherOf(branches: readonly Expression[], length: number): Backtracking {
-  const inner = branches.map((branch) => backtracking(branch, length))
-  return {
-    ways: inner.reduce((sum, { ways }) => sum + ways, 0),
-    steps: inner.reduce((sum, { steps }) => sum + steps, 1),
-  }
-}
-
-function repeated(part: Expression, min: number, max: number, length: number): Backtracking {
-  const inner = backtracking(part, length)
+/** In how many ways an expression may match at a place, and the steps to try them: powers of the length. */
+function growth(expression: Expression): readonly [ways: number, steps: number] {
   let ways = 0
-  let steps = 1
-  let entered = 1
-  // Every time but an empty one, which ends the loop, reads a character.
-  for (let times = 0; times <= Math.min(max, length) && ways < Infinity; times++) {
-    if (times >= min) ways += entered
-    steps += entered * inner.steps
-    entered *= inner.ways
+  let steps = 0
+  switch (expression.kind) {
+    case 'sequence':
+      for (const part of expression.parts) {
+        const inner = growth(part)
+        // What follows is tried again for each way of what comes before.
+        steps = Math.max(steps, ways + inner[1])
+        ways += inner[0]
+      }
+      return [ways, steps]
+    case 'choice':
+      for (const branch of expression.branches) {
+        const inner = growth(branch)
+        ways = Math.max(ways, inner[0])
+        steps = Math.max(steps, inner[1])
+      }
+      // A few alternatives count like a loop, since several in turn multiply too.
+      return [ways + 1, steps + 1]
+    case 'repetition': {
+      const { part, min, max } = expression
+      const inner = growth(part)
+      if (min === max && inner[0] === 0) return inner
+      return inner[0] > 0 && max > 1 ? [Infinity, Infinity] : [inner[0] + 1, inner[1] + 1]
+    }
+    // Once it has matched, it is not entered again.
+    case 'look-around': return [0, growth(expression.part)[1]]
+    case 'other': return [0, 1]
+    default: return [0, 0]
   }
-  return { ways: Math.max(1, ways), steps }
 }

@@ -101,8 +101,8 @@ export interface Property {
   readonly isInherited: boolean
 }
 
-export function propertyOf(name: string): Property {
-  return { name, isInherited: name in Object.prototype }
+export function isInherited(name: string): boolean {
+  return name in Object.prototype
 }
 
 /** The value of an own property. The runtime is quicker to read one than to say whose it is. */

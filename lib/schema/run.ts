@@ -5,8 +5,8 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
-import { ERROR, REFERENCE } from './fuel.ts'
 import { errorAt, nearest, pathOf } from './error.ts'
+import { ERROR, Exhausted, REFERENCE, STEP } from './fuel.ts'
 import type { Fault, Key, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
 
@@ -24,10 +24,8 @@ export class Run {
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   evaluated: unknown[] = []
   depth = 0
-  /** The steps that may still be spent. */
-  left: number
-  /** Why the run ended before its time. */
-  over: Fault | undefined
+  /** The parts of steps that may still be spent. */
+  #left: number
   /** The dynamic scope: the documents entered, outermost first. */
   readonly scope: Scope[]
   readonly limits: Limits
@@ -37,15 +35,12 @@ export class Run {
   constructor(limits: Limits, outermost: Scope) {
     this.limits = limits
     this.scope = [outermost]
-    this.left = limits.maxSteps
+    this.#left = limits.maxSteps * STEP
   }
 
-  /** Makes a quiet run fit for another value. */
+  /** Makes a quiet run that came to its end fit for another value. */
   reset(): void {
-    this.depth = 0
-    this.left = this.limits.maxSteps
-    this.quiet = true
-    this.over = undefined
+    this.#left = this.limits.maxSteps * STEP
   }
 
   /** Checks a part of the current value. */
@@ -68,10 +63,10 @@ export class Run {
 
   /** Records a failure of the current value, or of a part of it. False where no more errors are listed. */
   fails(fault: Fault, value: unknown, key?: string): boolean {
-    if (this.quiet || this.over !== undefined) return false
-    const keys = key === undefined ? this.#keys : [...this.#keys, key]
-    this.errors.push(errorAt(keys, fault, value))
-    this.quiet = this.errors.length >= this.limits.maxErrors || !this.pays(ERROR)
+    if (this.quiet) return false
+    this.errors.push(errorAt(pathOf(this.#keys, key), fault, value))
+    this.quiet = this.errors.length >= this.limits.maxErrors
+    this.pay(ERROR)
     return !this.quiet
   }
 
@@ -79,41 +74,40 @@ export class Run {
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
     const { errors } = this
-    const attempts = branches.map((branch) => {
+    let closest: readonly SchemaError[] = []
+    try {
+      const attempts = branches.map((branch) => {
+        this.quiet = false
+        this.errors = []
+        branch(value, this)
+        return this.errors
+      })
+      closest = nearest(attempts, pathOf(this.#keys))
+    } finally {
       this.quiet = false
-      this.errors = []
-      branch(value, this)
-      return this.errors
-    })
-    this.quiet = false
-    this.errors = [...errors, ...nearest(attempts, pathOf(this.#keys))]
+      this.errors = [...errors, ...closest]
+    }
     return this.fails(fault, value)
   }
 
-  /** Goes down into a schema that is referred to. False where that cannot be paid, or is too deep. */
-  enter(levels: number): boolean {
-    if (!this.pays(REFERENCE)) return false
-    if (this.depth + levels > this.limits.maxDepth) {
-      return this.giveUp('maxDepth', 'is nested too deeply to check')
-    }
+  /** Goes down into a schema that is referred to. */
+  enter(levels: number): void {
+    this.pay(REFERENCE)
     this.depth += levels
-    return true
+    if (this.depth > this.limits.maxDepth) this.#end('maxDepth', 'is nested too deeply to check')
   }
 
   leave(levels: number): void {
     this.depth -= levels
   }
 
-  /** Pays for work (`fuel.ts`). False: that was too much, and the run is over. */
-  pays(steps: number): boolean {
-    this.left -= steps
-    return this.left >= 0 || this.giveUp('maxSteps', 'is too costly to check against this schema')
+  /** Pays for work, as `fuel.ts` says. */
+  pay(parts: number): void {
+    this.#left -= parts
+    if (this.#left < 0) this.#end('maxSteps', 'is too costly to check against this schema')
   }
 
-  /** Ends the run: nothing can be paid from here on, and the answer is no. */
-  giveUp(bound: 'maxSteps' | 'maxDepth', why: string): false {
-    this.over ??= { keyword: bound, message: `${why} (${bound} ${this.limits[bound]})` }
-    this.left = -Infinity
-    return false
+  #end(bound: 'maxSteps' | 'maxDepth', why: string): never {
+    throw new Exhausted({ keyword: bound, message: `${why} (${bound} ${this.limits[bound]})` })
   }
 }

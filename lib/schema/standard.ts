@@ -6,7 +6,7 @@
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { compile } from './compile.ts'
-import { cut, errorAt, faultOf } from './error.ts'
+import { cut, errorAt, faultOf, pathOf } from './error.ts'
 import { limits } from './limits.ts'
 import { isObject } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
@@ -163,5 +163,5 @@ function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: 
       ? Reflect.get(actual, key) : undefined
   }
   const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
-  return errorAt(steps, faultOf(vendor, message), actual)
+  return errorAt(pathOf(steps), faultOf(vendor, message), actual)
 }

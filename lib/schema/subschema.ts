@@ -3,7 +3,7 @@
  *
  * Knows keywords only as rules, and leaves what a reference names to the linker.
  */
-import { both, evaluating, follow, pass, unlessFailed } from './check.ts'
+import { both, evaluating, inDocument, pass, unlessFailed } from './check.ts'
 import { faultOf, step } from './error.ts'
 import { broken } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
@@ -72,10 +72,10 @@ function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, lin
   const { registry, limits } = linker
   const { resource } = place
   const depth = use.depth + 1
-  const check = (inner: unknown, steps: readonly Step[], inside: Use): Check => {
-    const found = registry.inside(place, inner, steps)
-    const node = { check: checkOf(found, inside, linker) }
-    return found.resource === resource ? node.check : follow(() => node, 1, found.resource)
+  const check = (value: unknown, steps: readonly Step[], inside: Use): Check => {
+    const found = registry.inside(place, value, steps)
+    const inner = checkOf(found, inside, linker)
+    return found.resource === resource ? inner : inDocument(found.resource, inner)
   }
   const mistake = (why: string, ...steps: Step[]): TypeError =>
     broken(place.at + [keyword, ...steps].map(step).join(''), why)

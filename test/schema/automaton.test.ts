@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { automatonOf, sizeOf } from '../../lib/schema/automaton.ts'
 import { parseExpression } from '../../lib/schema/expression.ts'
+import { STEP } from '../../lib/schema/fuel.ts'
 import type { Matches } from '../../lib/schema/automaton.ts'
 import type { Fuel } from '../../lib/schema/fuel.ts'
 
-const endless: Fuel = { pays: () => true }
+const endless: Fuel = { pay: () => {} }
 
 function matcherOf(source: string): Matches {
   return automatonOf(parseExpression(RegExp(source, 'u').source))
@@ -62,18 +63,23 @@ test('what was kept of one text is true of the next', () => {
 test('an automaton pays for what it does, and stops where there is nothing left', () => {
   const matches = matcherOf('(?:a?){100}a{100}b')
   let spent = 0
-  assert.equal(matches('a'.repeat(1000), { pays: (steps) => (spent += steps) >= 0 }), false)
-  assert.ok(spent > 10_000, `${spent} steps`)
-  let left = 500
-  let asked = 0
-  const fuel: Fuel = {
-    pays(steps) {
-      asked++
-      left -= steps
-      return left >= 0
+  const counting: Fuel = {
+    pay(parts) {
+      spent += parts / STEP
     },
   }
-  assert.equal(matcherOf('(?:a?){100}a{100}b')('a'.repeat(1_000_000), fuel), false)
+  assert.equal(matches('a'.repeat(1000), counting), false)
+  assert.ok(spent > 10_000, `${spent} steps`)
+  let left = 500 * STEP
+  let asked = 0
+  const scarce: Fuel = {
+    pay(parts) {
+      asked++
+      left -= parts
+      if (left < 0) throw new RangeError('Nothing left')
+    },
+  }
+  assert.throws(() => matcherOf('(?:a?){100}a{100}b')('a'.repeat(1_000_000), scarce), RangeError)
   assert.ok(asked < 100, `asked ${asked} times`)
 })
 

@@ -142,4 +142,16 @@ test('defaults cannot be made to fill the memory, nor the stack', () => {
   const chain = compile({ properties: { a: { default: 1 }, next: { $ref: '#' } } }, { defaults: true })
   assert.deepEqual(chain(deep).errors.map(({ keyword }) => keyword), ['maxDepth'])
   assert.equal(chain({ next: { next: {} } }).valid, true)
+  const links = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [
+    at, at < 2999 ? { $ref: `#/$defs/${at + 1}` } : { properties: { a: { default: 1 } } },
+  ]))
+  const { errors: tooDeep } = compile({ $ref: '#/$defs/0', $defs: links }, { defaults: true })({})
+  assert.deepEqual(tooDeep.map(({ keyword }) => keyword), ['maxDepth'])
+})
+
+test('what has no defaults costs nothing more where something else has some', () => {
+  const schema = { properties: { a: { default: 1 }, list: { items: { type: 'integer' }, allOf: [{}] } } }
+  const list = Array.from({ length: 2_000_000 }, (_, at) => at % 10)
+  const { valid, value } = compile(schema, { defaults: true })({ list })
+  assert.ok(valid && Object(value).list === list)
 })

@@ -71,6 +71,12 @@ test('a pattern that only backtracking can match is refused where that could tak
   assert.ok(compile({ pattern: '^(["\']).*\\1$' })('"x"').valid)
 })
 
+test('a pattern that is nested too deeply is refused in a sentence', () => {
+  const pattern = '('.repeat(20_000) + ')'.repeat(20_000)
+  assert.throws(() => compile({ pattern }), /^TypeError: .*\/pattern: /)
+  assert.throws(() => compile({ pattern: '('.repeat(5000) + ')'.repeat(5000) }), /nested too deeply/)
+})
+
 test('long strings are matched like short ones', () => {
   for (const [pattern, part, yes] of [
     ['^a*$', 'a', true], ['^(?:ab|c)*$', 'abc', true], ['a$', 'b', false], ['(\\w+)+$', 'a', true],

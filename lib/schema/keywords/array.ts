@@ -19,10 +19,10 @@ export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
   return (value, run) => {
     if (!Array.isArray(value)) return true
-    if (!run.pays(run.evaluated.length * EVALUATED)) return false
+    run.pay(run.evaluated.length * EVALUATED)
     const known = new Set(run.evaluated)
     for (let index = 0; index < value.length; index++) {
-      if (!run.pays(LIGHT)) return false
+      run.pay(LIGHT)
       if (known.has(index)) continue
       if (site.tracks) run.evaluated.push(index)
       if (!run.visit(check, value[index], index)) return false
@@ -47,14 +47,14 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   const most = Number(site.beside('maxContains') ?? Infinity)
   const check = site.part(schema, 'contains')
   // Who reads what was evaluated needs all items that match.
-  const enough = site.tracks ? Infinity : Math.max(least, most + 1)
+  const enough = site.tracks ? Infinity : most === Infinity ? least : most + 1
   const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
     if (!Array.isArray(value)) return true
     let found = 0
     for (let index = 0; index < value.length && found < enough; index++) {
-      if (!run.pays(LIGHT)) return false
+      run.pay(LIGHT)
       if (!run.holds(check, value[index])) continue
       found++
       if (site.tracks) run.evaluated.push(index)
@@ -88,7 +88,7 @@ function visiting(site: Site, check: Check, start: number, end: number = Infinit
     if (!Array.isArray(value)) return true
     const stop = Math.min(end, value.length)
     for (let index = start; index < stop; index++) {
-      if (!run.pays(cost)) return false
+      run.pay(cost)
       if (site.tracks) run.evaluated.push(index)
       if (!run.visit(check, value[index], index)) return false
     }

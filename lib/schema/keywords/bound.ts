@@ -44,7 +44,8 @@ function characters(value: unknown, limit: number, fuel: Fuel): number | undefin
   if (typeof value !== 'string') return undefined
   const { length } = value
   // A character is a code point, one or two UTF-16 units, so most strings need no counting.
-  if (length < limit || length > 2 * limit || !fuel.pays(length * CHARACTER)) return length
+  if (length < limit || length > 2 * limit) return length
+  fuel.pay(length * CHARACTER)
   let size = 0
   for (const _ of value) size++
   return size

@@ -63,7 +63,7 @@ function choice(site: Site, schemas: readonly unknown[], enough: number): Check 
   const stop = site.tracks ? Infinity : enough
   const cost = checks.length * LIGHT
   return (value, run) => {
-    if (!run.pays(cost)) return false
+    run.pay(cost)
     let held = 0
     for (const check of checks) if (run.holds(check, value) && ++held >= stop) break
     if (held === 0) return run.failsAll(checks, none, value)

@@ -9,7 +9,7 @@ import { list } from '../error.ts'
 import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { isObject, propertyOf, read, rule } from '../rule.ts'
+import { isInherited, isObject, read, rule } from '../rule.ts'
 import type { Fault } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, Run } from '../run.ts'
@@ -29,7 +29,8 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const required = new Set([site.beside('required')].flat())
   const fault = { ...site.fault('is required'), keyword: 'required' }
   const parts = Object.entries(schemas).map(([name, schema]) => ({
-    ...propertyOf(name),
+    name,
+    isInherited: isInherited(name),
     check: site.part(schema, 'properties', name),
     isRequired: required.has(name),
   }))
@@ -37,7 +38,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const cost = parts.length * LIGHT
   return (object, run) => {
     if (!isObject(object)) return true
-    if (!run.pays(cost)) return false
+    run.pay(cost)
     let found = 0
     for (const part of parts) {
       const value = read(object, part)
@@ -66,7 +67,7 @@ export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
   const check = remaining(site, schema, site.keyword, '')
   return members((object, names, run) => {
-    if (!run.pays(run.evaluated.length * EVALUATED)) return false
+    run.pay(run.evaluated.length * EVALUATED)
     const known = new Set(run.evaluated)
     return visiting((name) => !known.has(name), check, site)(object, names, run)
   })
@@ -127,17 +128,21 @@ function remaining(site: Site, schema: unknown, keyword: string, hint: string): 
 
 /** Demands properties; what is missing is reported at the place where it should be. */
 function demand(names: readonly string[], fault: Fault): Check {
-  const properties = names.map(propertyOf)
+  const properties = names.map((name) => ({ name, isInherited: isInherited(name) }))
   const cost = names.length * LIGHT
-  return (object, run) => !isObject(object) || (run.pays(cost) && properties.every((property) =>
-    read(object, property) !== undefined || run.fails(fault, undefined, property.name)))
+  return (object, run) => {
+    if (!isObject(object)) return true
+    run.pay(cost)
+    return properties.every((property) =>
+      read(object, property) !== undefined || run.fails(fault, undefined, property.name))
+  }
 }
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
   return all(Object.entries(map).map(([name, value]): Check => {
     const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)
-    const property = propertyOf(name)
+    const property = { name, isInherited: isInherited(name) }
     return (object, run) => !isObject(object) || read(object, property) === undefined || check(object, run)
   }))
 }

@@ -4,11 +4,10 @@
 import { isAmong } from '../equal.ts'
 import { list, show } from '../error.ts'
 import { formats } from '../format.ts'
-import { CHARACTER } from '../fuel.ts'
+import { CHARACTER, STEP } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
-import type { Matches } from '../automaton.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 
@@ -40,8 +39,11 @@ const constant: Rule = rule(kind.anything, (site, value) => among(site, [value],
 
 export { enumeration as enum, constant as const }
 
-export const pattern: Rule = rule(kind.regex, (site, source) =>
-  text(site, patternAt(site, source), `match the pattern ${source}`, source))
+export const pattern: Rule = rule(kind.regex, (site, source) => {
+  const matches = patternAt(site, source)
+  const fault = site.fault(`must match the pattern ${source}`, source)
+  return (value, run) => typeof value !== 'string' || matches(value, run) || run.fails(fault, value)
+})
 
 /** Asserted where the option `formats` is set. */
 export const format: Rule = rule(kind.string, (site, name) =>
@@ -55,15 +57,14 @@ function among(site: Site, values: readonly unknown[], phrase: string, expected:
   return (value, run) => is(value, run) || run.fails(fault, value)
 }
 
-function text(site: Site, test: Matches, phrase: string, expected: string): Check {
-  const fault = site.fault(`must ${phrase}`, expected)
-  return (value, run) => typeof value !== 'string' || test(value, run) || run.fails(fault, value)
-}
-
 function formatted(site: Site, name: string): Check | undefined {
   const test = formats.get(name)
   if (test === undefined) return undefined
-  const isValid: Matches = (value, fuel) => fuel.pays(1 + value.length * CHARACTER) && test(value, fuel)
   const phrase = name === 'regex' ? 'regex of at most 1,000 characters' : name
-  return text(site, isValid, `be a valid ${phrase}`, name)
+  const fault = site.fault(`must be a valid ${phrase}`, name)
+  return (value, run) => {
+    if (typeof value !== 'string') return true
+    run.pay(STEP + value.length * CHARACTER)
+    return test(value, run) || run.fails(fault, value)
+  }
 }
