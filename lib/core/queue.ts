@@ -20,6 +20,9 @@ export class Queue<T extends Queued<T>> {
   /** Who has waited longest. */
   get first(): T | undefined { return this.#first }
 
+  /** Who came last. */
+  get last(): T | undefined { return this.#last }
+
   /** Puts a member at the end. */
   add(member: T): void {
     member.previous = this.#last
