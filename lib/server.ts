@@ -83,7 +83,7 @@ export interface ServerOptions extends Offer, Partial<Limits> {
    * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, else random for this process.
    */
   readonly secret?: string | readonly string[] | undefined
-  /** Where finished tasks are kept. Left out: bounded memory. */
+  /** Where finished tasks are kept and, where it is shared, conversations. Left out: bounded memory. */
   readonly store?: Store | undefined
 }
 
@@ -131,17 +131,20 @@ export function createService(options: ServerOptions): { readonly service: Servi
   if (things.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
-  const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
+  const { maxTasks, maxTasksBytes } = limits
+  const store = options.store
+    ?? memoryStore({ maxEntries: maxTasks, maxBytes: maxTasksBytes, maxValueBytes: maxTasksBytes })
+  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
     limits,
-    log: quietly(options.log === false ? () => {} : options.log ?? stderrLog),
+    log,
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
-    conversations: new Conversations(limits),
+    conversations: new Conversations(limits, store, log),
     tasks: new Tasks(limits, store),
     store,
   }

@@ -5,24 +5,26 @@ import * as triport from '../lib/index.ts'
 
 /** Everything that a program can import and use. */
 const values = `
-  Fault compile createServer defaults defineAgent defineGroup definePrompt defineResource
+  Fault checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
   defineResourceTemplate defineTool launch memoryStore openaiAgent serveStdio
 `
 
 /** Everything that only its compiler sees. */
 const types = `
   Ability Address Agent AgentDefinition AgentLike AgentOutput Annotations AnswerInput AnswerState ApiKey
-  ArtifactInput AudioContent AuthRequest Authorization Call Catalog CatalogChange ClientInfo CompileOptions
-  Completer Completers CompletionContext CompletionInput CompletionOutput Content ContentInput ContentsInput
-  ElicitAnswer EmbeddedResource FaultKind FormQuestion Group GroupDefinition Icon ImageContent Infer
-  JsonSchema Entry LaunchOptions Launched Limits Log LogLevel McpOptions MemoryLimits NamedKey Offer
-  Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
-  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
-  ProtocolName Resource ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput
-  ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer
-  SampleQuestion Schema SchemaError Served ServedKind ServerOptions Severity Skill MaybePromise StandardSchema
-  StdioOptions Store Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition ToolLike ToolResult
-  ToolResultInput Trace TriportServer ChatMessage UriTemplate UrlQuestion Validate Validation Variables Verify
+  ArtifactInput AudioContent AuthRequest Authorization Call Catalog CatalogChange ChatMessage CheckOptions
+  ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput CompletionOutput Content
+  ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind FormQuestion Group
+  GroupDefinition Icon ImageContent Infer JsonSchema Keep LaunchOptions Launched Limits Log LogLevel
+  MaybePromise McpOptions MemoryStore MemoryStoreOptions NamedKey Offer Offering OpenaiOptions Piece
+  Principal Prompt PromptArgument PromptArgumentInput PromptArguments PromptDefinition PromptLike
+  PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice ProtocolName Resource
+  ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput ResourceTemplate
+  ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer SampleQuestion
+  Schema SchemaError Served ServedKind ServerOptions Severity Skill StandardSchema StdioOptions Store
+  StoreKey StoreReport Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations ToolDefinition
+  ToolLike ToolResult ToolResultInput Trace TriportServer UriTemplate UrlQuestion Validate Validation
+  Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

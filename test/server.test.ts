@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
-import { createServer, defineTool } from '../lib/index.ts'
+import { createServer, defineTool, memoryStore } from '../lib/index.ts'
 import { defaultPort } from '../lib/server.ts'
 import { echo, jsonOf, listen, request, serve } from './fixtures/client.ts'
 import type { ProtocolName, ServerOptions } from '../lib/index.ts'
@@ -166,12 +166,9 @@ test('closing is done once, and does no harm before anything was opened', async 
   await assert.rejects(server.listen(0), /This server is closed; make a new one/)
 })
 
-test('a home that must be closed is closed with the server', async () => {
+test('a store that must be closed is closed with the server', async () => {
   let isClosed = false
-  const store = {
-    read: () => undefined, write: () => {}, remove: () => {}, list: () => [],
-    close: () => { isClosed = true },
-  }
+  const store = { ...memoryStore(), close: () => { isClosed = true } }
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
 })

@@ -7,9 +7,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from './fault.ts'
+import { keyOf } from './store.ts'
 import type { Content } from './content.ts'
 import type { Limits } from './defaults.ts'
-import type { MaybePromise, Store } from './store.ts'
+import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 
 /** Where a task stands. */
 export type TaskState =
@@ -79,7 +80,7 @@ export type Watcher = (event: TaskEvent, task: Task) => void
 
 interface Live { task: Task; readonly watchers: Set<Watcher> }
 
-const SHELF = 'tasks'
+const COLLECTION = 'tasks'
 
 /** Whether nothing can follow. */
 export function isFinished(state: TaskState): boolean {
@@ -121,7 +122,7 @@ export class Tasks {
   get(owner: string, id: string): MaybePromise<Task | undefined> {
     const live = this.#live.get(id)
     if (live !== undefined) return live.task.owner === owner ? live.task : undefined
-    const kept = this.#store.read(SHELF, id, owner)
+    const kept = this.#store.read(placeOf(owner, id))
     return kept instanceof Promise ? kept.then(read) : read(kept)
   }
 
@@ -182,9 +183,10 @@ export class Tasks {
   list(owner: string): MaybePromise<readonly string[]> {
     const owned = [...this.#live.values()].filter(({ task }) => task.owner === owner)
     const running = owned.map(({ task }) => task.id).reverse()
-    const kept = this.#store.list(SHELF, owner)
+    const kept = this.#store.list(COLLECTION, keyOf(owner), this.#limits.maxTasks)
     // One that a remote home is just being given is in both.
-    const all = (ids: readonly string[]): readonly string[] => [...new Set([...running, ...ids])]
+    const all = (entries: readonly Entry[]): readonly string[] =>
+      [...new Set([...running, ...entries.map(({ key }) => key)])]
     return kept instanceof Promise ? kept.then(all) : all(kept)
   }
 
@@ -197,11 +199,10 @@ export class Tasks {
   #finish(live: Live): void {
     const { task } = live
     live.watchers.clear()
-    const expiresAt = Date.now() + this.#limits.taskKeepMs
     const done = (): void => { this.#live.delete(task.id) }
     try {
-      const kept = { owner: task.owner, value: JSON.stringify(task), expiresAt }
-      const written = this.#store.write(SHELF, task.id, kept)
+      const place = placeOf(task.owner, task.id)
+      const written = this.#store.write(place, JSON.stringify(task), this.#limits.taskKeepMs, 'any')
       // Until a remote home has it, it can be read here.
       if (written instanceof Promise) written.then(done, done)
       else done()
@@ -219,6 +220,10 @@ export class Tasks {
     this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
     return new Date(this.#lastAt).toISOString()
   }
+}
+
+function placeOf(owner: string, id: string): StoreKey {
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
 function read(kept: { readonly value: string } | undefined): Task | undefined {

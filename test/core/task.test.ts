@@ -4,7 +4,7 @@ import { limitsOf } from '../../lib/core/defaults.ts'
 import { isFinished, Tasks } from '../../lib/core/task.ts'
 import { memoryStore } from '../../lib/index.ts'
 import type { Artifact, Task, TaskEvent, TaskState } from '../../lib/core/task.ts'
-import type { Content, Entry, Limits, Store } from '../../lib/index.ts'
+import type { Content, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(
   limits: Partial<Limits> = {}, store: Store = memoryStore({ maxEntries: 100, maxBytes: 1e6 }),
@@ -176,31 +176,24 @@ test('a finished task is gone when its time is over', async () => {
   assert.equal(tasks.get('ann', id), undefined)
 })
 
-/** A home far away, that keeps things when it is let. */
+/** A store far away, that says that it has something when it is let. */
 function remote(): Store & { readonly release: (error?: Error) => void } {
-  const kept = new Map<string, Entry>()
+  const memory = memoryStore()
   let settle: ((error?: Error) => void) | undefined
   return {
-    read: async (shelf, key, owner) => {
-      const found = kept.get(shelf + key)
-      return found?.owner === owner ? found : undefined
-    },
-    write: (shelf, key, value) => new Promise((resolve, reject) => {
-      settle = (error) => {
-        if (error !== undefined) return reject(error)
-        kept.set(shelf + key, value)
-        resolve()
-      }
+    ...memory,
+    read: async (place) => memory.read(place),
+    write: (place, value, keepMs, expected) => new Promise((resolve, reject) => {
       // It may be there before its keeper knows.
-      kept.set(shelf + key, value)
+      const version = memory.write(place, value, keepMs, expected)
+      settle = (error) => error === undefined ? resolve(version) : reject(error)
     }),
-    remove: async (shelf, key) => { kept.delete(shelf + key) },
-    list: async (shelf) => [...kept.keys()].map((key) => key.slice(shelf.length)),
+    list: async (collection, owner, limit) => memory.list(collection, owner, limit),
     release: (error) => settle?.(error),
   }
 }
 
-test('until a remote home has a finished task it is read here, once, and takes nothing more', async () => {
+test('until a remote store has a finished task it is read here, once, and takes nothing more', async () => {
   const store = remote()
   const tasks = tasksWith({}, store)
   const { id } = tasks.create('ann', 'context')
@@ -216,7 +209,7 @@ test('until a remote home has a finished task it is read here, once, and takes n
   assert.equal((await tasks.get('ann', id))?.status.state, 'completed')
 })
 
-test('a home that fails, at once or later, leaves no task behind', async () => {
+test('a store that fails, at once or later, leaves no task behind', async () => {
   const later = remote()
   const broken: Store = { ...later, write: () => { throw new Error('no room') } }
   for (const store of [later, broken]) {

@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { memoryStore } from '../../lib/index.ts'
 import { ask, begin, EventStream, gate, modern, said, serve, until } from './client.ts'
 import { answer, capabilities, form, get, send, serving, started, TASKS, update } from './task-client.ts'
-import type { ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { MemoryStore, ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { Json, ModernOptions } from './client.ts'
-
-type Entry = Parameters<NonNullable<ServerOptions['store']>['write']>[2]
 
 function listen(server: TriportServer, taskIds: unknown, options: ModernOptions = {}): Promise<Response> {
   return modern(server, 'subscriptions/listen', { notifications: { taskIds } }, { capabilities, ...options })
@@ -94,30 +93,34 @@ test('a task is its principal\'s own: for every other it does not exist', async 
   assert.equal((await get(server, taskId, { headers: ada })).status, 'working')
 })
 
-/** A home of tasks that takes its time, or never answers. */
-function slowStore(kept: Map<string, Entry>): NonNullable<ServerOptions['store']> {
+/** A store that takes its time, on what is in the memory of another process. */
+function slowStore(memory: MemoryStore): NonNullable<ServerOptions['store']> {
   return {
-    read: async (shelf, key, owner) => {
+    ...memory,
+    read: async (place) => {
       await sleep(2)
-      const found = kept.get(`${shelf}/${key}`)
-      return found?.owner === owner ? found : undefined
+      return memory.read(place)
     },
-    write: async (shelf, key, value) => {
+    write: async (...kept) => {
       await sleep(10)
-      kept.set(`${shelf}/${key}`, value)
+      return memory.write(...kept)
     },
-    remove: async () => {},
     list: async () => [],
   }
 }
 
+/** How many tasks are kept. */
+function countOf(memory: MemoryStore): number {
+  return memory.list('tasks', 'anonymous', Infinity).length
+}
+
 test('a finished task is read where it is kept, by other processes too; until then here', async () => {
-  const kept = new Map<string, Entry>()
+  const kept = memoryStore()
   const server = serving('required', () => 'done', { store: slowStore(kept) })
   const taskId = await started(server)
   assert.equal(said((await get(server, taskId)).result), 'done')
-  assert.equal(kept.size, 0)
-  await until(() => kept.size === 1)
+  assert.equal(countOf(kept), 0)
+  await until(() => countOf(kept) === 1)
   const other = serving('required', () => 'other', { store: slowStore(kept) })
   const { status, result } = await get(other, taskId)
   assert.deepEqual([status, said(result)], ['completed', 'done'])
@@ -130,7 +133,8 @@ test('a finished task is read where it is kept, by other processes too; until th
 test('what another door keeps as a task is none here', async () => {
   const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' }
   const value = JSON.stringify({ id: 'x', owner: 'anonymous', createdAt: status.at, status, extra: {} })
-  const kept = new Map([['tasks/x', { owner: 'anonymous', value, expiresAt: Infinity }]])
+  const kept = memoryStore()
+  kept.write({ collection: 'tasks', owner: 'anonymous', key: 'x' }, value, Infinity, 0)
   const server = serving('required', () => 'done', { store: slowStore(kept) })
   assert.equal((await answer(server, 'get', { taskId: 'x' })).error.code, -32602)
 })
@@ -199,7 +203,7 @@ test('who listens to other things hears of no task, and taskIds must be a list o
 })
 
 test('a listener that has left is told nothing more, wherever it left', async () => {
-  const kept = new Map<string, Entry>()
+  const kept = memoryStore()
   const { promise, open } = gate<string>()
   const server = serving('required', () => promise, { store: slowStore(kept) })
   const taskId = await started(server)
@@ -213,6 +217,6 @@ test('a listener that has left is told nothing more, wherever it left', async ()
   await early.catch(() => undefined)
   await sleep(10)
   open('done')
-  await until(() => kept.size === 1)
+  await until(() => countOf(kept) === 1)
   assert.equal((await get(server, taskId)).status, 'completed')
 })
