@@ -16,6 +16,7 @@ import type { Answer } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
 import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 
 const none: readonly never[] = Object.freeze([])
 
@@ -36,18 +37,23 @@ export interface AgentMessage {
 }
 
 /**
- * Runs an agent for a message. Synchronous where the agent is. An agent that says itself that it failed is
- * `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the agent's text.
+ * Runs an agent for a message. Synchronous where the agent and the conversations are. An agent that says
+ * itself that it failed is `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the
+ * agent's text.
  */
 export function converse(
   service: Service, who: Agent | Group, message: UserMessage, origin: Origin,
 ): AgentMessage | Promise<AgentMessage> {
   const run = new MessageRun(service, message, origin)
   const call = new LiveCall(origin, run)
-  const outcome = answer(service, who, run.prompt, call)
-  if (!(outcome instanceof Promise)) return run.finish(outcome)
-  origin.onGone(() => call.cancel(new Fault('cancelled', 'The client has left')))
-  return outcome.then((settled) => run.finish(settled))
+  const recalled = run.recall()
+  if (!(recalled instanceof Promise)) return run.start(who, call)
+  origin.onGone(() => leave(call))
+  return recalled.then(() => run.start(who, call))
+}
+
+function leave(call: LiveCall): void {
+  call.cancel(new Fault('cancelled', 'The client has left'))
 }
 
 /** The texts of a message, one below the other: what an agent is asked. Empty where there are only files. */
@@ -63,18 +69,18 @@ export function promptOf(content: readonly Content[]): string {
 class MessageRun implements CallChannel {
   readonly protocol = 'a2a'
   readonly sessionId: string
-  readonly history: readonly ChatMessage[]
+  history: readonly ChatMessage[] = none
   readonly message: readonly Content[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly prompt: string
   readonly #service: Service
   readonly #origin: Origin
+  readonly #isBegun: boolean
   #artifacts: Map<string | ArtifactInput, readonly Content[]> | undefined
 
   constructor(service: Service, { content, contextId, metadata }: UserMessage, origin: Origin) {
-    const { conversations } = service
-    this.sessionId = contextId ?? conversations.makeId()
-    this.history = contextId === undefined ? none : conversations.history(origin.principal.id, contextId)
+    this.sessionId = contextId ?? service.conversations.makeId()
+    this.#isBegun = contextId === undefined
     this.message = content
     this.metadata = metadata
     this.prompt = promptOf(content)
@@ -95,16 +101,33 @@ class MessageRun implements CallChannel {
     this.#artifacts.set(key, [...before, ...parts])
   }
 
-  finish({ state, text: said, content }: Answer): AgentMessage {
+  /** Learns what was said before. */
+  recall(): MaybePromise<void> {
+    if (this.#isBegun) return undefined
+    const known = this.#service.conversations.history(this.#origin.principal.id, this.sessionId)
+    if (known instanceof Promise) return known.then((messages) => { this.history = messages })
+    this.history = known
+    return undefined
+  }
+
+  start(who: Agent | Group, call: LiveCall): MaybePromise<AgentMessage> {
+    const outcome = answer(this.#service, who, this.prompt, call)
+    if (!(outcome instanceof Promise)) return this.finish(outcome)
+    this.#origin.onGone(() => leave(call))
+    return outcome.then((settled) => this.finish(settled))
+  }
+
+  finish({ state, text: said, content }: Answer): MaybePromise<AgentMessage> {
     if (state === 'failed') throw new Fault('failed', said || 'The agent failed', { state })
     if (state === 'rejected') throw new Fault('invalid', said || 'The agent rejected the message', { state })
     const artifacts = this.#artifacts === undefined ? none : [...this.#artifacts.values()].flat()
     const whole = artifacts.length === 0 ? content : [...content, ...artifacts]
-    this.#service.conversations.record(this.#origin.principal.id, this.sessionId, [
+    const reply = { id: randomUUID(), contextId: this.sessionId, content: whole }
+    const recorded = this.#service.conversations.record(this.#origin.principal.id, this.sessionId, [
       { role: 'user', content: this.prompt === '' ? filesOf(this.message) : this.prompt },
       { role: 'assistant', content: whole === content ? said : textOf(whole) },
-    ])
-    return { id: randomUUID(), contextId: this.sessionId, content: whole }
+    ], this.history)
+    return recorded instanceof Promise ? recorded.then(() => reply) : reply
   }
 }
 

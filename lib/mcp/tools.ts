@@ -13,7 +13,9 @@ import { headersFor } from './param-headers.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
+import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Tool, ToolResultInput } from '../core/tool.ts'
 
 /** Tools by name. */
@@ -83,10 +85,14 @@ function askTool(service: Service, who: Agent | Group): Tool {
       if (sessionId === undefined) return say(service, who, message, call)
       const { conversations } = service
       const owner = call.principal.id
-      call.conversationHistory = conversations.history(owner, sessionId)
-      return say(service, who, message, call, (said) => conversations.record(owner, sessionId, [
-        { role: 'user', content: message }, { role: 'assistant', content: said },
-      ]))
+      const recalled = (known: readonly ChatMessage[]): ToolResultInput | Promise<ToolResultInput> => {
+        call.conversationHistory = known
+        return say(service, who, message, call, (said) => conversations.record(owner, sessionId, [
+          { role: 'user', content: message }, { role: 'assistant', content: said },
+        ], known))
+      }
+      const known = conversations.history(owner, sessionId)
+      return known instanceof Promise ? known.then(recalled) : recalled(known)
     },
   })
 }
@@ -104,14 +110,16 @@ function listTool(service: Service): Tool {
 
 /** Runs the agent; what it says on the way becomes progress, for those who want to know. */
 function say(
-  service: Service, who: Agent | Group, prompt: string, call: LiveCall, onSaid?: (text: string) => void,
+  service: Service, who: Agent | Group, prompt: string, call: LiveCall,
+  onSaid?: (text: string) => MaybePromise<void>,
 ): ToolResultInput | Promise<ToolResultInput> {
   let pieces = 0
-  const finish = (outcome: Answer): ToolResultInput => {
+  const finish = (outcome: Answer): ToolResultInput | Promise<ToolResultInput> => {
     const { content, data, state, text } = outcome
     if (state === 'failed' || state === 'rejected') return { content, isError: true }
-    onSaid?.(text)
-    return data === undefined ? { content } : { content, structuredContent: data }
+    const result = data === undefined ? { content } : { content, structuredContent: data }
+    const recorded = onSaid?.(text)
+    return recorded instanceof Promise ? recorded.then(() => result) : result
   }
   const wantsPieces = call.metadata['progressToken'] !== undefined
   const outcome = speak(service, who, prompt, call, wantsPieces ? (piece) => {

@@ -15,6 +15,7 @@ import type { Answer } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
 import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 import type { ProblemText } from './reply.ts'
@@ -23,7 +24,9 @@ import type { ProblemText } from './reply.ts'
 export class QueryRun implements Source, CallChannel {
   readonly protocol = 'http'
   readonly sessionId: string
-  readonly history: readonly ChatMessage[] | undefined
+  history: readonly ChatMessage[] | undefined
+  /** The conversation as it was before. */
+  #known: readonly ChatMessage[] | undefined
   readonly #service: Service
   readonly #who: Agent | Group
   readonly #query: Query
@@ -31,15 +34,12 @@ export class QueryRun implements Source, CallChannel {
   readonly #call: LiveCall
 
   constructor(service: Service, who: Agent | Group, query: Query, exchange: Exchange) {
-    const { conversations } = service
-    const owner = exchange.origin.principal.id
-    const kept = query.sessionId === undefined ? undefined : conversations.history(owner, query.sessionId)
     this.#service = service
     this.#who = who
     this.#query = query
     this.#exchange = exchange
-    this.sessionId = query.sessionId ?? conversations.makeId()
-    this.history = query.history ?? kept
+    this.sessionId = query.sessionId ?? service.conversations.makeId()
+    this.history = query.history
     this.#call = new LiveCall(exchange.origin, this)
   }
 
@@ -50,8 +50,18 @@ export class QueryRun implements Source, CallChannel {
     this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
   }
 
+  /** Learns what was said before. To be called, and waited for, before one of the next two. */
+  recall(): MaybePromise<void> {
+    const { sessionId } = this.#query
+    if (sessionId === undefined) return undefined
+    const known = this.#service.conversations.history(this.#call.principal.id, sessionId)
+    if (!(known instanceof Promise)) return this.#remember(known)
+    this.#exchange.origin.onGone(() => this.#leave())
+    return known.then((messages) => this.#remember(messages))
+  }
+
   /** The whole reply at once. */
-  reply(): Reply | Promise<Reply> {
+  reply(): MaybePromise<Reply> {
     const outcome = answer(this.#service, this.#who, this.#query.query, this.#call)
     if (!(outcome instanceof Promise)) return this.#finished(outcome)
     this.#exchange.origin.onGone(() => this.#leave())
@@ -65,23 +75,27 @@ export class QueryRun implements Source, CallChannel {
     let count = 0
     const send = (event: string, data: string): boolean =>
       sink.write(formatEvent(data, event, String(++count)))
-    const finish = (outcome: Answer): void => {
-      const wrong = this.#problem(outcome)
-      if (wrong === undefined) send('done', this.#encode(outcome))
-      else send('error', wrong.text)
+    const end = (event: string, data: string): void => {
+      send(event, data)
       sink.end()
     }
+    const finish = (outcome: Answer): MaybePromise<void> => {
+      const wrong = this.#problem(outcome)
+      if (wrong !== undefined) return end('error', wrong.text)
+      const done = this.#encode(outcome)
+      const recorded = this.#record(outcome)
+      return recorded instanceof Promise ? recorded.then(() => end('done', done)) : end('done', done)
+    }
     const failed = (error: unknown): void => {
-      send('error', faultText(this.#service, error, this.#call.requestId).text)
-      sink.end()
+      end('error', faultText(this.#service, error, this.#call.requestId).text)
     }
     try {
       const outcome = answer(this.#service, this.#who, this.#query.query, this.#call, (piece) => {
         if (piece.type !== 'text') return undefined
         return send('delta', `{"text":${JSON.stringify(piece.text)}}`) ? undefined : sink.ready()
       })
-      if (outcome instanceof Promise) outcome.then(finish).catch(failed)
-      else finish(outcome)
+      const over = outcome instanceof Promise ? outcome.then(finish) : finish(outcome)
+      if (over instanceof Promise) over.catch(failed)
     } catch (error) {
       failed(error)
     }
@@ -93,10 +107,17 @@ export class QueryRun implements Source, CallChannel {
     if (!this.#call.over) this.#call.cancel(new Fault('cancelled', 'The client has left'))
   }
 
-  #finished(outcome: Answer): Reply {
+  #remember(known: readonly ChatMessage[]): void {
+    this.#known = known
+    this.history ??= known
+  }
+
+  #finished(outcome: Answer): MaybePromise<Reply> {
     const wrong = this.#problem(outcome)
     if (wrong !== undefined) return problemTextReply(wrong)
-    return { status: 200, type: JSON_TYPE, body: this.#encode(outcome) }
+    const reply = { status: 200, type: JSON_TYPE, body: this.#encode(outcome) }
+    const recorded = this.#record(outcome)
+    return recorded instanceof Promise ? recorded.then(() => reply) : reply
   }
 
   /** An agent that says itself that it failed, or that it will not. */
@@ -107,7 +128,7 @@ export class QueryRun implements Source, CallChannel {
     return problemText(status, detail, this.#call.requestId, { state, agent: this.#who.name })
   }
 
-  /** The reply as JSON text; what was said becomes part of the conversation. */
+  /** The reply as JSON text. */
   #encode(outcome: Answer): string {
     const { text, content, data, state, results } = outcome
     const { query } = this.#query
@@ -129,8 +150,14 @@ export class QueryRun implements Source, CallChannel {
     if (reply.length > maxResultBytes) {
       throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
     }
-    const said: readonly ChatMessage[] = [{ role: 'user', content: query }, { role: 'assistant', content: text }]
-    this.#service.conversations.record(this.#call.principal.id, this.sessionId, said)
     return reply
+  }
+
+  /** What was said becomes part of the conversation. */
+  #record({ text }: Answer): MaybePromise<void> {
+    const { query } = this.#query
+    return this.#service.conversations.record(this.#call.principal.id, this.sessionId, [
+      { role: 'user', content: query }, { role: 'assistant', content: text },
+    ], this.#known)
   }
 }
