@@ -34,7 +34,7 @@ const rules: readonly Rule[] = [...keyRules, ...versionRules, ...timeRules, ...l
 /**
  * Tries every rule of `Store` on what `make` makes. Where that is shared, `make` is called again for each
  * further connection to the same state, and each rule tried across two. Other data in the store is left
- * alone; what is written expires within a minute, at most 34 MiB at one time. What was made is closed.
+ * alone; what is written expires within a minute, about 20 MiB at most. What was made is closed.
  *
  * Rejects where `make` fails, and with `TypeError` for an option or a rule that there is not.
  */

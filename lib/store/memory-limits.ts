@@ -48,7 +48,11 @@ export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
     if (!Object.hasOwn(defaults, name)) {
       throw new TypeError(`memoryStore has no option '${name}'; it takes ${Object.keys(defaults).join(', ')}`)
     }
-    if (value === undefined || name === 'isShared') continue
+    if (value === undefined) continue
+    if (name === 'isShared') {
+      if (typeof value === 'boolean') continue
+      throw new TypeError(`isShared is ${String(value)}; write true or false`)
+    }
     const isWhole = value === Infinity || Number.isSafeInteger(value)
     if (!isWhole || Number(value) < 1) {
       throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity`)

@@ -124,8 +124,8 @@ export class MemoryTopics {
   #keep(topic: Topic, event: KeptEvent, events: number): void {
     topic.kept.add(event)
     this.#shares.change(topic.share, 1, event.bytes)
-    while (topic.share.count > events) this.#drop(topic)
     this.#age(topic)
+    while (topic.share.count > events) this.#drop(topic)
     while (this.#shares.isOver) {
       const largest = this.#shares.largest!
       // What was said just now stays: it is the only one of its topic, or not the oldest.
@@ -156,10 +156,9 @@ export class MemoryTopics {
   /** Another event of the topic is the oldest now, or there is none any more. */
   #age(topic: Topic): void {
     topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
-    const isListed = topic.expiryPlace !== NO_PLACE
-    if (topic.share.count === 0) this.#expiring.remove(topic)
-    else if (isListed) this.#expiring.moved(topic)
-    else this.#expiring.add(topic)
+    if (topic.expiryPlace === NO_PLACE) this.#expiring.add(topic)
+    else if (topic.share.count > 0) this.#expiring.moved(topic)
+    else this.#expiring.remove(topic)
   }
 
   /** A topic that nobody follows waits among the quiet ones; one of which nothing is left is forgotten. */

@@ -20,6 +20,67 @@ test('a store that answers later, over connections that close, keeps every rule'
   assert.deepEqual(failed, [])
 })
 
+test('a store that is far away, and tells of events late, keeps every rule', async () => {
+  const { failed } = await quietly(() => checkStore(distant(), { maxValueBytes }))
+  assert.deepEqual(failed, [])
+})
+
+/** Connections to one memory on which requests, answers and events each take their time, in order. */
+function distant(): () => Promise<Store> {
+  const memory = memoryStore({ isShared: true, maxValueBytes })
+  return async () => {
+    const send = delayed()
+    const receive = delayed()
+    const ask = <T>(work: () => T): Promise<T> => new Promise((resolve, reject) => send(() => {
+      try {
+        const answer = work()
+        receive(() => resolve(answer))
+      } catch (error) {
+        receive(() => reject(error))
+      }
+    }))
+    let isOpen = true
+    return {
+      isShared: true,
+      read: (place) => ask(() => memory.read(place)),
+      write: (...kept) => ask(() => memory.write(...kept)),
+      remove: (...place) => ask(() => memory.remove(...place)),
+      list: (...wanted) => ask(() => memory.list(...wanted)),
+      publish: (...said) => ask(() => memory.publish(...said)),
+      follow: async (topic, from, listener) => {
+        let isHere = true
+        const leave = await ask(() => memory.follow(topic, from, (text) => receive(() => {
+          if (isHere && isOpen) listener(text)
+        })))
+        return () => {
+          isHere = false
+          leave()
+        }
+      },
+      close: () => { isOpen = false },
+    }
+  }
+}
+
+/** Does what it is given one after the other, some turns of the event loop later. */
+function delayed(): (work: () => void) => void {
+  const waiting: (() => void)[] = []
+  return (work) => {
+    waiting.push(work)
+    if (waiting.length > 1) return
+    setTimeout(() => {
+      for (const one of waiting) {
+        try {
+          one()
+        } catch (error) {
+          process.emitWarning(String(error))
+        }
+      }
+      waiting.length = 0
+    }, 1)
+  }
+}
+
 /** What `checkStore` throws in a listener on purpose is a warning of the process. */
 async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const { emitWarning } = process
@@ -550,7 +611,7 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
   }],
 ]
 
-test('every rule finds each of the mistakes that it is there for', async (t) => {
+test('every rule finds each of the mistakes that it is there for', async () => {
   const { passed: rules } = await quietly(() => checkStore(connections((store) => store), { maxValueBytes }))
   assert.deepEqual(table.map(([rule]) => rule).toSorted(), rules.toSorted())
   const mistakes = table.flatMap(([rule, spoils]) =>
@@ -562,7 +623,6 @@ test('every rule finds each of the mistakes that it is there for', async (t) => 
         const options = { maxValueBytes, timeoutMs: 1_000, only: [rule] }
         const { passed, failed } = await checkStore(connections(spoil), options)
         assert.deepEqual([passed, failed.map((one) => one.rule)], [[], [rule]], `${rule}: ${what}`)
-        t.diagnostic(`${what}: ${failed[0]!.why}`)
       }))
     }
   })

@@ -232,5 +232,7 @@ test('an option that there is not, or a limit that is none, is refused by name',
       name: 'RangeError', message: `maxBytes is ${String(wrong)}; write a whole number above zero, or Infinity`,
     })
   }
-  memoryStore({ maxEntries: Infinity, maxBytes: undefined })
+  const shared: object = { isShared: 'no' }
+  assert.throws(() => memoryStore(shared), { name: 'TypeError', message: 'isShared is no; write true or false' })
+  memoryStore({ maxEntries: Infinity, maxBytes: undefined, isShared: undefined })
 })

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { a2aEndpoints } from '../../lib/a2a/door.ts'
+import { anonymous } from '../../lib/core/principal.ts'
 import { memoryStore } from '../../lib/index.ts'
+import { queryEndpoints } from '../../lib/rest/routes.ts'
+import { createService } from '../../lib/server.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import type { Call, LogLevel, MemoryStore, ServerOptions, Store, TriportServer } from '../../lib/index.ts'
+import type { Endpoint, Exchange } from '../../lib/http/exchange.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 
 /** A connection that answers later to a memory that others share. */
@@ -23,7 +28,9 @@ const memories = [
   async (prompt: string, call: Call): Promise<string> => [...call.history, { content: prompt }].at(0)!.content,
 ]
 
-function agentOn(store: Store, run: (typeof memories)[number], options: Partial<ServerOptions> = {}): ServerOptions {
+function agentOn(
+  store: Store, run: (typeof memories)[number], options: Partial<ServerOptions> = {},
+): ServerOptions {
   return { agents: [{ name: 'Memory', run }], protocol: 'all', store, ...options }
 }
 
@@ -68,7 +75,7 @@ test('a conversation goes on in every process and through every door', async (t)
   }
 })
 
-test('a conversation that was begun by the server is there for others before the client knows its id', async (t) => {
+test('a conversation that the server began is there for others before the client knows its id', async (t) => {
   const memory = memoryStore({ isShared: true })
   const [one, other] = [1, 2].map(() => serve(t, agentOn(connect(memory), memories[0]!)))
   const { session_id: id } = await jsonOf(await ways.whole(one!, 'one'))
@@ -105,10 +112,46 @@ test('while a conversation cannot be kept, answers are given, with one warning',
   ])
 })
 
-test('with a store of its own nothing is kept as text, and no door waits for it', async (t) => {
+/** A request as a door sees it. */
+function exchangeOf(body: object): Exchange {
+  const origin = {
+    requestId: 'r', principal: anonymous, headers: new Map(), header: () => undefined, onGone: () => {},
+  }
+  return {
+    method: 'POST', path: '/', query: '', params: new Map(), body: JSON.stringify(body), origin,
+    baseUrl: 'http://triport.test', baseUrlIsTrusted: true, header: () => undefined,
+    head: { accept: '*/*' } as unknown as Exchange['head'],
+  }
+}
+
+test('with a store of its own a door answers at once, and writes nothing down but the answer', (t) => {
+  const { service } = createService(agentOn(memoryStore(), memories[0]!))
+  const isFor = (path: string) => (endpoint: Endpoint): boolean =>
+    endpoint.path === path && endpoint.methods.includes('POST')
+  const ask = queryEndpoints(service, undefined).find(isFor('/'))!
+  const send = a2aEndpoints(service, { isKeyed: () => false }).find(isFor('/a2a'))!
+  const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
+  const requests = [
+    [ask, exchangeOf({ query: 'hi' })], [ask, exchangeOf({ query: 'hi', session_id: ID })],
+    [ask, exchangeOf({ query: 'hi', session_id: ID })],
+    [send, exchangeOf({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })],
+  ] as const
+  const counts = requests.map(([endpoint, exchange]) => {
+    const stringify = t.mock.method(JSON, 'stringify')
+    const reply = endpoint.handle(exchange)
+    stringify.mock.restore()
+    assert.ok(!(reply instanceof Promise) && reply.status === 200)
+    return stringify.mock.callCount()
+  })
+  // The reply is one; in A2A the ids and the text are written one by one.
+  assert.deepEqual(counts, [1, 1, 1, 3])
+})
+
+test('with a store of its own a server never asks it for a conversation', async (t) => {
   const memory = memoryStore()
   const fail = (): never => assert.fail('the store was asked')
-  const server = serve(t, agentOn({ ...memory, read: fail, write: fail, publish: fail, follow: fail }, memories[0]!))
+  const store = { ...memory, read: fail, write: fail, publish: fail, follow: fail }
+  const server = serve(t, agentOn(store, memories[0]!))
   for (const way of Object.values(ways)) {
     const id = `own-${crypto.randomUUID()}`
     assert.equal(await answerOf(await way(server, 'one', id)), 'one')
@@ -127,7 +170,8 @@ test('a client that leaves while its conversation is read gets no run', async (t
     }, () => `${++runs}`))
     const leaving = new AbortController()
     const fetch = server.fetch.bind(server)
-    const impatient = { ...server, fetch: (one: Request) => fetch(new Request(one, { signal: leaving.signal })) }
+    const { signal } = leaving
+    const impatient = { ...server, fetch: (one: Request) => fetch(new Request(one, { signal })) }
     const answer = way(impatient, 'one', ID).catch(() => undefined)
     while (go === undefined) await new Promise((resolve) => setImmediate(resolve))
     leaving.abort()

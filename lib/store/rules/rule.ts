@@ -58,6 +58,7 @@ export class Trial {
     this.waitingFor = before
   }
 
+  /** Waits until the other connection reads nothing there. */
   async untilGone(place: StoreKey): Promise<void> {
     await this.until('an entry to expire', async () => await this.other.read(place) === undefined)
   }
