@@ -14,7 +14,7 @@ import { launch } from './launch.ts'
 import { serveStdio } from './stdio.ts'
 import type { Subject, ToolLike } from './core/subject.ts'
 import type { LaunchOptions } from './launch.ts'
-import type { ProtocolName } from './server.ts'
+import type { ProtocolName } from './options.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 const VERSION = '0.1.0'

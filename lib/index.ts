@@ -1,4 +1,7 @@
-/** The public face of triport. What is not named here is the house's own. */
+/**
+ * The public face of triport. What is not named here is the house's own; how that is built is in the chapter
+ * "Inside" of the README.
+ */
 export { createServer } from './server.ts'
 export { launch } from './launch.ts'
 export { serveStdio } from './stdio.ts'
@@ -13,7 +16,8 @@ export { compile } from './schema/compile.ts'
 export { checkStore } from './store/check.ts'
 export { memoryStore } from './store/memory.ts'
 
-export type { Address, ProtocolChoice, ProtocolName, ServerOptions, TriportServer } from './server.ts'
+export type { ProtocolChoice, ProtocolName } from './options.ts'
+export type { Address, ServerOptions, ServerStatus, TriportServer } from './server.ts'
 export type { Launched, LaunchOptions } from './launch.ts'
 export type { StdioOptions } from './stdio.ts'
 export type { McpOptions } from './mcp/context.ts'
@@ -21,10 +25,12 @@ export type {
   Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
 } from './core/agent.ts'
 export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
-export type { ArtifactInput, Call, ClientInfo, Protocol, Trace } from './core/call.ts'
+export type { ArtifactInput } from './core/artifact.ts'
+export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
 export type {
   Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
 } from './core/question.ts'
+export type { CallInfo } from './core/call-observer.ts'
 export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'
 export type {
   Completer, Completers, CompletionContext, CompletionInput, CompletionOutput,
@@ -52,10 +58,15 @@ export type { Entry, Keep, MaybePromise, Store, StoreKey } from './core/store.ts
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
-export type { Tool, ToolAnnotations, ToolDefinition, ToolResult, ToolResultInput } from './core/tool.ts'
-export type { ApiKey, Authorization, AuthRequest, NamedKey, TokenInfo, Verify } from './http/auth.ts'
+export type {
+  Tool, ToolAnnotations, ToolArguments, ToolDefinition, ToolOutput, ToolResult, ToolResultInput,
+} from './core/tool.ts'
+export type { ApiKey, Authorization, AuthRequest, Verify } from './http/auth.ts'
+export type { NamedKey } from './http/keys.ts'
+export type { TokenInfo } from './http/principal.ts'
+export type { RateLimit } from './http/rate.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
-export type { Infer } from './schema/infer.ts'
+export type { Infer, InferGiven } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
 export type { CheckOptions, StoreReport } from './store/check.ts'
 export type { MemoryStore } from './store/memory.ts'

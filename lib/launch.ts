@@ -2,9 +2,11 @@
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
 import { sortOut } from './core/subject.ts'
-import { createServer, defaultPort } from './server.ts'
+import { defaultPort } from './options.ts'
+import { createServer } from './server.ts'
 import type { Offer, Subject } from './core/subject.ts'
-import type { Address, ProtocolName, ServerOptions, TriportServer } from './server.ts'
+import type { ProtocolName } from './options.ts'
+import type { Address, ServerOptions, TriportServer } from './server.ts'
 
 /** What `launch` takes besides what is served. */
 export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {

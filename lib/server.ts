@@ -10,7 +10,7 @@ import { Fault } from './core/fault.ts'
 import { quietly, stderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
-import { Tasks } from './core/task.ts'
+import { Tasks } from './core/tasks.ts'
 import { Workload } from './core/workload.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { BodyBudget } from './http/body.ts'
@@ -18,6 +18,7 @@ import { createFetch } from './http/fetch.ts'
 import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
+import { createRateLimits } from './http/rate.ts'
 import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
@@ -26,6 +27,8 @@ import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
+import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './options.ts'
+import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Log } from './core/log.ts'
 import type { Service } from './core/service.ts'
@@ -34,14 +37,10 @@ import type { Offer } from './core/subject.ts'
 import type { ApiKey, Authenticate, Authorization } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
 import type { Handler } from './http/listener.ts'
+import type { RateLimit } from './http/rate.ts'
 import type { McpOptions } from './mcp/context.ts'
+import type { ProtocolChoice, ProtocolName } from './options.ts'
 import type { Seal } from './wire/seal.ts'
-
-/** A door of the server. */
-export type ProtocolName = 'http' | 'mcp' | 'a2a'
-
-/** Which doors are open. */
-export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
 
 /** What `createServer` takes, besides every limit of `Limits`. */
 export interface ServerOptions extends Offer, Partial<Limits> {
@@ -60,20 +59,34 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly insecure?: boolean | undefined
   /** Where clients reach this server, when that is not where it listens. */
   readonly publicUrl?: string | URL | undefined
-  /** Believes `X-Forwarded-Host` and `X-Forwarded-Proto`. Only behind a proxy that sets them. */
-  readonly trustProxy?: boolean | undefined
+  /**
+   * How many proxies stand before this server; `true` is one. That many are believed in `X-Forwarded-Host`,
+   * `X-Forwarded-Proto` and `X-Forwarded-For`, counted from the end, where each adds what it saw. Only
+   * behind proxies that set all three: otherwise clients do.
+   */
+  readonly trustProxy?: boolean | number | undefined
   /** Prefix of every path: `/assistant`. */
   readonly mountPath?: string | undefined
   /** A further path for queries: `/ask`. */
   readonly path?: string | undefined
-  /** Origins of pages that may call and read, or `*`. Left out: none but loopback and its own may call. */
+  /**
+   * Origins of pages that may call and read, or `*`. Left out: pages of this machine may, where the server
+   * is on a loopback address; elsewhere none may read.
+   */
   readonly cors?: string | readonly string[] | undefined
   /** Names that this server is reached by; others get 403. `*` lifts the check. */
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call. */
   readonly allowedOrigins?: readonly string[] | undefined
+  /**
+   * How often one principal, or one address where nobody needs a key, may call. Counted in this process.
+   * Behind a proxy set `trustProxy`, or all callers are one. Left out: no limit.
+   */
+  readonly rateLimit?: RateLimit | undefined
   /** Takes every line of log. Left out: warnings and errors go to standard error. `false`: none. */
   readonly log?: Log | false | undefined
+  /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
+  readonly onCall?: OnCall | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
   /** What only the MCP door needs to know. */
@@ -90,6 +103,20 @@ export interface ServerOptions extends Offer, Partial<Limits> {
 /** Where a server listens. */
 export interface Address { readonly url: string; readonly host: string; readonly port: number }
 
+/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
+export interface ServerStatus {
+  /** `abandoned` ones have lost their place: their time was over long ago, and they have not ended. */
+  readonly calls: { readonly running: number; readonly abandoned: number }
+  /** Response streams, and what their readers have not taken yet. */
+  readonly streams: { readonly open: number; readonly queuedBytes: number }
+  /** Request bodies that are being read. */
+  readonly bodies: { readonly bytes: number }
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
+  readonly mcp: { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number } | undefined
+}
+
 /** A server, made and not yet listening. */
 export interface TriportServer {
   readonly name: string
@@ -101,6 +128,8 @@ export interface TriportServer {
   readonly catalog: Catalog
   /** Opens a socket. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1. */
   listen(port?: number, host?: string): Promise<Address>
+  /** What it is doing and holding now. */
+  status(): ServerStatus
   /** For a server of your own: `http.createServer(server.handler)`, or inside Express and Fastify. */
   readonly handler: Handler
   /** The same without a socket. */
@@ -108,8 +137,6 @@ export interface TriportServer {
   /** Drains, ends streams, closes sockets, within `graceMs` and a second. Again, it changes nothing. */
   close(): Promise<void>
 }
-
-const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 
 /** What cancelled runs get to say good-bye. */
 const FAREWELL_MS = 1_000
@@ -131,9 +158,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   if (things.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
-  const { maxTasks, maxTasksBytes } = limits
-  const store = options.store
-    ?? memoryStore({ maxEntries: maxTasks, maxBytes: maxTasksBytes, maxValueBytes: maxTasksBytes })
+  const store = options.store ?? memoryStore()
   const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
   const service: Service = {
     name,
@@ -144,11 +169,12 @@ export function createService(options: ServerOptions): { readonly service: Servi
     log,
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
+    onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
-    tasks: new Tasks(limits, store),
+    tasks: new Tasks(limits, store, log),
     store,
   }
-  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)) }
+  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined), name) }
 }
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
@@ -162,7 +188,7 @@ export function createServer(options: ServerOptions): TriportServer {
 
   const { apiKey, auth } = options
   let authenticate: Authenticate | undefined = apiKey === undefined && auth === undefined
-    ? undefined : createAuthenticate(apiKey, auth)
+    ? undefined : createAuthenticate({ apiKey, auth, limits })
   let generatedKey: string | undefined
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
@@ -178,13 +204,14 @@ export function createServer(options: ServerOptions): TriportServer {
   ]
   const streams = new Streams(limits)
   const budget = new BodyBudget(limits.maxBodiesBytes)
-  const { allowedHosts, allowedOrigins, cors } = options
+  const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
     name, limits, budget, log, anonymous, mountPath, publicUrl,
-    router: createRouteTable(endpoints),
+    router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
     authenticate: () => authenticate,
-    trustProxy: options.trustProxy ?? false,
+    proxies: proxiesOf(options.trustProxy),
+    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
     isDraining: () => isDraining,
   })
   const listener = createListener({ gate, streams, budget, limits, log })
@@ -196,13 +223,25 @@ export function createServer(options: ServerOptions): TriportServer {
     if (isDraining) throw new Error('This server is closed; make a new one')
     if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
-      authenticate = createAuthenticate(generatedKey)
+      authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     const bound = await listener.listen(port, host)
     const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
     const reachable = bound.address === '0.0.0.0' || bound.address === '::' ? '127.0.0.1' : shown
     return { url: `http://${reachable}:${bound.port}${mountPath}`, host, port: bound.port }
+  }
+
+  function status(): ServerStatus {
+    const { conversations, tasks, workload } = service
+    return {
+      calls: { running: workload.running, abandoned: workload.abandoned },
+      streams: { open: streams.count, queuedBytes: streams.queued },
+      bodies: { bytes: budget.held },
+      conversations: { count: conversations.count, bytes: conversations.bytes },
+      tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
+      mcp: mcp?.status(),
+    }
   }
 
   let closing: Promise<void> | undefined
@@ -230,39 +269,8 @@ export function createServer(options: ServerOptions): TriportServer {
     catalog,
     listen,
     handler: listener.handler,
+    status,
     fetch: createFetch({ gate, streams, budget, limits, log }),
     close: () => closing ??= shut(),
   }
-}
-
-/** The port of a server that is told none. */
-export function defaultPort(protocols: readonly ProtocolName[]): number {
-  return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
-}
-
-function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
-  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
-    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
-  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
-  if (unknown !== undefined || wanted.length === 0) {
-    const wrong = show(unknown ?? choice)
-    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
-  }
-  return ALL.filter((one) => wanted.includes(one))
-}
-
-function pathOf(option: string, path: string | undefined): string | undefined {
-  if (path === undefined || path === '' || path === '/') return undefined
-  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
-  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
-}
-
-function urlOf(publicUrl: string | URL | undefined): URL | undefined {
-  if (publicUrl === undefined) return undefined
-  const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    const wrong = show(String(publicUrl))
-    throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
-  }
-  return url
 }

@@ -25,13 +25,13 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['assistant', { values: ['core'], types: [] }],
 ])
 
-/** The one file of which doors take values from http/, and the one of which http/ does from core/. */
+/** The one file of which doors take values from http/, and the two of which http/ does from core/. */
 const DEFERRED_STREAM = 'lib/http/deferred-stream.ts'
-const CLOCK = 'lib/core/clock.ts'
+const LEAVES: readonly string[] = ['lib/core/clock.ts', 'lib/core/thenable.ts']
 /** Those of core/ that store/ takes values of: they know nothing of what is served. */
-const FOR_STORES: ReadonlySet<string> = new Set([
+const FOR_STORES: readonly string[] = [
   'lib/core/fault.ts', 'lib/core/queue.ts', 'lib/core/ranking.ts', 'lib/core/shares.ts', 'lib/core/store.ts',
-])
+]
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */
 const MAY_CALL_OUT = 'lib/a2a/push.ts'
@@ -89,8 +89,8 @@ function objection(path: string, { target, isType }: Import): string | undefined
   const other = roomOf(to) ?? ''
   if (reach.values.includes(other) || (isType && reach.types.includes(other))) return undefined
   if (to === DEFERRED_STREAM && reach === door) return undefined
-  if (to === CLOCK && room === 'http') return undefined
-  if (FOR_STORES.has(to) && room === 'store') return undefined
+  if (LEAVES.includes(to) && room === 'http') return undefined
+  if (FOR_STORES.includes(to) && room === 'store') return undefined
   if (other === '') return `${path} (${room}/) imports ${to}, which is above it`
   return `${path} (${room}/) imports ${reach.types.includes(other) ? 'a value of ' : ''}${other}/`
 }

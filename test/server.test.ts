@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
-import { createServer, defineTool, memoryStore } from '../lib/index.ts'
-import { defaultPort } from '../lib/server.ts'
+import { createServer, defineTool, Fault, memoryStore } from '../lib/index.ts'
+import { defaultPort } from '../lib/options.ts'
 import { echo, jsonOf, listen, request, serve } from './fixtures/client.ts'
 import type { ProtocolName, ServerOptions } from '../lib/index.ts'
 
@@ -27,6 +27,9 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [{ agents: [echo], publicUrl: 'agents.example' }, /publicUrl is "agents.example"; write an address/],
   [{ agents: [echo], publicUrl: 'ftp://agents.example' }, /publicUrl is "ftp:/],
   [{ agents: [echo], publicUrl: 'https://agents.example?a=b' }, /publicUrl is "https:/],
+  [{ agents: [echo], trustProxy: -1 }, /trustProxy is -1; write true, or how many proxies there are/],
+  [{ agents: [echo], trustProxy: '1' }, /trustProxy is "1"/],
+  [{ agents: [echo], trustProxy: 0.5 }, /trustProxy is 0.5/],
   [{ agents: [echo], apiKey: '' }, /The API key 1 is empty/],
   [{ agents: [echo], cors: 'app.example' }, /'app.example' is no origin/],
   [{ agents: [echo], allowedHosts: ['http://a'] }, /allowedHosts has 'http:\/\/a'/],
@@ -171,4 +174,124 @@ test('a store that must be closed is closed with the server', async () => {
   const store = { ...memoryStore(), close: () => { isClosed = true } }
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
+})
+
+test('what a server is doing and holding can be read at any moment', async () => {
+  let release: (text: string) => void = () => {}
+  const slow = { name: 'Slow', run: () => new Promise<string>((resolve) => { release = resolve }) }
+  const server = createServer({ agents: [slow], protocol: 'all' })
+  const asking = server.fetch(new Request('http://localhost/', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"hi"}',
+  }))
+  while (server.status().calls.running === 0) await new Promise(setImmediate)
+  assert.deepEqual(server.status().mcp, { sessions: 0, subscribers: 0, replayBytes: 0 })
+  release('done')
+  await asking
+  const { calls, conversations, tasks, streams, bodies } = server.status()
+  assert.deepEqual([calls, conversations.count, streams, bodies], [
+    { running: 0, abandoned: 0 }, 1, { open: 0, queuedBytes: 0 }, { bytes: 0 },
+  ])
+  assert.deepEqual(tasks, { running: 0, finished: 0, bytes: 0 })
+  await server.close()
+})
+
+test('onCall hears of each call once, and a listener that throws hurts nobody', async () => {
+  const heard: unknown[] = []
+  const server = createServer({
+    agents: [echo], protocol: 'http', log: false,
+    onCall({ kind, name, protocol, outcome }) {
+      heard.push([kind, name, protocol, outcome])
+      throw new Error('broken')
+    },
+  })
+  const response = await server.fetch(new Request('http://localhost/', {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"hi"}',
+  }))
+  assert.equal(response.status, 200)
+  assert.deepEqual(heard, [['agent', 'Echo', 'http', 'ok']])
+})
+
+test('a name that only a proxy passes on becomes no address that caches tell others', async (t) => {
+  const allowedHosts = ['good.example']
+  const { url } = await listen(t, { agents: [echo], protocol: 'all', trustProxy: true, allowedHosts })
+  const card = async (name: string): Promise<Response> =>
+    fetch(`${url}/.well-known/agent-card.json`, { headers: { 'x-forwarded-host': name } })
+  const told = await card('evil.example')
+  assert.equal(told.headers.get('cache-control'), 'private, no-cache')
+  assert.match(String(told.headers.get('vary')), /Host/)
+  const listed = await card('good.example')
+  assert.equal(listed.headers.get('cache-control'), 'public, max-age=300')
+  assert.equal((await jsonOf(listed))['url'], 'http://good.example/a2a')
+  for (const name of ['[::', 'a:99999', ',,,', 'x@y', 'a'.repeat(4_000)]) {
+    for (const path of ['/.well-known/agent-card.json', '/openapi.json', '/sse', '/']) {
+      const headers = { 'x-forwarded-host': name, 'x-forwarded-proto': name, 'accept': '*/*' }
+      const response = await fetch(`${url}${path}`, { method: path === '/sse' ? 'HEAD' : 'GET', headers })
+      assert.equal(response.status, 200, `${path} ${name.slice(0, 20)}`)
+      await response.body?.cancel()
+    }
+  }
+})
+
+/** What an author can attach to a fault. */
+const details: readonly (() => unknown)[] = [
+  () => ({ scopes: 'orders:write' }),
+  () => ({ scopes: [Symbol('a'), 7n, null, { toString() { throw new Error('no') } }] }),
+  () => ({ scopes: ['a", error="x', 'ä\r\nset-cookie: a=b'] }),
+  () => ({ get scopes() { throw new Error('no') } }),
+  () => ({ scopes: ['a'], toJSON() { throw new Error('no') } }),
+  () => { const detail: Record<string, unknown> = {}; return Object.assign(detail, { detail, n: 1n }) },
+  () => Object.create(null),
+  () => [Symbol('a')],
+  () => 'text',
+]
+
+test('what is attached to a fault keeps nobody from hearing of it', async (t) => {
+  for (const kind of ['forbidden', 'unauthenticated', 'busy', 'not-found', 'unsupported'] as const) {
+    for (const detail of details) {
+      const fail = (): never => { throw new Fault(kind, 'Not this time', detail()) }
+      const failLater = async (): Promise<never> => fail()
+      for (const run of [fail, failLater]) {
+        const server = serve(t, { name: '助手', agents: [{ name: 'A', run }], protocol: 'all' })
+        const message = { role: 'user', parts: [{ text: 'hi' }] }
+        const call = { jsonrpc: '2.0', id: 1 }
+        const asked = [
+          request('/', { query: 'hi' }),
+          request('/', { query: 'hi', stream: true }),
+          request('/a2a', { ...call, method: 'message/send', params: { message } }),
+          request('/mcp', {
+            ...call, method: 'tools/call', params: { name: 'execute_a_task', arguments: { prompt: 'hi' } },
+          }),
+        ]
+        for (const one of asked) {
+          const response = await server.fetch(one)
+          const row = `${kind} ${String(detail)} ${one.url} ${response.status}`
+          assert.match(await response.text(), /Not this time/, row)
+          assert.doesNotMatch(String(response.headers.get('www-authenticate')), /error="x"|cookie/, row)
+        }
+      }
+    }
+  }
+})
+
+/** What caches are told of an answer: to whom it was given decides, unless the answer says more. */
+const kept: readonly (readonly [path: string, method: string, told: string | null])[] = [
+  ['/agents', 'GET', 'private, no-cache'],
+  ['/agents', 'HEAD', 'private, no-cache'],
+  ['/agents/nobody', 'GET', 'private, no-cache'],
+  ['/nothing', 'GET', 'private, no-cache'],
+  ['/openapi.json', 'GET', 'private, no-cache'],
+  ['/health', 'GET', null],
+  ['/', 'POST', null],
+]
+
+test('no cache gives what a key was needed for to somebody without one', async (t) => {
+  for (const apiKey of ['k', undefined]) {
+    const server = serve(t, { agents: [echo], ...apiKey !== undefined && { apiKey } })
+    for (const [path, method, told] of kept) {
+      const body = method === 'POST' ? { query: 'hi' } : undefined
+      const { headers } = await server.fetch(request(path, body, { 'x-api-key': 'k' }, method))
+      const expected = apiKey === undefined && path !== '/openapi.json' ? null : told
+      assert.equal(headers.get('cache-control'), expected, `${apiKey} ${method} ${path}`)
+    }
+  }
 })

@@ -24,6 +24,8 @@ interface Card {
 
 /** A stranger can ask under any host name, so no more than this are kept. */
 const MAX_CARDS = 256
+/** Tags of an `If-None-Match` that are looked at. */
+const MAX_TAGS = 64
 const TEXT: readonly string[] = Object.freeze(['text/plain'])
 const chat: Skill = { id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }
 
@@ -106,7 +108,7 @@ function makeCard(profile: CardProfile, changedAt: number, baseUrlIsTrusted: boo
 function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
   const tags = exchange.header('if-none-match')
   if (tags !== undefined) {
-    const known = tags.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+    const known = tags.split(',', MAX_TAGS).map((tag) => tag.trim().replace(/^W\//, ''))
     return known.includes(etag) || known.includes('*')
   }
   const since = exchange.header('if-modified-since')

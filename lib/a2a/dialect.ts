@@ -5,6 +5,7 @@
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Fault } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 
@@ -24,13 +25,28 @@ export interface CardProfile {
   readonly isKeyed: boolean
 }
 
+/** Where the results of a method go that has more than one. */
+export interface ResultSink {
+  /** Takes the JSON text of one result. False: enough is waiting; whoever can wait awaits `ready()`. */
+  send(result: string): boolean
+  ready(): Promise<void>
+  /** Ends the stream; with what was thrown, where it ends in an error. */
+  end(thrown?: unknown): void
+}
+
 /**
- * One method of a dialect: parsed params in, the JSON text of the result out. Whatever is wrong is thrown
- * as a `Fault`. A result that is there at once is returned without a promise.
+ * Results that come one after the other. Begun exactly once; the returned function is called once when the
+ * reader has got everything or has left.
+ */
+export interface ResultStream { open(sink: ResultSink): (() => void) | undefined }
+
+/**
+ * One method of a dialect: parsed params in, the JSON text of the result out, or a stream of them. Whatever is
+ * wrong is thrown as a `Fault`. A result that is there at once is returned without a promise.
  */
 export type Method = (
   service: Service, who: Agent | Group, params: unknown, exchange: Exchange,
-) => string | Promise<string>
+) => MaybePromise<string | ResultStream>
 
 /** One way of spelling A2A. */
 export interface Dialect {

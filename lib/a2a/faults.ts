@@ -27,7 +27,9 @@ const codes: Readonly<Record<FaultKind, number>> = {
 /** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
 export function a2aError({ kind, detail }: Fault, said: string): RpcError {
   const code = codes[kind]
-  const more = isRecord(detail) ? detail : detail === undefined ? undefined : { data: detail }
+  // A defect shows nothing of itself.
+  const shown = kind === 'internal' ? undefined : detail
+  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
   const error = rpcError(code, said, more === undefined ? undefined : { ...more, detail: said })
   return code === UNSUPPORTED_OPERATION ? { ...error, message: 'This operation is not supported' } : error
 }

@@ -8,17 +8,19 @@ import { asFault, Fault, sentence } from '../core/fault.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseJson } from '../wire/json.ts'
 import {
-  decodeMessage, errorReply, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
-  refusalError, rpcError,
+  decodeMessage, errorReply, formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
+  PARSE_ERROR, refusalError, rpcError,
 } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
+import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { dialectOf, methodNames } from './dialects.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, ResultStream } from './dialect.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
@@ -42,7 +44,8 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
     return errorReply(message.id ?? null, rpcError(INVALID_REQUEST, why), 200)
   }
   if (message.kind === 'response') {
-    return errorReply(message.id, rpcError(INVALID_REQUEST, 'This is an answer; a request has a "method"'), 200)
+    const why = 'This is an answer; a request has a "method"'
+    return errorReply(message.id, rpcError(INVALID_REQUEST, why), 200)
   }
   // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
   const id = message.kind === 'request' ? message.id : null
@@ -54,39 +57,74 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
 }
 
 /** The answer with what `work` results in, and the one catch of a message. */
-function answered(
-  service: Service, exchange: Exchange, dialect: Dialect, id: Id, work: () => string | Promise<string>,
+export function answered(
+  service: Service, exchange: Exchange, dialect: Dialect, id: Id,
+  work: () => MaybePromise<string | ResultStream>,
 ): Reply | Promise<Reply> {
-  const { maxResultBytes } = service.limits
-  const done = (result: string): Reply => {
-    if (Buffer.byteLength(result) > maxResultBytes) {
-      throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
-    }
-    return { status: 200, type: JSON_TYPE, body: formatResult(id, result) }
+  const done = (result: string | ResultStream): Reply => {
+    if (typeof result !== 'string') return streamReply(service, exchange, dialect, id, result)
+    return { status: 200, type: JSON_TYPE, body: formatResult(id, bounded(service, result)) }
   }
   const failed = (error: unknown): Reply => faultReply(service, exchange.origin.requestId, dialect, id, error)
   try {
     const result = work()
-    return typeof result === 'string' ? done(result) : result.then(done).catch(failed)
+    return result instanceof Promise ? result.then(done).catch(failed) : done(result)
   } catch (error) {
     return failed(error)
   }
 }
 
-function faultReply(service: Service, requestId: string, dialect: Dialect, id: Id, error: unknown): Reply {
-  const fault = asFault(error)
+function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
+  if (Buffer.byteLength(result) <= maxResultBytes) return result
+  throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+}
+
+/** Results one by one, each in an envelope of its own. */
+function streamReply(
+  service: Service, { origin }: Exchange, dialect: Dialect, id: Id, results: ResultStream,
+): Reply {
+  return {
+    status: 200,
+    type: EVENT_STREAM,
+    body: {
+      open: (sink) => results.open({
+        send: (result) => sink.write(formatEvent(formatResult(id, result))),
+        ready: () => sink.ready(),
+        end(thrown) {
+          if (thrown !== undefined) {
+            const { error } = errorOf(service, origin.requestId, dialect, thrown)
+            sink.write(formatEvent(formatError(id, error)))
+          }
+          sink.end()
+        },
+      }),
+    },
+  }
+}
+
+function faultReply(service: Service, requestId: string, dialect: Dialect, id: Id, thrown: unknown): Reply {
+  const { fault, error } = errorOf(service, requestId, dialect, thrown)
+  const status = statuses.get(fault.kind) ?? 200
+  return errorReply(id, error, status, headersFor(status, service.name))
+}
+
+/** What was thrown, as an error of the dialect. */
+function errorOf(
+  service: Service, requestId: string, dialect: Dialect, thrown: unknown,
+): { readonly fault: Fault; readonly error: RpcError } {
+  const fault = asFault(thrown)
   // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.
-  if (fault !== error) {
-    service.log('error', 'A message could not be answered', { request: requestId, cause: error })
+  if (fault !== thrown) {
+    service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
   }
   const said = sentence(fault, requestId, service.exposeErrors)
-  const status = statuses.get(fault.kind) ?? 200
-  const headers = headersFor(status, service.name)
   try {
-    return errorReply(id, dialect.encodeFault(fault, said), status, headers)
+    const error = dialect.encodeFault(fault, said)
+    JSON.stringify(error)
+    return { fault, error }
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return errorReply(id, dialect.encodeFault(new Fault(fault.kind, fault.message), said), status, headers)
+    return { fault, error: dialect.encodeFault(new Fault(fault.kind, fault.message), said) }
   }
 }
 

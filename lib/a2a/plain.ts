@@ -8,17 +8,17 @@
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { a2aError } from './faults.ts'
-import { converse } from './message.ts'
+import { answerMessage } from './message.ts'
 import type { Content } from '../core/content.ts'
 import type { CardProfile, Dialect, Method } from './dialect.ts'
-import type { AgentMessage, UserMessage } from './message.ts'
+import type { AgentMessage, ClientMessage } from './message.ts'
 
 /** What a file is whose media type nobody told. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
 
 const send: Method = (service, who, params, exchange) => {
   const message = decodeSend(params, service.limits.maxNameBytes)
-  const reply = converse(service, who, message, exchange.origin)
+  const reply = answerMessage(service, who, message, exchange.origin)
   return reply instanceof Promise ? reply.then(encodeReply) : encodeReply(reply)
 }
 
@@ -40,7 +40,7 @@ function isPlain(params: unknown): boolean {
 }
 
 /** Reads the params of `message/send`. Throws `Fault('invalid')` that names a member and what it must be. */
-export function decodeSend(params: unknown, maxNameBytes: number): UserMessage {
+export function decodeSend(params: unknown, maxNameBytes: number): ClientMessage {
   if (!isRecord(params)) throw wrong('params', params === undefined ? 'is missing' : 'must be an object')
   const { message, metadata } = params
   if (!isRecord(message)) throw wrong('params.message', 'must be an object with "role" and "parts"')
@@ -113,10 +113,11 @@ function wrongPart(index: number, member: string, demand: string): Fault {
 }
 
 /** The result of `message/send`, as JSON text. */
-export function encodeReply({ id, contextId, content }: AgentMessage): string {
+export function encodeReply({ id, contextId, content, artifacts }: AgentMessage): string {
   // Parts must not be empty, and a client reads parts[0].text without looking.
-  let parts = content.length === 0 ? encodePart(text('')) : ''
-  for (const block of content) parts += parts === '' ? encodePart(block) : `,${encodePart(block)}`
+  const blocks = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap((one) => one.parts)]
+  let parts = blocks.length === 0 ? encodePart(text('')) : ''
+  for (const block of blocks) parts += parts === '' ? encodePart(block) : `,${encodePart(block)}`
   const context = JSON.stringify(contextId)
   return `{"message":{"role":"agent","parts":[${parts}],"messageId":"${id}","contextId":${context}}}`
 }

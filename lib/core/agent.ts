@@ -32,8 +32,6 @@ export interface AgentDefinition {
   readonly skills?: readonly Skill[]
   /** Milliseconds for one run; left out, the server's `agentTimeoutMs`. */
   readonly timeoutMs?: number
-  /** `message`: on A2A this agent answers with messages, never with tasks. */
-  readonly replies?: 'task' | 'message'
   /** Media types it reads and writes; left out, `text/plain`. */
   readonly inputModes?: readonly string[]
   readonly outputModes?: readonly string[]
@@ -96,7 +94,6 @@ export function defineAgent(definition: AgentLike): Agent {
   requireText(owner, 'description', definition.description)
   requireText(owner, 'version', definition.version)
   requireTimeout(owner, definition.timeoutMs)
-  checkReplies(owner, definition.replies)
   checkSkills(owner, definition.skills)
   return Object.freeze<Agent>({
     ...definition,
@@ -165,11 +162,6 @@ function idOf(owner: string, id: unknown, name: string): string {
     throw new TypeError(`${owner} has the id ${show(id)}: ${rule}${better}`)
   }
   return id
-}
-
-function checkReplies(owner: string, replies: unknown): void {
-  if (replies === undefined || replies === 'task' || replies === 'message') return
-  throw new TypeError(`${owner} has replies ${show(replies)}; write 'task' or 'message'`)
 }
 
 function checkSkills(owner: string, skills: unknown): void {

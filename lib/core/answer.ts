@@ -6,7 +6,9 @@
  */
 import { contentOf, isContent, isRecord, text } from './content.ts'
 import { Fault } from './fault.ts'
-import type { LiveCall } from './call.ts'
+import { isThenable } from './thenable.ts'
+import type { Artifact } from './artifact.ts'
+import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
 
 /** How an answer is meant. `input-required`: the agent wants to hear more before it can finish. */
@@ -41,6 +43,8 @@ export interface Answer {
   readonly data: unknown
   /** Each agent's part, where a group answered. */
   readonly results?: readonly AgentResult[]
+  /** What was given as artifacts where the channel has none; no part of `content`. */
+  readonly artifacts?: readonly Artifact[]
 }
 
 /** Takes each piece as it comes. A promise holds the agent back until the reader has caught up. */
@@ -199,11 +203,6 @@ function tooLarge(maxBytes: number): Fault {
 
 function mistake(sentence: string): Fault {
   return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
-}
-
-/** Whether a value has to be waited for. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

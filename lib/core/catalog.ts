@@ -2,6 +2,7 @@
  * The set of everything served, in stable order. It can change while the server runs; listeners are told
  * which list changed.
  */
+import { normalUri } from '../wire/uri-expand.ts'
 import { twins } from './agent.ts'
 import type { Agent, Group } from './agent.ts'
 import type { ServedKind } from './define.ts'
@@ -54,9 +55,9 @@ export class Catalog {
     return this.#tools.get(name)
   }
 
-  /** A fixed resource by its URI. */
+  /** A fixed resource by its URI, in whatever spelling. */
   resource(uri: string): Resource | undefined {
-    return this.#resources.get(uri)
+    return this.#resources.get(normalUri(uri))
   }
 
   /** A template by its own text. */
@@ -87,7 +88,7 @@ export class Catalog {
         this.#offerings.add('prompt')
         break
       case 'resource':
-        put(this.#resources, thing.uri, thing, `Two resources are '${thing.uri}'; change one of them`)
+        put(this.#resources, normalUri(thing.uri), thing, `Two resources are '${thing.uri}'; change one of them`)
         this.#offerings.add('resource')
         break
       case 'resource-template':
@@ -120,12 +121,12 @@ export class Catalog {
    * resource's its URI, a template's its own text.
    */
   remove(kind: ServedKind, name: string): boolean {
-    const gone = this.#shelf(kind).delete(name)
+    const gone = this.#collection(kind).delete(kind === 'resource' ? normalUri(name) : name)
     if (gone) this.#tell({ kind, name, change: 'removed' })
     return gone
   }
 
-  #shelf(kind: ServedKind): Map<string, Served> {
+  #collection(kind: ServedKind): Map<string, Served> {
     switch (kind) {
       case 'agent': return this.#agents
       case 'group': return this.#groups
@@ -155,9 +156,9 @@ export class Catalog {
   }
 }
 
-function put<T>(shelf: Map<string, T>, name: string, thing: T, taken: string): void {
-  if (shelf.has(name)) throw new TypeError(taken)
-  shelf.set(name, thing)
+function put<T>(collection: Map<string, T>, name: string, thing: T, taken: string): void {
+  if (collection.has(name)) throw new TypeError(taken)
+  collection.set(name, thing)
 }
 
 /** The name by which a thing is taken away again. */

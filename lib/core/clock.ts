@@ -12,11 +12,17 @@ export class Clock {
   #leftMs = Infinity
   #since = 0
   #onEnd: (() => void) | undefined
+  #isBackground = false
   #timer: NodeJS.Timeout | undefined
 
-  /** Calls `onEnd` once when the time has run out. `Infinity` never does. */
-  limit(ms: number, onEnd: () => void): void {
+  /**
+   * Calls `onEnd` once when the time has run out, in the place of an earlier limit. `Infinity` never does.
+   * `isBackground`: no reason for the process to live on.
+   */
+  limit(ms: number, onEnd: () => void, isBackground = false): void {
+    this.clear()
     this.#leftMs = ms
+    this.#isBackground = isBackground
     this.#onEnd = onEnd
     if (this.#waits === 0) this.#run()
   }
@@ -48,5 +54,6 @@ export class Clock {
       this.clear()
       onEnd?.()
     }, Math.max(0, this.#leftMs))
+    if (this.#isBackground) this.#timer.unref()
   }
 }

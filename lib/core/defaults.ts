@@ -23,7 +23,9 @@ export interface Limits {
   readonly headersTimeoutMs: number
   /** From the first byte of a request to the end of its body. */
   readonly bodyTimeoutMs: number
-  /** How often the two above are looked at. */
+  /** Finding out who calls, where a function of the operator's must be waited for; over it 503. */
+  readonly authTimeoutMs: number
+  /** How often the two timeouts of reading are looked at. */
   readonly checkIntervalMs: number
   /** An idle connection is kept this long: longer than the 60 s of common load balancers. */
   readonly keepAliveMs: number
@@ -96,6 +98,7 @@ export const defaults: Limits = Object.freeze({
   maxHeaderLines: 200,
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  authTimeoutMs: 10_000,
   checkIntervalMs: 2_000,
   keepAliveMs: 65_000,
   maxConnections: 12_000,

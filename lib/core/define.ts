@@ -2,6 +2,7 @@
  * What all definitions have in common: names, checks with a sentence that says what to write instead,
  * and the mark by which one kind is told from another.
  */
+import { isScope, isStrings } from '../wire/scope.ts'
 import { isRecord } from './content.ts'
 
 /** The kinds of things that are served; `server.catalog.remove` takes one of these words. */
@@ -72,8 +73,13 @@ export function requireTimeout(owner: string, value: unknown): void {
 /** Scopes as a frozen list, or a `TypeError`. Left out: none. */
 export function scopesOf(owner: string, scopes: unknown): readonly string[] {
   const list: unknown = scopes ?? []
-  if (Array.isArray(list) && list.every((scope) => typeof scope === 'string')) return Object.freeze([...list])
-  throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
+  if (!isStrings(list)) {
+    throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
+  }
+  const odd = list.find((scope) => !isScope(scope))
+  if (odd === undefined) return Object.freeze([...list])
+  const remedy = 'write one name for each string: visible ASCII without spaces, quotes and backslashes'
+  throw new TypeError(`${owner} has the scope ${show(odd)}; ${remedy}`)
 }
 
 /** A value in an error message: short, and never a whole object. */

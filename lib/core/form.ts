@@ -7,6 +7,6 @@ import { compile, summarize } from '../schema/compile.ts'
 export function formFault(
   schema: { readonly [keyword: string]: unknown }, content: unknown,
 ): string | undefined {
-  const { valid, errors } = compile(schema, { formats: true })(content)
-  return valid ? undefined : summarize(errors)
+  const validation = compile(schema, { formats: true })(content)
+  return validation.valid ? undefined : summarize(validation)
 }

@@ -7,7 +7,7 @@ import { asFault, Fault, sentence } from './fault.ts'
 import { describe } from './log.ts'
 import type { Agent, Group } from './agent.ts'
 import type { AgentResult, Answer, Emit } from './answer.ts'
-import type { LiveCall } from './call.ts'
+import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
 
 /** The detail of the `Fault` that a failing agent ends a group with. */

@@ -7,7 +7,7 @@ import { Fault } from './fault.ts'
 
 /** An authenticated caller, or `anonymous` where the server asks for no key. */
 export interface Principal {
-  /** Stable and unique among callers, for example `key:1` or a token's subject. Never a credential. */
+  /** Who it is, not which entry of a list: `key:ops`, `token:<issuer>:<subject>`. Never a credential. */
   readonly id: string
   /** What the caller may do. A tool's `scopes` are looked up here. */
   readonly scopes: readonly string[]

@@ -4,28 +4,44 @@
  * Knows no way of asking; a door's line carries the question (`call.ts`).
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
+import { isRecord } from './content.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
 export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
 
+/** Lets a client that can answer as a task of its own (MCP 2025-11-25) do so; elsewhere nothing. */
+interface AnswerTask {
+  /** How long the client should keep its answer, in milliseconds. */
+  readonly task?: { readonly ttlMs?: number }
+}
+
 /** A form to fill in. `schema` is a flat object schema (MCP `ElicitRequestFormParams`). */
-export interface FormQuestion {
+export interface FormQuestion extends AnswerTask {
   readonly key?: string
   readonly message: string
   readonly schema: { readonly [keyword: string]: unknown }
 }
 
 /** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
-export interface UrlQuestion { readonly key?: string; readonly message: string; readonly url: string }
+export interface UrlQuestion extends AnswerTask {
+  readonly key?: string
+  readonly message: string
+  /** An absolute address, http or https. */
+  readonly url: string
+  /** By which client and server know this interaction (MCP 2025-11-25). Left out: made. */
+  readonly elicitationId?: string
+}
 
 /** What came of an elicitation. `content` only with `accept` of a form. */
 export interface ElicitAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: Readonly<Record<string, unknown>>
+  /** Of an address, in MCP 2025-11-25: by which `call.completeElicitation` tells that it is done. */
+  readonly elicitationId?: string
 }
 
 /** A request to the client's model (MCP `CreateMessageRequestParams`; further members are passed on). */
-export interface SampleQuestion {
+export interface SampleQuestion extends AnswerTask {
   readonly key?: string
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: unknown }[]
   readonly maxTokens: number
@@ -49,3 +65,74 @@ export type Question =
   | ({ readonly what: 'elicit-url' } & UrlQuestion)
   | ({ readonly what: 'sample' } & SampleQuestion)
   | { readonly what: 'roots'; readonly key?: string }
+
+/** A question whose run is over. */
+interface Rejectable { readonly reject: (reason: Error) => void }
+
+/**
+ * Lets a handler that waits for answers clean up: one question per turn of the event loop, in order, and none
+ * once its own code has ended. Rejecting all at once would be an unhandled rejection for each that nobody
+ * waits for yet.
+ */
+export function rejectInTurn(
+  [next, ...rest]: readonly Rejectable[], why: string, isSettled: () => boolean,
+): void {
+  if (next === undefined || isSettled()) return
+  setImmediate(() => {
+    if (isSettled()) return
+    next.reject(new DOMException(why, 'AbortError'))
+    rejectInTurn(rest, why, isSettled)
+  })
+}
+
+const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
+
+/**
+ * Throws `TypeError` for a question that no client may be asked: a form that is not flat, an address that is
+ * none, a tool use without its result. That is the author's mistake, and not the client's to find.
+ */
+export function checkQuestion(question: Question): void {
+  if (question.what === 'elicit') checkForm(question.schema)
+  else if (question.what === 'elicit-url') checkAddress(question.url)
+  else if (question.what === 'sample') checkToolUses(question.messages)
+}
+
+function checkForm(schema: unknown): void {
+  const properties = isRecord(schema) && schema['type'] === 'object' ? schema['properties'] : undefined
+  if (!isRecord(properties)) {
+    throw new TypeError(`call.elicit needs a schema of a flat object; write `
+      + `{ type: 'object', properties: { name: { type: 'string' } } }`)
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    const { type, items } = isRecord(property) ? property : {}
+    const isFlat = primitives.has(type) || (isRecord(property) && Array.isArray(property['enum']))
+    const isChoice = type === 'array' && isRecord(items) && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
+    if (!isFlat && !isChoice) {
+      throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or list `
+        + `of choices; a form cannot be nested, so ask for each value by a property of its own`)
+    }
+  }
+}
+
+function checkAddress(url: unknown): void {
+  const isAddress = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (isAddress) return
+  throw new TypeError(`call.elicit has a url that is no http or https address; `
+    + `write one, as in 'https://example.com/connect'`)
+}
+
+/** MCP 2025-11-25, Sampling: the message after one with tool uses holds their results, and nothing else. */
+function checkToolUses(messages: SampleQuestion['messages']): void {
+  if (!Array.isArray(messages)) throw new TypeError('call.sample needs messages: [{ role, content }]')
+  for (const [index, { content }] of messages.entries()) {
+    const uses = blocksOf(content, 'tool_use').map((block) => block['id'])
+    if (uses.length === 0) continue
+    const results = blocksOf(messages[index + 1]?.content, 'tool_result').map((block) => block['toolUseId'])
+    if (uses.every((id) => results.includes(id))) continue
+    throw new TypeError('call.sample has a tool_use whose tool_result is not in the next message; add it there')
+  }
+}
+
+function blocksOf(content: unknown, type: string): readonly Readonly<Record<string, unknown>>[] {
+  return [content].flat().filter(isRecord).filter((block) => block['type'] === type)
+}

@@ -13,6 +13,9 @@ export interface Order<T> {
 /** What a member's place is while it stands in no ranking. */
 export const NO_PLACE = -1
 
+/** A member, where it stands in one ranking, and its place in another. */
+interface Standing<T> { readonly member: T; readonly at: number; place: number }
+
 /** Members by an order. What the order compares may change only right before `moved` is called. */
 export class Ranking<T> {
   readonly #order: Order<T>
@@ -29,6 +32,27 @@ export class Ranking<T> {
     const [, left, right] = this.#members
     if (left === undefined || right === undefined) return left
     return this.#order.isBefore(right, left) ? right : left
+  }
+
+  /** All members, the first first, as long as none comes, changes or leaves. */
+  * inOrder(): Generator<T> {
+    // Whoever is next stands right below one that was.
+    const next = new Ranking<Standing<T>>({
+      isBefore: (one, other) => this.#order.isBefore(one.member, other.member),
+      placeOf: (standing) => standing.place,
+      place(standing, at) { standing.place = at },
+    })
+    const look = (at: number): void => {
+      const member = this.#members[at]
+      if (member !== undefined) next.add({ member, at, place: NO_PLACE })
+    }
+    look(0)
+    for (let { first } = next; first !== undefined; { first } = next) {
+      yield first.member
+      next.remove(first)
+      look(2 * first.at + 1)
+      look(2 * first.at + 2)
+    }
   }
 
   add(member: T): void {

@@ -5,20 +5,22 @@
  * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
  * under `runHandler`, and answers without a promise where they did.
  */
-import { isThenable } from './answer.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
-import { runHandler } from './operations.ts'
 import { requireScopes } from './principal.ts'
 import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
-import type { LiveCall } from './call.ts'
+import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
 import type { Catalog } from './catalog.ts'
-import type { Completer, Completion } from './completion.ts'
+import type { Completion } from './completion.ts'
 import type { ResourceContents } from './content.ts'
+import type { LiveCall } from './live-call.ts'
 import type { Prompt, PromptResult } from './prompt.ts'
+import type { Resource, ResourceTemplate, Variables } from './resource.ts'
 import type { Service } from './service.ts'
+import type { MaybePromise } from './store.ts'
 import type { Workload } from './workload.ts'
 
 /**
@@ -27,29 +29,39 @@ import type { Workload } from './workload.ts'
  */
 export function readResource(
   service: Service, uri: string, call: LiveCall, session?: Workload,
-): readonly ResourceContents[] | Promise<readonly ResourceContents[]> {
-  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
-    const { output, mimeType } = open(service.catalog, uri, call)
-    return whenSettled(output, (read) => contentsOf(read, uri, mimeType))
+): MaybePromise<readonly ResourceContents[]> {
+  const located = locateResource(service.catalog, uri)
+  if (located === undefined) throw new Fault('not-found', `Resource not found: ${uri}`, { uri })
+  const { thing, variables, scopes } = located
+  requireScopes(call.principal, scopes)
+  return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => {
+    const output = thing.kind === 'resource' ? thing.read(call) : thing.read(variables, call)
+    return whenSettled(output, (read) => contentsOf(read, uri, thing))
   }, session)
 }
 
-/** What the author's code returned for a URI, and the media type of its definition. */
-interface Opened { readonly output: unknown; readonly mimeType: string | undefined }
+/** What answers for a URI, and what it needs. */
+export interface LocatedResource {
+  readonly thing: Resource | ResourceTemplate
+  readonly variables: Variables
+  /** Those of everything that the URI fits: a wider template is no way round a narrower one's scopes. */
+  readonly scopes: readonly string[]
+}
 
-function open(catalog: Catalog, uri: string, call: LiveCall): Opened {
+const noVariables: Variables = Object.freeze(Object.create(null))
+
+/** Finds who answers for a URI, in whatever spelling. */
+export function locateResource(catalog: Catalog, uri: string): LocatedResource | undefined {
   const fixed = catalog.resource(uri)
-  if (fixed !== undefined) {
-    requireScopes(call.principal, fixed.scopes)
-    return { output: fixed.read(call), mimeType: fixed.mimeType }
-  }
-  for (const { matcher, read, mimeType, scopes } of catalog.templates) {
-    const variables = matcher.match(uri)
+  let found: LocatedResource | undefined = fixed === undefined ? undefined
+    : { thing: fixed, variables: noVariables, scopes: fixed.scopes }
+  for (const template of catalog.templates) {
+    const variables = template.matcher.match(uri)
     if (variables === undefined) continue
-    requireScopes(call.principal, scopes)
-    return { output: read(variables, call), mimeType }
+    if (found === undefined) found = { thing: template, variables, scopes: template.scopes }
+    else if (template.scopes.length > 0) found = { ...found, scopes: [...found.scopes, ...template.scopes] }
   }
-  throw new Fault('not-found', `Resource not found: ${uri}`, { uri })
+  return found
 }
 
 /**
@@ -59,13 +71,14 @@ function open(catalog: Catalog, uri: string, call: LiveCall): Opened {
  */
 export function getPrompt(
   service: Service, name: string, args: unknown, call: LiveCall, session?: Workload,
-): PromptResult | Promise<PromptResult> {
-  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
-    const prompt = service.catalog.prompt(name)
-    if (prompt === undefined) throw unknownPrompt(name)
-    requireScopes(call.principal, prompt.scopes)
-    return whenSettled(prompt.get(argumentsOf(prompt, args), call), promptResultOf)
-  }, session)
+): MaybePromise<PromptResult> {
+  const prompt = service.catalog.prompt(name)
+  if (prompt === undefined) throw unknownPrompt(name)
+  requireScopes(call.principal, prompt.scopes)
+  const checked = argumentsOf(prompt, args)
+  return runHandler(service, call, prompt, service.limits.toolTimeoutMs, () => (
+    whenSettled(prompt.get(checked, call), promptResultOf)
+  ), session)
 }
 
 function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, string>> {
@@ -90,33 +103,35 @@ function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, str
  */
 export function complete(
   service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
-): Completion | Promise<Completion> {
-  return runHandler(service, call, service.limits.toolTimeoutMs, () => {
-    const { name, value } = isRecord(argument) ? argument : {}
-    if (typeof name !== 'string' || typeof value !== 'string') {
-      throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
-    }
-    const settled = isRecord(context) ? context['arguments'] : context
-    const known = { arguments: texts(settled, `The arguments of 'context'`) }
-    const completer = completerOf(service.catalog, ref, name)
-    return whenSettled(completer === undefined ? [] : completer(value, known, call), completionOf)
-  }, session)
+): MaybePromise<Completion> {
+  const { name, value } = isRecord(argument) ? argument : {}
+  if (typeof name !== 'string' || typeof value !== 'string') {
+    throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
+  }
+  const settled = isRecord(context) ? context['arguments'] : context
+  const known = { arguments: texts(settled, `The arguments of 'context'`) }
+  const thing = completable(service.catalog, ref, name)
+  requireScopes(call.principal, thing.scopes)
+  const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
+  return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => (
+    whenSettled(completer === undefined ? [] : completer(value, known, call), completionOf)
+  ), session)
 }
 
-function completerOf(catalog: Catalog, ref: unknown, argument: string): Completer | undefined {
+/** What a completion is asked for. Throws `Fault('invalid')` where it has no such argument. */
+function completable(catalog: Catalog, ref: unknown, argument: string): Prompt | Resource | ResourceTemplate {
   const { type, name, uri } = isRecord(ref) ? ref : {}
   if (type === 'ref/prompt' && typeof name === 'string') {
     const prompt = catalog.prompt(name)
     if (prompt === undefined) throw unknownPrompt(name)
-    if (prompt.arguments.some((one) => one.name === argument)) return prompt.completers.get(argument)
+    if (prompt.arguments.some((one) => one.name === argument)) return prompt
     throw new Fault('invalid', `The prompt '${name}' has no argument '${argument}'`)
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    const template = catalog.template(uri)
     // A fixed resource may be named, and has nothing to complete.
-    if (template === undefined && catalog.resource(uri) !== undefined) return undefined
-    if (template === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)
-    if (template.matcher.variables.includes(argument)) return template.completers.get(argument)
+    const thing = catalog.template(uri) ?? catalog.resource(uri)
+    if (thing === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)
+    if (thing.kind === 'resource' || thing.matcher.variables.includes(argument)) return thing
     throw new Fault('invalid', `The resource template '${uri}' has no variable '${argument}'`)
   }
   throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
@@ -139,6 +154,6 @@ function unknownPrompt(name: string): Fault {
 }
 
 /** The normal form of what an author returned, now or later. */
-function whenSettled<T>(output: unknown, normal: (output: unknown) => T): T | Promise<T> {
+function whenSettled<T>(output: unknown, normal: (output: unknown) => T): MaybePromise<T> {
   return isThenable(output) ? Promise.resolve(output).then(normal) : normal(output)
 }

@@ -75,8 +75,8 @@ export interface ResourceTemplateDefinition extends About {
   /** Completers by the variable's name. */
   readonly complete?: Completers
   /**
-   * Gets the variables as a stranger wrote them, percent-decoded: even `{id}` may hold `/` and `..`. Returns
-   * a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read.
+   * Gets the variables as a stranger wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
+   * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read.
    */
   read(variables: Variables, call: Call): ResourceOutput
 }
@@ -161,20 +161,21 @@ function checkTexts(owner: string, about: About): void {
   requireText(owner, 'mimeType', about.mimeType)
 }
 
+/** What a definition says of its contents: it stands where the contents themselves say nothing. */
+type Usual = Pick<About, 'mimeType' | '_meta'>
+
 /**
- * The normal form of what `read` returned for `uri`. `mimeType` stands where the author named none.
- * Throws `TypeError` for what is no text, no bytes and no contents.
+ * The normal form of what `read` returned for `uri`. Throws `TypeError` for what is no text, no bytes and no
+ * contents.
  */
-export function contentsOf(
-  output: unknown, uri: string, mimeType: string | undefined,
-): readonly ResourceContents[] {
-  if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, mimeType))
-  if (typeof output === 'string') return [pieceOf({ text: output }, uri, mimeType)]
-  if (output instanceof Uint8Array) return [pieceOf({ blob: output }, uri, mimeType)]
-  return [pieceOf(output, uri, mimeType)]
+export function contentsOf(output: unknown, uri: string, usual: Usual): readonly ResourceContents[] {
+  if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, usual))
+  if (typeof output === 'string') return [pieceOf({ text: output }, uri, usual)]
+  if (output instanceof Uint8Array) return [pieceOf({ blob: output }, uri, usual)]
+  return [pieceOf(output, uri, usual)]
 }
 
-function pieceOf(input: unknown, uri: string, mimeType: string | undefined): ResourceContents {
+function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
   const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
   const hasText = typeof text === 'string' && blob === undefined
   const hasBlob = (typeof blob === 'string' || blob instanceof Uint8Array) && text === undefined
@@ -182,11 +183,12 @@ function pieceOf(input: unknown, uri: string, mimeType: string | undefined): Res
     throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `
       + `or contents with either text or blob`)
   }
-  const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : mimeType
+  const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : usual.mimeType
+  const meta = isRecord(_meta) ? _meta : usual._meta
   return {
     uri: typeof own['uri'] === 'string' ? own['uri'] : uri,
     ...type !== undefined && { mimeType: type },
     ...hasText ? { text } : hasBlob && { blob: base64(blob) },
-    ...isRecord(_meta) && { _meta },
+    ...meta !== undefined && { _meta: meta },
   }
 }

@@ -1,12 +1,13 @@
 /**
  * What all doors of one server share, made once by `server.ts` and handed to each of them.
  */
+import type { OnCall } from './call-observer.ts'
 import type { Catalog } from './catalog.ts'
 import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { Store } from './store.ts'
-import type { Tasks } from './task.ts'
+import type { Tasks } from './tasks.ts'
 import type { Workload } from './workload.ts'
 
 /** One server, from the inside. */
@@ -20,6 +21,8 @@ export interface Service {
   /** Shows the message of an unexpected error to callers. For development. */
   readonly exposeErrors: boolean
   readonly workload: Workload
+  /** Told of each call at its end. */
+  readonly onCall: OnCall | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly store: Store

@@ -28,7 +28,8 @@ export class Share<T> implements Queued<Share<T>> {
 }
 
 const byBytes: Order<Share<unknown>> = {
-  isBefore: (one, other) => one.bytes === other.bytes ? one.changedAt < other.changedAt : one.bytes > other.bytes,
+  isBefore: (one, other) =>
+    one.bytes === other.bytes ? one.changedAt < other.changedAt : one.bytes > other.bytes,
   placeOf: (share) => share.place,
   place(share, at) { share.place = at },
 }
@@ -54,7 +55,10 @@ export class Shares<T> {
   get count(): number { return this.#count }
   get bytes(): number { return this.#bytes }
 
-  get isOver(): boolean { return this.#count > this.#maxCount || this.#bytes > this.#maxBytes }
+  get isOver(): boolean { return this.#count > this.#maxCount || this.isHeavy }
+
+  /** Whether bytes are what is short. */
+  get isHeavy(): boolean { return this.#bytes > this.#maxBytes }
 
   /** Whoever holds most of what is short: of bytes, if those are. */
   get largest(): T | undefined { return this.#largest?.holder }
@@ -67,8 +71,19 @@ export class Shares<T> {
     const largest = this.#largest
     const next = this.#next
     if (largest === undefined || next === undefined) return undefined
-    const isEqual = this.#isHeavy ? largest.bytes === next.bytes : largest.count === next.count
+    const isEqual = this.isHeavy ? largest.bytes === next.bytes : largest.count === next.count
     return isEqual ? next.holder : undefined
+  }
+
+  /** All that hold anything, whoever holds most first: most bytes, or most in number. */
+  * largestFirst(isByBytes: boolean): Generator<T> {
+    if (isByBytes) {
+      for (const { holder } of this.#ranked.inOrder()) yield holder
+      return
+    }
+    for (let count = this.#mostCount; count > 0; count--) {
+      for (let share = this.#byCount[count]!.first; share !== undefined; share = share.next) yield share.holder
+    }
   }
 
   /** The holder has one more, one less, or as many as before, and so many bytes more or less. */
@@ -90,14 +105,12 @@ export class Shares<T> {
     this.#bytes += bytes
   }
 
-  get #isHeavy(): boolean { return this.#bytes > this.#maxBytes }
-
   get #largest(): Share<T> | undefined {
-    return this.#isHeavy ? this.#ranked.first : this.#byCount[this.#mostCount]?.first
+    return this.isHeavy ? this.#ranked.first : this.#byCount[this.#mostCount]?.first
   }
 
   get #next(): Share<T> | undefined {
-    if (this.#isHeavy) return this.#ranked.second
+    if (this.isHeavy) return this.#ranked.second
     const next = this.#largest?.next
     if (next !== undefined) return next
     for (let count = this.#mostCount - 1; count > 0; count--) {

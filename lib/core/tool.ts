@@ -2,13 +2,14 @@
  * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
  * frozen. How it is called is in `operations.ts`.
  */
-import { contract } from '../schema/standard.ts'
+import { contract, isStandard } from '../schema/standard.ts'
 import { blockOf, contentOf, isContent, isRecord, text } from './content.ts'
 import {
   requireDefinition, requireFunction, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
-import type { Infer } from '../schema/infer.ts'
-import type { Contract, Schema } from '../schema/standard.ts'
+import type { Infer, InferGiven } from '../schema/infer.ts'
+import type { JsonSchema } from '../schema/limits.ts'
+import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Icon } from './define.ts'
@@ -39,8 +40,22 @@ export interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
+/** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */
+export type ToolArguments<S, V> = [V] extends [never] ? Infer<S> : Infer<V>
+
+type Output<O> = unknown extends InferGiven<O> ? unknown
+  : InferGiven<O> | string | ContentInput | readonly ContentInput[] | ToolResultInput
+
+/** What `run` may return, now or later: what the output schema spells, text, blocks, a whole result. */
+export type ToolOutput<O> = Output<O> | PromiseLike<Output<O>>
+
 /** What `defineTool` takes. */
-export interface ToolDefinition<S extends Schema = Schema> {
+export interface ToolDefinition<
+  S extends Schema = Schema,
+  V extends StandardSchema = StandardSchema,
+  O extends Schema = Schema,
+  R = ToolOutput<O>,
+> {
   /** Left out; a tool that is made already has one. */
   readonly kind?: undefined
   /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
@@ -49,8 +64,13 @@ export interface ToolDefinition<S extends Schema = Schema> {
   readonly description?: string
   /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
   readonly inputSchema?: S
+  /**
+   * A Standard Schema that checks the arguments, and may change them, where `inputSchema` is a JSON Schema
+   * that only tells clients what to send.
+   */
+  readonly validate?: V
   /** What `structuredContent` looks like; checked before it is sent. */
-  readonly outputSchema?: Schema
+  readonly outputSchema?: O
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly Icon[]
   /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
@@ -61,7 +81,7 @@ export interface ToolDefinition<S extends Schema = Schema> {
   readonly task?: 'forbidden' | 'optional' | 'required'
   readonly _meta?: Readonly<Record<string, unknown>>
   /** Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result. */
-  run(args: Infer<S>, call: Call): unknown
+  run(args: ToolArguments<S, V>, call: Call): R
 }
 
 /** A tool, ready to be served. */
@@ -90,9 +110,12 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/
 const noArguments = { type: 'object', additionalProperties: false } as const
 
 /** Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead. */
-export function defineTool<const S extends Schema = typeof noArguments>(
-  definition: ToolDefinition<S> | Tool,
-): Tool {
+export function defineTool<
+  const S extends Schema = typeof noArguments,
+  V extends StandardSchema = never,
+  const O extends Schema = Schema,
+  const R extends ToolOutput<O> = ToolOutput<O>,
+>(definition: ToolDefinition<S, V, O, R> | Tool): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
   if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
   const given = definition as ToolDefinition
@@ -105,11 +128,12 @@ export function defineTool<const S extends Schema = typeof noArguments>(
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)
-  const { inputSchema, outputSchema, task = 'forbidden', ...rest } = given
+  const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
   if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
     throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
   }
-  const input = schemaOf(owner, 'inputSchema', inputSchema ?? noArguments, 'input')
+  const input = validate === undefined ? schemaOf(owner, 'inputSchema', inputSchema ?? noArguments, 'input')
+    : besideOf(owner, inputSchema, validate)
   if (input.json['type'] !== 'object') {
     const remedy = `write { type: 'object', properties: { … } }`
     throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
@@ -123,13 +147,28 @@ export function defineTool<const S extends Schema = typeof noArguments>(
     output: outputSchema === undefined ? undefined : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
     scopes: scopesOf(owner, given.scopes),
     task,
-    run: (args, call) => given.run(args as Infer<Schema>, call),
+    run: (args, call) => given.run(args, call),
   })
 }
 
-function schemaOf(owner: string, member: string, schema: Schema, side: 'input' | 'output'): Contract {
+/** A JSON Schema for clients, beside a Standard Schema that checks. */
+function besideOf(owner: string, inputSchema: Schema | undefined, validate: unknown): Contract {
+  if (!isStandard(validate)) {
+    const remedy = 'write a Standard Schema, such as one of zod, valibot or arktype'
+    throw new TypeError(`${owner} has validate ${show(validate)}; ${remedy}`)
+  }
+  if (inputSchema === undefined || isStandard(inputSchema)) {
+    const remedy = 'write the JSON Schema of the arguments as inputSchema, or leave validate out'
+    throw new TypeError(`${owner} has validate, but no JSON Schema beside it for clients; ${remedy}`)
+  }
+  return schemaOf(owner, 'inputSchema', validate, 'input', inputSchema)
+}
+
+function schemaOf(
+  owner: string, member: string, schema: Schema, side: 'input' | 'output', beside?: JsonSchema,
+): Contract {
   try {
-    return contract(schema, { formats: true, side })
+    return contract(schema, { formats: true, defaults: side === 'input', side, beside })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })

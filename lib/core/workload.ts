@@ -1,16 +1,19 @@
 /**
- * How many calls run at one time. A run counts from the moment it has to be waited for until its own
- * promise settles: one that ignores its abort signal goes on counting, because it goes on running.
+ * How many calls run at one time. A run counts from the moment it has to be waited for until its own promise
+ * settles; one that ignores its abort signal counts for one more time limit, and is then only counted as
+ * abandoned.
  */
 import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
-import type { LiveCall } from './call.ts'
+import type { LiveCall } from './live-call.ts'
 
 /** The calls that run, with a ceiling. */
 export class Workload {
   readonly #max: number
   readonly #where: string
   readonly #running = new Set<LiveCall>()
+  /** Those that did not end when they should have, and have lost their place. */
+  readonly #abandoned = new Set<LiveCall>()
   #onIdle: (() => void) | undefined
 
   constructor(max: number, where: string) {
@@ -20,6 +23,9 @@ export class Workload {
 
   /** Calls that run now. */
   get running(): number { return this.#running.size }
+
+  /** Calls that still run though their time was over long ago; they have no place any more. */
+  get abandoned(): number { return this.#abandoned.size }
 
   /** Throws `Fault('busy')` when the ceiling is reached. */
   check(): void {
@@ -32,6 +38,13 @@ export class Workload {
 
   leave(call: LiveCall): void {
     this.#running.delete(call)
+    this.#abandoned.delete(call)
+    this.notifyIfIdle()
+  }
+
+  /** Takes its place from a call that does not end. */
+  abandon(call: LiveCall): void {
+    if (this.#running.delete(call)) this.#abandoned.add(call)
     this.notifyIfIdle()
   }
 

@@ -1,21 +1,21 @@
 /**
  * Who is asking: a key or token from the request's headers to a principal.
  *
- * Keys are kept and compared as SHA-256 digests, in constant time. A credential that is wrong ends the
- * matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
+ * A key that is on the list is never asked about further, expired or not; what is on none is asked of the
+ * `apiKey` function, and a bearer that this does not know either, of `auth.verify`. A credential that is
+ * wrong ends the matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { isThenable } from '../core/thenable.ts'
+import { isScope, isStrings } from '../wire/scope.ts'
+import { credentialOf, hasKey } from './credential.ts'
+import { createKeys } from './keys.ts'
+import { Pending } from './pending.ts'
+import { bearerOf, principalOf } from './principal.ts'
+import type { Limits } from '../core/defaults.ts'
 import type { Principal } from '../core/principal.ts'
 import type { KnownHeaders } from './exchange.ts'
-
-/** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
-export interface NamedKey {
-  readonly id: string
-  readonly key: string
-  readonly scopes?: readonly string[]
-  /** A date, its ISO 8601 text, or milliseconds since the epoch. */
-  readonly expires?: Date | string | number
-}
+import type { NamedKey } from './keys.ts'
+import type { TokenInfo } from './principal.ts'
 
 /** What a verifying function is told besides the credential. */
 export interface AuthRequest {
@@ -27,20 +27,14 @@ export interface AuthRequest {
 /** A principal, or nothing where the credential is not good. */
 export type Verified = Principal | undefined | null
 
-/** Says who a credential belongs to; nothing means that it is not good. */
+/**
+ * Says who a credential belongs to; nothing means that it is not good. With `auth` beside it, a bearer that
+ * this does not know is asked of `auth.verify` then; what came as `X-API-Key` never is.
+ */
 export type Verify = (credential: string, request: AuthRequest) => Verified | Promise<Verified>
 
 /** A key, several keys, or a function that knows them. */
 export type ApiKey = string | readonly (string | NamedKey)[] | Verify
-
-/** What a token's issuer says about it. */
-export interface TokenInfo {
-  /** Who the token speaks for; sessions and tasks belong to it. */
-  readonly subject: string
-  readonly scopes?: readonly string[]
-  /** Milliseconds since the epoch. */
-  readonly expiresAt?: number
-}
 
 type Known = TokenInfo | undefined | null
 
@@ -60,99 +54,84 @@ export interface Authorization {
   verify(token: string, request: AuthRequest): Known | Promise<Known>
 }
 
-/** Finds the principal of a request; undefined means 401. */
-export type Authenticate =
-  (head: KnownHeaders, query: string, request: AuthRequest) => Principal | undefined | Promise<Principal | undefined>
-
-interface KnownKey { readonly digest: Buffer; readonly principal: Principal; readonly expiresAt: number }
-
-const BEARER = /^bearer +([^\s].*)$/i
-const KEY_IN_QUERY = /(?:^|&)(?:api_key|apikey|x-api-key|access_token)=/i
-
 /**
- * Makes the check for keys, for tokens, or for both: a bearer credential that is no known key is verified
- * as a token. Throws `TypeError` for an empty key or a broken entry.
+ * Finds the principal of a request; undefined means 401. Throws, or rejects with, `Unavailable` where
+ * finding out cannot be waited for, and whatever a function of the operator's throws.
  */
-export function createAuthenticate(apiKey: ApiKey | undefined, authorization?: Authorization): Authenticate {
-  const verify = typeof apiKey === 'function' ? apiKey : undefined
-  const keys = typeof apiKey === 'function' ? [] : [apiKey ?? []].flat().map(keyOf)
-  if (apiKey !== undefined && verify === undefined && keys.length === 0) {
-    throw new TypeError('apiKey is an empty list; give at least one key, or leave apiKey out')
+export type Authenticate = (head: KnownHeaders, query: string, request: AuthRequest) => Found
+
+/** Somebody, nobody, or whoever it will turn out to be. */
+type Found = Principal | undefined | Promise<Principal | undefined>
+
+/** What it works with: keys, tokens, or both. */
+export interface AuthOptions {
+  readonly apiKey?: ApiKey | undefined
+  readonly auth?: Authorization | undefined
+  readonly limits: Pick<Limits, 'authTimeoutMs' | 'maxCalls'>
+}
+
+/** Makes the check. Throws `TypeError` for what can be no key and no authorization. */
+export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authenticate {
+  if (auth !== undefined) requireAuthorization(auth)
+  const askKey = typeof apiKey === 'function' ? apiKey : undefined
+  const find = typeof apiKey === 'function' || apiKey === undefined ? undefined : createKeys([apiKey].flat())
+  const [issuer, ...others] = auth?.authorizationServers ?? []
+  const soleIssuer = others.length === 0 ? issuer : undefined
+  const pending = new Pending(limits.maxCalls, limits.authTimeoutMs)
+
+  function ofKey(credential: string, head: KnownHeaders, request: AuthRequest): Found {
+    if (askKey === undefined) return ofToken(credential, head, request)
+    const settled = (found: Verified): Found => found === undefined || found === null
+      ? ofToken(credential, head, request) : principalOf(found)
+    return later(askKey(credential, request), settled)
   }
+
+  function ofToken(credential: string, head: KnownHeaders, request: AuthRequest): Found {
+    if (auth === undefined || head.authorization === undefined) return undefined
+    return later(auth.verify(credential, request), (info) => {
+      return info === undefined || info === null ? undefined : bearerOf(info, soleIssuer)
+    })
+  }
+
   return (head, query, request) => {
-    if (query !== '' && KEY_IN_QUERY.test(decoded(query))) return undefined
+    if (query !== '' && hasKey(query)) return undefined
     const credential = credentialOf(head)
     if (credential === undefined) return undefined
-    const known = keys.length === 0 ? undefined : lookUp(keys, credential)
-    if (known !== undefined) return known
-    if (verify !== undefined) {
-      const found = verify(credential, request)
-      return found instanceof Promise ? found.then(principalOf) : principalOf(found)
-    }
-    if (authorization === undefined || head.authorization === undefined) return undefined
-    const info = authorization.verify(credential, request)
-    return info instanceof Promise ? info.then(bearerOf) : bearerOf(info)
+    const known = find?.(credential)
+    if (known !== undefined) return isOver(known) ? undefined : known
+    if (askKey === undefined && auth === undefined) return undefined
+    pending.check()
+    const found = ofKey(credential, head, request)
+    return found instanceof Promise ? pending.wait(found) : found
   }
 }
 
-function bearerOf(info: TokenInfo | undefined | null): Principal | undefined {
-  if (info === undefined || info === null) return undefined
-  const { subject, scopes = [], expiresAt } = info
-  if (typeof subject !== 'string' || subject === '') {
-    throw new TypeError(`auth.verify returned no subject; return { subject: 'who', scopes: [] } or nothing`)
+/** What comes of a value that may be promised, by a promise of whatever make. */
+function later<T>(value: T | PromiseLike<T>, settled: (value: T) => Found): Found {
+  return isThenable(value) ? Promise.resolve(value).then(settled) : settled(value)
+}
+
+function isOver({ expiresAt }: Principal): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now()
+}
+
+function requireAuthorization({ resource, authorizationServers, scopes = [], verify }: Authorization): void {
+  const url = URL.canParse(resource) ? new URL(resource) : undefined
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.hash === ''
+  // Its metadata has a path of our own that ends in the resource's.
+  if (!isPlain || !/^(?:\/[\w.~!$&'()*+,;=:@-]*)+$/.test(url.pathname)) {
+    throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
+      + `as in 'https://agents.example.com/mcp'`)
   }
-  return principalOf({ id: `token:${subject}`, scopes, ...expiresAt !== undefined && { expiresAt } })
-}
-
-/** The one credential of a request: none where two differ, or where it is of another scheme. */
-function credentialOf(head: KnownHeaders): string | undefined {
-  const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
-  if (head.authorization !== undefined && bearer === undefined) return undefined
-  if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
-  return head.apiKey ?? bearer
-}
-
-function lookUp(keys: readonly KnownKey[], credential: string): Principal | undefined {
-  const digest = digestOf(credential)
-  let found: KnownKey | undefined
-  // Every key is compared, so that the time tells nothing about which one came close.
-  for (const key of keys) if (timingSafeEqual(key.digest, digest)) found = key
-  return found !== undefined && found.expiresAt > Date.now() ? found.principal : undefined
-}
-
-function principalOf(found: Verified): Principal | undefined {
-  if (found === undefined || found === null) return undefined
-  if (typeof found.id !== 'string' || found.id === '') {
-    throw new TypeError(`The apiKey function returned no principal; return { id: 'who' } or nothing`)
+  const isListed = isStrings(authorizationServers) && authorizationServers.length > 0
+  if (!isListed || !authorizationServers.every((server) => URL.canParse(server))) {
+    throw new TypeError(`auth.authorizationServers has no issuer, or what is none; write a list of `
+      + `addresses, as in ['https://login.example.com']`)
   }
-  if (found.expiresAt !== undefined && !(found.expiresAt > Date.now())) return undefined
-  return { ...found, scopes: found.scopes ?? [] }
-}
-
-function keyOf(entry: string | NamedKey, index: number): KnownKey {
-  const named = typeof entry === 'string' ? { id: String(index + 1), key: entry } : entry
-  const owner = `The API key ${index + 1}`
-  const { id, key, scopes = [], expires }: NamedKey = named
-  if (typeof key !== 'string' || key === '') {
-    throw new TypeError(`${owner} is empty; give a string, or leave apiKey out to serve without a key`)
+  if (!isStrings(scopes) || !scopes.every(isScope)) {
+    throw new TypeError(`auth.scopes is no list of scopes; write a list of names, as in ['orders:read']`)
   }
-  if (typeof id !== 'string' || id === '') throw new TypeError(`${owner} has no id; write { id: 'ops', key }`)
-  const expiresAt = expires === undefined ? Infinity : new Date(expires).getTime()
-  if (Number.isNaN(expiresAt)) {
-    throw new TypeError(`${owner} has an 'expires' that is no date; write an ISO 8601 text or milliseconds`)
-  }
-  const principal = { id: `key:${id}`, scopes: Object.freeze([...scopes]) }
-  return { digest: digestOf(key), expiresAt, principal: Object.freeze(principal) }
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
-function decoded(query: string): string {
-  try {
-    return decodeURIComponent(query)
-  } catch {
-    return query
+  if (typeof verify !== 'function') {
+    throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')
   }
 }

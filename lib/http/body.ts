@@ -20,6 +20,9 @@ export class BodyBudget {
     this.#max = max
   }
 
+  /** Bytes that are held now. */
+  get held(): number { return this.#held }
+
   /** Whether there is room for a body of that length, before any of it is read. */
   fits(bytes: number): boolean {
     return this.#held + bytes <= this.#max

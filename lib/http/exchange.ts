@@ -46,7 +46,15 @@ export interface Exchange {
   /** The base URL rests on a list or an option, not on whatever the client sent. */
   readonly baseUrlIsTrusted: boolean
   header(name: string): string | undefined
+  /**
+   * Counts something against its caller's rate limit; undefined where there is room. A request by POST is
+   * counted as one call before it comes here.
+   */
+  take(what: 'call' | 'initialize', cost: number): Overuse | undefined
 }
+
+/** A rate limit that is used up: the sentence and the headers of a 429. */
+export interface Overuse { readonly detail: string; readonly headers: readonly string[] }
 
 /** One answer. Content-Length, X-Request-Id and CORS are added on the way out. */
 export interface Reply {
@@ -87,6 +95,8 @@ export function isSource(body: Reply['body']): body is Source {
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
   readonly path: string
+  /** The path begins at the host, wherever the server is mounted (RFC 8615). */
+  readonly outsideMount?: boolean
   /** Upper case. GET brings HEAD with it. */
   readonly methods: readonly string[]
   /** Answered without a key. `public`: without a look at the Origin too, and readable from every page. */

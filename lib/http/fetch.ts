@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { isSource } from './exchange.ts'
+import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
@@ -34,7 +35,8 @@ export function createFetch(options: FetchOptions): (incoming: Request) => Promi
   return async (incoming) => {
     const departure = new Departure(incoming.signal)
     const request = await gate(headOf(incoming, departure))
-    const send = (reply: Reply): Response => responseOf(request, reply, options, departure)
+    const send = (reply: Reply): Response =>
+      responseOf(request, endingAt(reply, request.principal.expiresAt), options, departure)
     if (request.refusal !== undefined) return send(request.refusal)
     const endpoint = request.endpoint!
     try {
@@ -79,7 +81,8 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
   for (const [name, value] of headers) rawHeaders.push(name, value)
   // A web Request has its authority in its address and its body's length nowhere.
   if (!headers.has('host')) rawHeaders.push('host', url.host)
-  if (body !== null && !headers.has('content-length')) rawHeaders.push('transfer-encoding', 'chunked')
+  const length = headers.get('content-length') ?? '0'
+  if (body !== null && length === '0') rawHeaders.push('transfer-encoding', 'chunked')
   return {
     method,
     target: url.pathname + url.search,

@@ -8,6 +8,7 @@
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { countHeader } from './headers.ts'
+import { Unavailable } from './pending.ts'
 import { parseTarget } from './router.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../core/defaults.ts'
@@ -15,8 +16,7 @@ import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate, AuthRequest } from './auth.ts'
 import type { BodyBudget } from './body.ts'
-import type { Endpoint, KnownHeaders } from './exchange.ts'
-import type { Guard } from './guard.ts'
+import type { Endpoint } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
@@ -24,7 +24,6 @@ import type { RequestHead, RequestOptions } from './request.ts'
 export interface GateOptions extends RequestOptions {
   readonly name: string
   readonly router: RouteTable
-  readonly guard: Guard
   /** Undefined while nobody needs a key. */
   readonly authenticate: () => Authenticate | undefined
   readonly limits: Limits
@@ -39,6 +38,8 @@ export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 /** Why a request is not let in: status, sentence, headers. */
 type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
 
+/** RFC 8615: at the host, whatever is mounted there. */
+const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
 /** The sentence for a body that all bodies together leave no room for. */
@@ -54,8 +55,11 @@ export function createGate(options: GateOptions): Gate {
     const framing = framingObjection(request, limits)
     if (framing !== undefined) return refuseRequest(request, ...framing)
     const match = locate(request)
-    if (match === undefined) return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
-    request.endpoint = match.endpoint ?? fallback(request, match)
+    if (match === undefined) {
+      return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
+    }
+    // For a method that a path does not have, the form of the refusal is that of the path's door.
+    request.endpoint = match.endpoint ?? match.neighbor
     request.params = match.params
 
     const isPublic = request.endpoint?.open === 'public'
@@ -82,27 +86,28 @@ export function createGate(options: GateOptions): Gate {
     if (mountPath === '') return router.match(method, parsed.path)
     if (parsed.path === mountPath) request.path = '/'
     else if (parsed.path.startsWith(`${mountPath}/`)) request.path = parsed.path.slice(mountPath.length)
-    else request.path = '\0'
+    else {
+      request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
+      return router.matchOutside(method, parsed.path)
+    }
     return router.match(method, request.path)
-  }
-
-  /** For a method that a path does not have, the form of the refusal is that of the path's door. */
-  function fallback(request: HttpRequest, match: Match): Endpoint | undefined {
-    const [first] = match.allowed
-    return first === undefined ? undefined : router.match(first, request.path).endpoint
   }
 
   function preflight(request: HttpRequest, match: Match, isPublic: boolean): HttpRequest {
     const allowed = match.allowed.length > 0 ? match.allowed : ['GET', 'POST']
     const methods = [...allowed, 'OPTIONS']
-    const headers = request.head.origin === undefined ? undefined
-      : guard.preflight(request.head, isPublic, methods, request.header('access-control-request-headers'))
+    const { head, incoming: { bind } } = request
+    const asked = request.header('access-control-request-headers')
+    const headers = head.origin === undefined ? undefined
+      : guard.preflight(head, bind, isPublic, methods, asked)
     request.corsHeaders = none
     request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
     return request
   }
 
-  function identify(request: HttpRequest, match: Match, authenticate: Authenticate): HttpRequest | Promise<HttpRequest> {
+  function identify(
+    request: HttpRequest, match: Match, authenticate: Authenticate,
+  ): HttpRequest | Promise<HttpRequest> {
     const enter = (principal: Principal | undefined): HttpRequest => {
       if (principal === undefined) {
         const { authorization, apiKey } = request.head
@@ -115,6 +120,10 @@ export function createGate(options: GateOptions): Gate {
       return admit(request, match)
     }
     const broken = (error: unknown): HttpRequest => {
+      if (error instanceof Unavailable) {
+        options.log(error.level, error.message, { request: request.requestId })
+        return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+      }
       options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
       return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
     }
@@ -132,22 +141,28 @@ export function createGate(options: GateOptions): Gate {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      if (methods === '') return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+      if (methods === '') {
+        return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+      }
       return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
     }
     if (options.isDraining() && endpoint.always !== true) {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
+    const overuse = request.method === 'POST' ? request.take('call', 1) : undefined
+    if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
-      ? undefined : bodyObjection(request.head, endpoint.accepts)
+      ? undefined : bodyObjection(request, endpoint.accepts)
     return objection === undefined ? request : refuseRequest(request, ...objection)
   }
 
   /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection(head: KnownHeaders, accepts: readonly string[]): Objection | undefined {
+  function bodyObjection({ head, incoming }: HttpRequest, accepts: readonly string[]): Objection | undefined {
     const { contentLength, contentType, contentEncoding, transferEncoding } = head
-    if (transferEncoding === undefined && (contentLength ?? '0') === '0') return undefined
-    if (contentType !== accepts[0]) {
+    // HTTP/2 needs no header for a body of any length.
+    const mayBeEmpty = transferEncoding === undefined
+      && (contentLength === '0' || (contentLength === undefined && incoming.httpVersion !== '2.0'))
+    if (contentType !== accepts[0] && !(mayBeEmpty && contentType === undefined)) {
       const media = contentType === undefined ? undefined : parseMediaType(contentType)
       if (media === undefined || !accepts.includes(media.type)) {
         return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]
@@ -172,7 +187,7 @@ export function tooLarge(limits: Limits): string {
 
 /** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */
 function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
-  if (endpoint === undefined) return path.startsWith('/.well-known/')
+  if (endpoint === undefined) return path.startsWith(WELL_KNOWN)
   return endpoint.open === true || endpoint.open === 'public'
 }
 

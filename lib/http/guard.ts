@@ -5,6 +5,8 @@
  * names are compared with lists, never with each other unless one of them passed a list.
  * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
  */
+import { parseHost } from './address.ts'
+import type { NamedHost } from './address.ts'
 import type { KnownHeaders } from './exchange.ts'
 
 /** What the operator says about names. */
@@ -13,7 +15,7 @@ export interface GuardOptions {
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call: `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Origins of pages that may also read the answers, or `*`. Left out: none. */
+  /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
   readonly cors?: string | readonly string[] | undefined
   readonly publicUrl?: URL | undefined
   /** Whether callers need a key: then a page of this server's own origin may call. */
@@ -35,22 +37,33 @@ export type Bind = 'loopback' | 'network' | 'none'
 
 /** The check, with its tables made. */
 export interface Guard {
+  /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
+  lists(host: string): boolean
   check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
   preflight(
-    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
-const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
+const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
+  + 'x-a2a-extensions, etag'
 const MAX_REMEMBERED = 256
+const MAX_KEY_CHARS = 512
+/** In the place of a header that did not come. No header can be this: it would be no header line. */
+const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
 const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
+
+/**
+ * All that a verdict goes by. It is remembered under the whole of this, so what the check does not find
+ * here it cannot go by.
+ */
+type Asked = readonly [bind: Bind, isPublic: boolean, isKeyed: boolean, host: string, origin: string]
 
 /** Makes the guard. Throws `TypeError` for what is no host and no origin. */
 export function createGuard(options: GuardOptions): Guard {
@@ -63,57 +76,80 @@ export function createGuard(options: GuardOptions): Guard {
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
 
-  function hostVerdict(host: string | undefined, bind: Bind): Verdict {
+  function isListed({ name, port }: NamedHost): boolean {
+    return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
+  }
+
+  function hostVerdict(host: string, bind: Bind): Verdict {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
     if (anyHost || !isChecked) return fine
-    const match = HOST.exec(host ?? '')
-    if (match === null || Number(match[2] ?? 0) > 65535) {
+    const named = parseHost(host)
+    if (named === undefined) {
       return { ...fine, refused: 'The Host header does not name a host of this server' }
     }
-    const name = plain(match[1]!)
+    const { name } = named
     if (bind === 'loopback' && LOOPBACK.has(name)) return listed
-    if (hosts.has(name) || hosts.has(`${name}:${match[2]}`)) return listed
+    if (isListed(named)) return listed
     const remedy = 'its operator can add that name to allowedHosts'
     return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
   }
 
-  function originIsAllowed(origin: string, head: KnownHeaders, verdict: Verdict): boolean {
+  function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {
     const url = parseOrigin(origin)
     if (url === undefined) return false
     if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
-    return (verdict.hostIsListed || options.isKeyed()) && url.host === head.host?.toLowerCase()
+    return ownMayCall && url.host === host.toLowerCase()
   }
 
-  function readHeaders(origin: string | undefined): readonly string[] {
+  /** Whether a page may read too: one that the operator lists, or one of the same machine as its server. */
+  function mayRead({ origin, hostname }: URL, host: string, bind: Bind): boolean {
+    if (readers.has(origin)) return true
+    return options.cors === undefined && bind === 'loopback' && LOOPBACK.has(hostname)
+      && LOOPBACK.has(parseHost(host)?.name ?? '')
+  }
+
+  function readHeaders(bind: Bind, host: string, origin: string): readonly string[] {
     if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
-    if (readers.size === 0) return none
-    const url = origin === undefined ? undefined : parseOrigin(origin)
-    if (url === undefined || !readers.has(url.origin)) return ['Vary', 'Origin']
+    // Without a list only what a page of this machine asks for depends on its origin.
+    if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
+    const url = parseOrigin(origin)
+    if (url === undefined || !mayRead(url, host, bind)) return ['Vary', 'Origin']
     const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
     return [...allowed, 'Vary', 'Origin']
   }
 
-  function check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
-    const key = `${bind}\n${isPublic}\n${head.host}\n${head.origin}`
+  function verdictOf([bind, isPublic, isKeyed, host, origin]: Asked): Verdict {
+    const verdict = hostVerdict(host, bind)
+    if (verdict.refused !== undefined) return verdict
+    const ownMayCall = verdict.hostIsListed || isKeyed
+    if (!isPublic && origin !== ABSENT && !originIsAllowed(origin, host, ownMayCall)) {
+      const remedy = 'its operator can add it to allowedOrigins'
+      return { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+    }
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
+    return headers === none ? verdict : { ...verdict, headers }
+  }
+
+  function check({ host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
+    const asked: Asked = [bind, isPublic, options.isKeyed(), host, origin]
+    const key = asked.join('\n')
     const known = remembered.get(key)
     if (known !== undefined) return known
-    let verdict = hostVerdict(head.host, bind)
-    const isForeign = head.origin !== undefined && !isPublic && !originIsAllowed(head.origin, head, verdict)
-    if (verdict.refused === undefined && isForeign) {
-      const remedy = 'its operator can add it to allowedOrigins'
-      verdict = { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+    const verdict = verdictOf(asked)
+    // What strangers invent is refused: it must not take the place of what is asked again and again.
+    if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+      remembered.set(key, verdict)
     }
-    const headers = isPublic ? everybody : readHeaders(head.origin)
-    if (headers !== none && verdict.refused === undefined) verdict = { ...verdict, headers }
-    if (remembered.size < MAX_REMEMBERED && key.length < 512) remembered.set(key, verdict)
     return verdict
   }
 
   function preflight(
-    head: KnownHeaders, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean,
+    methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined {
-    const headers = isPublic ? everybody : readHeaders(head.origin)
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
     // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
     const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
@@ -121,7 +157,12 @@ export function createGuard(options: GuardOptions): Guard {
     return [...headers, ...allowed, 'Access-Control-Max-Age', '600']
   }
 
-  return { check, preflight }
+  function lists(host: string): boolean {
+    const named = parseHost(host)
+    return named !== undefined && isListed(named)
+  }
+
+  return { lists, check, preflight }
 }
 
 /** Whether an address is this machine's own. */
@@ -130,19 +171,13 @@ export function isLoopback(address: string | undefined): boolean {
   return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
 }
 
-/** A name in its one spelling: lower case, without the dot of the root. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '')
-}
-
 function hostEntry(host: string): string {
-  const match = HOST.exec(host)
-  if (match === null) {
+  const named = parseHost(host)
+  if (named === undefined) {
     const example = `write a name with or without a port, as in 'agents.example.com'`
     throw new TypeError(`allowedHosts has '${host}'; ${example}`)
   }
-  const [, name = '', port] = match
-  return port === undefined ? plain(name) : `${plain(name)}:${port}`
+  return named.port === undefined ? named.name : `${named.name}:${named.port}`
 }
 
 function originEntry(origin: string): string {

@@ -5,9 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { isThenable } from '../core/thenable.ts'
 import { mustWait, NodeRequestHead, responseOn } from './node-request.ts'
 import { readBody } from './body.ts'
 import { isSource } from './exchange.ts'
+import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { isLoopback } from './guard.ts'
 import { discard, sendReply } from './reply.ts'
@@ -119,7 +121,7 @@ export function createListener(options: ListenerOptions): Listener {
     function run(): void {
       try {
         const reply = endpoint!.handle(request)
-        if (reply instanceof Promise) reply.then(send, failed)
+        if (isThenable(reply)) reply.then(send, failed)
         else send(reply)
       } catch (error) {
         failed(error)
@@ -138,7 +140,8 @@ export function createListener(options: ListenerOptions): Listener {
     }
 
     function deliver(reply: Reply): void {
-      sendReply(incoming, response, request, reply, streams, isDraining)
+      const { expiresAt } = request.principal
+      sendReply(incoming, response, request, endingAt(reply, expiresAt), streams, isDraining)
     }
 
     /** What broke before a word was sent is told; what breaks while that is told is not. */

@@ -37,8 +37,16 @@ export function headerLines(request: HttpRequest, reply: Reply): string[] {
   const lines = reply.type === undefined ? [] : ['Content-Type', reply.type]
   lines.push('X-Request-Id', request.requestId)
   if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
+  if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
+  if (request.rateHeaders.length > 0) for (const part of request.rateHeaders) lines.push(part)
   if (request.corsHeaders.length > 0) for (const part of request.corsHeaders) lines.push(part)
   return lines
+}
+
+/** Whether a cache could keep a reply of its own accord, and give it to whoever asks next without a key. */
+function mayBeKept({ method }: HttpRequest, { body, headers = [] }: Reply): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || isSource(body)) return false
+  return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
 }
 
 /** The Content-Length of a body that is whole; undefined for a status that has none. */

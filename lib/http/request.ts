@@ -4,11 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { problemReply } from '../wire/problem.ts'
+import { authorityOf, forwarded, networkOf } from './address.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
-import type { Endpoint, Exchange, KnownHeaders, Refusal, Reply } from './exchange.ts'
-import type { Bind } from './guard.ts'
+import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from './exchange.ts'
+import type { Bind, Guard } from './guard.ts'
+import type { Counted, RateLimits } from './rate.ts'
 
 /** The head of a request, as a transport hands it over. */
 export interface RequestHead {
@@ -30,7 +32,10 @@ export interface RequestOptions {
   /** '' or a path with a leading and no final `/`. */
   readonly mountPath: string
   readonly publicUrl: URL | undefined
-  readonly trustProxy: boolean
+  /** How many proxies stand before this server and are believed. */
+  readonly proxies: number
+  readonly guard: Guard
+  readonly rateLimits: RateLimits | undefined
 }
 
 // Ids are unique, not secret: one random prefix per process and a count.
@@ -54,6 +59,8 @@ export class HttpRequest implements Exchange, Origin {
   refusal: Reply | undefined
   /** CORS headers for the reply. */
   corsHeaders: readonly string[] = none
+  /** What the reply tells of rate limits. */
+  rateHeaders: readonly string[] = none
   hostIsListed = false
   readonly #options: RequestOptions
   #requestId: string | undefined
@@ -65,6 +72,9 @@ export class HttpRequest implements Exchange, Origin {
     this.principal = options.anonymous
     this.#options = options
   }
+
+  /** Whether somebody was found to be asking, by a credential. */
+  get isIdentified(): boolean { return this.principal !== this.#options.anonymous }
 
   get method(): string { return this.incoming.method }
   get origin(): Origin { return this }
@@ -93,19 +103,44 @@ export class HttpRequest implements Exchange, Origin {
   get baseUrl(): string {
     const { publicUrl, mountPath } = this.#options
     if (publicUrl !== undefined) return publicUrl.href.replace(/\/$/, '') + mountPath
-    const host = this.#forwarded('x-forwarded-host') ?? this.head.host ?? ''
-    const scheme = this.#forwarded('x-forwarded-proto') ?? (this.incoming.secure ? 'https' : 'http')
-    const authority = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost'
-    return `${scheme === 'https' ? 'https' : 'http'}://${authority}${mountPath}`
+    const scheme = this.#forwarded('x-forwarded-proto')?.toLowerCase()
+    const isSecure = scheme === 'https' || (scheme !== 'http' && this.incoming.secure)
+    const authority = this.#forwardedHost ?? authorityOf(this.head.host) ?? 'localhost'
+    return `${isSecure ? 'https' : 'http'}://${authority}${mountPath}`
   }
 
   get baseUrlIsTrusted(): boolean {
-    return this.#options.publicUrl !== undefined || this.hostIsListed
+    const { publicUrl, guard } = this.#options
+    if (publicUrl !== undefined) return true
+    // That the proxy itself came by a good name says nothing about the one that it passes on.
+    const host = this.#forwardedHost
+    return host === undefined ? this.hostIsListed : guard.lists(host)
   }
 
-  /** What the proxy next to the client says, where a proxy is believed at all. */
+  take(what: Counted, cost: number): Overuse | undefined {
+    const { rateLimits } = this.#options
+    const count = rateLimits?.take(what, this.#caller, cost)
+    if (count === undefined) return undefined
+    if (count.overuse !== undefined) this.rateHeaders = none
+    else this.rateHeaders = what === 'call' ? count.headers : [...this.rateHeaders, ...count.headers]
+    return count.overuse
+  }
+
+  /** Who counts as one: a principal, else a network. Where neither can be told, all are one. */
+  get #caller(): string {
+    if (this.isIdentified) return `key ${this.principal.id}`
+    const said = networkOf(this.#forwarded('x-forwarded-for'))
+    return `from ${said ?? networkOf(this.incoming.remoteAddress) ?? 'nowhere'}`
+  }
+
+  get #forwardedHost(): string | undefined {
+    return authorityOf(this.#forwarded('x-forwarded-host'))
+  }
+
+  /** What the proxies say, where they are believed at all. */
   #forwarded(name: string): string | undefined {
-    return this.#options.trustProxy ? this.header(name)?.split(',')[0]?.trim() : undefined
+    const { proxies } = this.#options
+    return proxies === 0 ? undefined : forwarded(this.header(name), proxies)
   }
 }
 

@@ -9,6 +9,8 @@ import type { Endpoint } from './exchange.ts'
 /** What was found: the endpoint for the method, or the methods that the path has. */
 export interface Match {
   readonly endpoint: Endpoint | undefined
+  /** One that answers at this path by another method: what this method is refused with has its form. */
+  readonly neighbor: Endpoint | undefined
   /** For `Allow`; empty where the path is unknown. */
   readonly allowed: readonly string[]
   readonly params: ReadonlyMap<string, string>
@@ -24,16 +26,28 @@ interface Pattern {
 type Segment = { readonly fixed: string } | { readonly name: string; readonly end: string }
 
 const noParams: ReadonlyMap<string, string> = new Map()
-const unknown: Match = { endpoint: undefined, allowed: [], params: noParams }
+const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], params: noParams }
+
+type Look = (method: string, path: string) => Match
 
 /** All paths of one server. */
 export interface RouteTable {
+  /** Below the mount path. */
   match(method: string, path: string): Match
-  readonly endpoints: readonly Endpoint[]
+  /** Beside it; nothing is, where there is no mount path. */
+  matchOutside(method: string, path: string): Match
 }
 
 /** Makes the table. Throws `TypeError` where two endpoints meet on one path and method. */
-export function createRouteTable(endpoints: readonly Endpoint[]): RouteTable {
+export function createRouteTable(endpoints: readonly Endpoint[], mountPath = ''): RouteTable {
+  const isOutside = ({ outsideMount = false }: Endpoint): boolean => outsideMount && mountPath !== ''
+  return {
+    match: lookIn(endpoints.filter((endpoint) => !isOutside(endpoint))),
+    matchOutside: lookIn(endpoints.filter(isOutside)),
+  }
+}
+
+function lookIn(endpoints: readonly Endpoint[]): Look {
   const fixed = new Map<string, Map<string, Endpoint>>()
   const patterns: Pattern[] = []
   for (const endpoint of endpoints) {
@@ -52,18 +66,17 @@ export function createRouteTable(endpoints: readonly Endpoint[]): RouteTable {
   const others = new Map<string, Match>()
   for (const [path, methods] of fixed) {
     const allowed = [...methods.keys()]
-    const answer = (endpoint: Endpoint | undefined): Match => ({ endpoint, allowed, params: noParams })
+    const [neighbor] = methods.values()
+    const answer = (endpoint?: Endpoint): Match => ({ endpoint, neighbor, allowed, params: noParams })
     answers.set(path, new Map([...methods].map(([method, endpoint]) => [method, answer(endpoint)])))
-    others.set(path, answer(undefined))
+    others.set(path, answer())
   }
 
-  function match(method: string, path: string): Match {
+  return (method, path) => {
     const known = answers.get(path)
     if (known !== undefined) return known.get(method) ?? others.get(path)!
     return patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
   }
-
-  return { match, endpoints }
 }
 
 function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map<string, Endpoint> {
@@ -96,14 +109,19 @@ function meeting(method: string, path: string): TypeError {
 function matchPattern(patterns: readonly Pattern[], method: string, path: string): Match {
   const given = path.split('/')
   const allowed = new Set<string>()
+  let neighbor: Endpoint | undefined
   for (const { segments, methods } of patterns) {
     const params = paramsOf(segments, given)
     if (params === undefined) continue
     const endpoint = methods.get(method)
-    if (endpoint !== undefined) return { endpoint, allowed: [...methods.keys()], params }
-    for (const known of methods.keys()) allowed.add(known)
+    if (endpoint !== undefined) return { endpoint, neighbor, allowed: [...methods.keys()], params }
+    for (const [known, other] of methods) {
+      allowed.add(known)
+      neighbor ??= other
+    }
   }
-  return allowed.size === 0 ? unknown : { endpoint: undefined, allowed: [...allowed], params: noParams }
+  return neighbor === undefined ? unknown
+    : { endpoint: undefined, neighbor, allowed: [...allowed], params: noParams }
 }
 
 /** What the names stand for in the given segments; undefined where these do not fit. */

@@ -1,158 +1,127 @@
 /**
- * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
- * the older way of asking, by a request on the running stream. The newer way is in `round-trips.ts`.
+ * The older way of asking: a request of ours on a stream of the session, whose answer comes by another message
+ * of the client. The newer way is in `round-trips.ts`.
+ *
+ * Spec: MCP 2025-11-25, Elicitation, Sampling, Roots; Tasks, where the client answers as a task of its own.
  */
 import { MAX_TIMER_MS } from '../core/clock.ts'
-import { isRecord, text } from '../core/content.ts'
+import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { formFault } from '../core/form.ts'
 import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
-import type { LiveCall } from '../core/call.ts'
-import type { Ability, Question } from '../core/question.ts'
+import { decodeAnswer, encodeQuestion } from './questions.ts'
 import type { Limits } from '../core/defaults.ts'
+import type { LiveCall } from '../core/live-call.ts'
+import type { Question } from '../core/question.ts'
 import type { ResponseChannel } from './channel.ts'
+import type { ClientAbilities } from './client.ts'
 import type { Peer, Session } from './session.ts'
-
-/** Whether the client of a request can be asked in this way. */
-export function canAsk(peer: Peer, what: Ability): boolean {
-  if (!peer.revision.asks.has(what)) return false
-  const { elicitation, sampling, roots } = peer.capabilities
-  if (what === 'sample') return isRecord(sampling)
-  if (what === 'roots') return isRecord(roots)
-  if (!isRecord(elicitation)) return false
-  if (what === 'elicit-url') return isRecord(elicitation['url'])
-  // An empty object means forms, as it did before there was anything else.
-  return isRecord(elicitation['form']) || elicitation['url'] === undefined
-}
-
-/** The client capability that a way of asking needs, as an object of the specification's shape. */
-export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> {
-  if (what === 'sample') return { sampling: {} }
-  if (what === 'roots') return { roots: {} }
-  return { elicitation: what === 'elicit-url' ? { url: {} } : { form: {} } }
-}
-
-/** A question as a request without its envelope. */
-export function encodeQuestion(
-  question: Question, peer: Peer,
-): { readonly method: string; readonly params?: object } {
-  if (question.what === 'roots') return { method: 'roots/list' }
-  const { what, key: _key, ...rest } = question
-  if (what === 'elicit') {
-    const { schema, message } = question
-    return { method: 'elicitation/create', params: { message, requestedSchema: schema } }
-  }
-  if (what === 'elicit-url') {
-    const { message, url } = question
-    const params = { mode: 'url', message, url }
-    if (peer.revision.ask === 'round') return { method: 'elicitation/create', params }
-    const elicitationId = `url-${peer.session?.nextQuestion() ?? '1'}`
-    return { method: 'elicitation/create', params: { ...params, elicitationId } }
-  }
-  if (question['tools'] !== undefined && !hasSamplingTools(peer)) {
-    throw new Fault('unsupported', 'This client samples without tools: it has not declared sampling.tools', {
-      ability: 'sample', requiredCapabilities: { sampling: { tools: {} } },
-    })
-  }
-  const messages = question.messages.map(({ role, content }) => ({
-    role, content: typeof content === 'string' ? text(content) : content,
-  }))
-  return { method: 'sampling/createMessage', params: { ...rest, messages } }
-}
-
-function hasSamplingTools({ capabilities }: Peer): boolean {
-  const { sampling } = capabilities
-  return isRecord(sampling) && isRecord(sampling['tools'])
-}
-
-/** What came back, as the handler gets it. Throws `Fault('invalid')` for what is no answer to it. */
-export function decodeAnswer(question: Question, result: unknown): unknown {
-  if (!isRecord(result)) throw unfit('is not an object')
-  if (question.what === 'roots') {
-    const { roots } = result
-    if (!Array.isArray(roots) || !roots.every(isRoot)) throw unfit('has no list of roots')
-    return roots
-  }
-  if (question.what === 'sample') {
-    const { role, content, model } = result
-    if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
-      throw unfit('needs role, content and model')
-    }
-    return result
-  }
-  const { action, content } = result
-  if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
-    throw unfit('needs an action: accept, decline or cancel')
-  }
-  if (question.what === 'elicit-url' || action !== 'accept') return { action }
-  const fault = formFault(question.schema, content ?? {})
-  if (fault !== undefined) throw unfit(`does not fit the form: ${fault}`)
-  return { action, content: content ?? {} }
-}
-
-function isRoot(root: unknown): boolean {
-  return isRecord(root) && typeof root['uri'] === 'string'
-}
-
-function unfit(why: string): Fault {
-  return new Fault('invalid', `The client's answer ${why}`)
-}
 
 /** Questions that have no answer yet, each as the way to take it back. */
 export type OpenQuestions = Set<(reason: Fault) => void>
 
-/** Asks by a request on the channel, and waits for its answer, which comes by another message of the session. */
+/** A question that is on its way. */
+export interface Asking {
+  /** The answer, as the handler gets it. */
+  readonly answer: Promise<unknown>
+  /** Takes it back: the client should stop bothering its user with it. */
+  withdraw(reason: Fault): void
+}
+
+/**
+ * Sends a question and waits for its answer. `meta` goes along with every message of ours about it. Throws
+ * `Fault('unsupported')` where the client cannot be asked this.
+ */
+export function sendQuestion(
+  question: Question, peer: Peer, session: Session, send: (message: string) => void,
+  meta?: Readonly<Record<string, unknown>>,
+): Asking {
+  const { method, params = {} } = encodeQuestion(question, peer)
+  const task = taskOf(question, peer.abilities)
+  let resolve!: (answer: unknown) => void
+  let reject!: (reason: unknown) => void
+  const answer = new Promise<unknown>((onAnswer, onRefusal) => {
+    resolve = onAnswer
+    reject = onRefusal
+  })
+  // Handled from the start: a handler that has stopped listening must not end the process.
+  answer.catch(() => {})
+  let id = session.nextQuestion()
+
+  const post = (method: string, params: object): void => {
+    const all = { ...params, ...meta !== undefined && { _meta: meta } }
+    send(formatRequest(id, method, Object.keys(all).length === 0 ? undefined : JSON.stringify(all)))
+  }
+  const hear = (take: (result: unknown) => void): void => {
+    session.asked.set(id, { resolve: take, reject })
+  }
+  const settle = (result: unknown): void => {
+    try {
+      const answer = decodeAnswer(question, result)
+      resolve(question.what === 'elicit-url' && isRecord(answer)
+        ? { ...answer, elicitationId: question.elicitationId } : answer)
+    } catch (error) {
+      reject(error)
+    }
+  }
+  hear((result) => {
+    const taskId = task === undefined ? undefined : taskIdIn(result)
+    if (taskId === undefined) return settle(result)
+    // The client works on it as a task of its own; its result is there when that has ended.
+    id = session.nextQuestion()
+    hear(settle)
+    post('tasks/result', { taskId })
+  })
+  post(method, { ...params, ...task !== undefined && { task } })
+  return {
+    answer,
+    withdraw(reason) {
+      if (!session.asked.delete(id)) return
+      const params = { requestId: id, reason: reason.message, ...meta !== undefined && { _meta: meta } }
+      send(formatNotification('notifications/cancelled', JSON.stringify(params)))
+      reject(reason)
+    },
+  }
+}
+
+/** How a question asks for a task, where the client can answer with one. */
+function taskOf(question: Question, abilities: ClientAbilities): object | undefined {
+  if (question.what === 'roots' || question.task === undefined) return undefined
+  const knowsTasks = question.what === 'sample' ? abilities.samplingTasks : abilities.elicitationTasks
+  if (!knowsTasks) return undefined
+  const { ttlMs } = question.task
+  return ttlMs === undefined ? {} : { ttl: ttlMs }
+}
+
+function taskIdIn(result: unknown): string | undefined {
+  const task = isRecord(result) ? result['task'] : undefined
+  const id = isRecord(task) ? task['taskId'] : undefined
+  return typeof id === 'string' ? id : undefined
+}
+
+/** Asks for a call, and gives up when the call is over or `askTimeoutMs` have passed. */
 export function askOnStream(
   question: Question, session: Session, channel: ResponseChannel, call: LiveCall, limits: Limits, peer: Peer,
   open: OpenQuestions,
 ): Promise<unknown> {
-  const { method, params } = encodeQuestion(question, peer)
-  const id = session.nextQuestion()
-  const request = formatRequest(id, method, params === undefined ? undefined : JSON.stringify(params))
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined
-    const settle = (): void => {
-      clearTimeout(timer)
-      open.delete(giveUp)
-      session.asked.delete(id)
-      call.signal.removeEventListener('abort', withdraw)
-    }
-    const giveUp = (reason: Fault): void => {
-      settle()
-      // The client should stop bothering its user with it.
-      const params = JSON.stringify({ requestId: id, reason: reason.message })
-      channel.send(formatNotification('notifications/cancelled', params))
-      reject(reason)
-    }
-    const withdraw = (): void => giveUp(call.reason ?? new Fault('cancelled', 'The call has ended'))
-    session.asked.set(id, {
-      resolve(result) {
-        settle()
-        try {
-          resolve(decodeAnswer(question, result))
-        } catch (error) {
-          reject(error)
-        }
-      },
-      reject(reason) {
-        settle()
-        reject(reason)
-      },
-    })
-    if (limits.askTimeoutMs <= MAX_TIMER_MS) {
-      const late = `The client did not answer within ${limits.askTimeoutMs} ms`
-      timer = setTimeout(() => giveUp(new Fault('timeout', late)), limits.askTimeoutMs)
-    }
-    call.signal.addEventListener('abort', withdraw)
-    open.add(giveUp)
-    channel.send(request)
+  const { answer, withdraw } = sendQuestion(question, peer, session, (message) => channel.send(message))
+  const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
+  const timer = limits.askTimeoutMs <= MAX_TIMER_MS
+    ? setTimeout(() => withdraw(late), limits.askTimeoutMs) : undefined
+  const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
+  call.signal.addEventListener('abort', giveUp)
+  open.add(withdraw)
+  return answer.finally(() => {
+    clearTimeout(timer)
+    open.delete(withdraw)
+    call.signal.removeEventListener('abort', giveUp)
   })
 }
 
 /** Hands an answer of the client to whoever asked. An answer to nothing is passed over. */
 export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): void {
   const asked = typeof id === 'string' || typeof id === 'number' ? session.asked.get(id) : undefined
-  if (asked === undefined) return
+  if (asked === undefined || (typeof id !== 'string' && typeof id !== 'number')) return
+  session.asked.delete(id)
   if (error === undefined) return asked.resolve(result)
   const { code, message } = isRecord(error) ? error : {}
   const why = typeof message === 'string' ? message : 'no reason given'

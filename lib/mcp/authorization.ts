@@ -15,24 +15,23 @@ const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 /** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
 export function challenge(
   auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
-  scopes?: readonly string[],
+  scopes?: readonly unknown[],
 ): string {
   return formatChallenge({
     error,
-    scope: scopes?.join(' '),
+    scope: scopes,
     resource_metadata: auth === undefined ? undefined : metadataUrl(auth),
   })
 }
 
 /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
 function metadataUrl({ resource }: Authorization): string {
-  const { origin, pathname } = new URL(resource)
-  return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname)
+  const { origin, pathname, search } = new URL(resource)
+  return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname) + search
 }
 
-/** The metadata at both of its places. Throws `TypeError` where the options make none. */
+/** The metadata where the challenge says that it is, and where clients look that have seen no challenge. */
 export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
-  check(auth)
   const { resource, authorizationServers, scopes, name, documentation } = auth
   const reply: Reply = {
     status: 200,
@@ -47,26 +46,13 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
       resource_documentation: documentation,
     }),
   }
-  return [WELL_KNOWN, `${WELL_KNOWN}/mcp`].map((path) => ({
+  const { pathname: told } = new URL(metadataUrl(auth))
+  return [...new Set([WELL_KNOWN, `${WELL_KNOWN}/mcp`, told])].map((path) => ({
     path,
+    outsideMount: true,
     methods: ['GET'],
     open: 'public',
     refuse: problemReply,
     handle: () => reply,
   }))
-}
-
-function check({ resource, authorizationServers, verify }: Authorization): void {
-  const url = URL.canParse(resource) ? new URL(resource) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hash !== '') {
-    throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
-      + `as in 'https://agents.example.com/mcp'`)
-  }
-  if (!Array.isArray(authorizationServers) || authorizationServers.length === 0) {
-    throw new TypeError(`auth.authorizationServers is empty; write at least one issuer, `
-      + `as in ['https://login.example.com']`)
-  }
-  if (typeof verify !== 'function') {
-    throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')
-  }
 }

@@ -8,9 +8,10 @@ import { isRecord } from '../core/content.ts'
 import { isSeverity } from '../core/log.ts'
 import { decodeHeaderValue } from '../wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
-import { clientOf } from './handshake.ts'
+import { decodeAbilities, decodeClient, unable } from './client.ts'
+import { namedBy } from './methods.ts'
 import { paramFault } from './param-headers.ts'
-import { assumed, modern, revisionOf, revisions } from './revisions.ts'
+import { assumed, isModernMethod, modern, revisionOf, revisions } from './revisions.ts'
 import { META } from './request.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
@@ -27,22 +28,13 @@ export interface Refused { readonly status: number; readonly error: RpcError }
 /** A message as far as choosing needs it. */
 export interface Claim { readonly method: string | undefined; readonly params: unknown }
 
-/** Methods that only revisions have whose requests stand alone. */
-const MODERN_METHODS: ReadonlySet<unknown> = new Set(['server/discover', 'subscriptions/listen'])
-
-/** Which member of the params the Mcp-Name header repeats. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'], ['prompts/get', 'name'], ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'], ['tasks/update', 'taskId'], ['tasks/cancel', 'taskId'],
-])
-
 /** Whether a message claims a revision whose requests stand alone, in the body or by its headers. */
 export function isModern({ method, params }: Claim, exchange: Exchange): boolean {
   if (versionIn(params) !== undefined) return true
   if (method === 'initialize') return false
   const { mcpProtocolVersion, mcpSessionId } = exchange.head
   if (revisionOf(mcpProtocolVersion)?.opening === 'each-request') return true
-  return mcpSessionId === undefined && MODERN_METHODS.has(method)
+  return mcpSessionId === undefined && isModernMethod(method)
 }
 
 function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -55,7 +47,7 @@ function versionIn(params: unknown): unknown {
 
 /** Whether a message says in its own body that it stands alone; then no headers are needed to know. */
 export function claimsModern({ method, params }: Claim): boolean {
-  return versionIn(params) !== undefined || MODERN_METHODS.has(method)
+  return versionIn(params) !== undefined || isModernMethod(method)
 }
 
 /** The peer that the body of a modern request describes, or why it is refused: all there is on stdio. */
@@ -73,11 +65,11 @@ export function modernPeer({ params }: Claim): Peer | Refused {
     const why = `params._meta ${META}logLevel must be a severity, from debug to emergency`
     return refused(rpcError(INVALID_PARAMS, why))
   }
-  const capabilities = meta?.[`${META}clientCapabilities`]
+  const abilities = decodeAbilities(meta?.[`${META}clientCapabilities`])
   return {
     revision,
-    capabilities: isRecord(capabilities) ? capabilities : {},
-    client: clientOf(meta?.[`${META}clientInfo`]),
+    abilities,
+    client: decodeClient(meta?.[`${META}clientInfo`], abilities),
     logLevel,
     session: undefined,
   }
@@ -109,7 +101,7 @@ function missingMeta(params: unknown): Refused | undefined {
 }
 
 function nameMismatch(method: string | undefined, params: unknown, exchange: Exchange): Refused | undefined {
-  const member = NAMED_BY.get(method ?? '')
+  const member = namedBy(method ?? '')
   const name = member === undefined || !isRecord(params) ? undefined : params[member]
   // Where the body has no name, its own check says so better.
   if (typeof name !== 'string') return undefined
@@ -136,7 +128,7 @@ function refused(error: RpcError, status = 400): Refused {
 
 /** The peer of a request of a legacy client that is in no session. */
 const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
-  revision, { revision, capabilities: {}, client: undefined, logLevel: 'info', session: undefined },
+  revision, { revision, abilities: unable, client: undefined, logLevel: 'info', session: undefined },
 ]))
 
 /** A client of which nothing is known but its revision. */
@@ -150,7 +142,8 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
   const named = mcpProtocolVersion === undefined ? assumed : revisionOf(mcpProtocolVersion)
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
-    if (session === undefined) {
+    // The session of a pair has a stream of its own, and no other.
+    if (session === undefined || session.onEnd !== undefined) {
       const why = 'There is no such session, or it has ended; begin again with initialize'
       return refused(rpcError(INVALID_REQUEST, why), 404)
     }

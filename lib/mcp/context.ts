@@ -6,12 +6,12 @@ import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
 import { Sessions } from './session.ts'
 import { toolTable } from './tools.ts'
+import type { Offering } from '../core/catalog.ts'
 import type { Icon } from '../core/define.ts'
 import type { Service } from '../core/service.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Revision } from './revisions.ts'
-import type { TaskRun } from './task-run.ts'
 import type { ToolTable } from './tools.ts'
 
 /** What the operator says about the MCP door. */
@@ -23,6 +23,8 @@ export interface McpOptions {
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   readonly websiteUrl?: string | undefined
+  /** Extensions of MCP that this server has, by name, with their settings. */
+  readonly extensions?: Readonly<Record<string, object>> | undefined
   /** Items on one page of a list. Left out: 1000. */
   readonly pageSize?: number | undefined
   /** How long clients may keep lists (milliseconds), and whether for everybody. Left out: 0 and `private`. */
@@ -44,8 +46,6 @@ export class McpContext {
   readonly texts: Map<string, string> = new Map()
   /** What each revision says in every result, made once. */
   readonly stamps: Map<Revision, Readonly<Record<string, unknown>>> = new Map()
-  /** The runs that have become tasks and go on, by their tasks' ids. */
-  readonly taskRuns: Map<string, TaskRun> = new Map()
   #tools: ToolTable
   #offersTasks = false
 
@@ -62,7 +62,7 @@ export class McpContext {
       this.#noteTasks()
       this.texts.clear()
     })
-    this.notifications = new Notifications(this)
+    this.notifications = new Notifications(service.catalog, this.sessions)
   }
 
   /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */
@@ -84,6 +84,12 @@ export class McpContext {
 
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
   get offersTasks(): boolean { return this.#offersTasks }
+
+  /** Whether the server has what a method is about. Undefined: every server has it. */
+  offers(feature: Offering | 'tasks' | undefined): boolean {
+    if (feature === undefined) return true
+    return feature === 'tasks' ? this.#offersTasks : this.service.catalog.offers(feature)
+  }
 
   #noteTasks(): void {
     this.#offersTasks ||= this.#tools.listed.some(({ task }) => task !== 'forbidden')

@@ -4,7 +4,8 @@
 import { JSON_TYPE } from '../wire/media.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { McpContext } from './context.ts'
-import { get, post, refuse, remove } from './streamable-http.ts'
+import { refuseHttp } from './replies.ts'
+import { get, post, remove } from './streamable-http.ts'
 import { openPair, postMessage } from './http-sse.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
@@ -14,6 +15,8 @@ import type { McpSetup } from './context.ts'
 /** A door: where it answers, and how what goes on for ever is ended. */
 export interface McpDoor {
   readonly endpoints: readonly Endpoint[]
+  /** What it holds now. */
+  status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void
   /** Ends everything. */
@@ -27,26 +30,26 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
   const mcp = new McpContext(service, options, seal)
   const endpoints: readonly Endpoint[] = [
     {
-      path: '/mcp', methods: ['POST'], accepts, refuse, operations: { post: callOperation },
-      handle: (exchange) => post(mcp, exchange),
+      path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: callOperation },
+      handle: post.bind(undefined, mcp),
     },
     {
-      path: '/mcp', methods: ['GET'], refuse, operations: { get: streamOperation('The stream of a session') },
-      handle: (exchange) => get(mcp, exchange),
+      path: '/mcp', methods: ['GET'], refuse: refuseHttp, operations: { get: streamOperation('The stream of a session') },
+      handle: get.bind(undefined, mcp),
     },
     {
-      path: '/mcp', methods: ['DELETE'], refuse, operations: { delete: endOperation },
-      handle: (exchange) => remove(mcp, exchange),
+      path: '/mcp', methods: ['DELETE'], refuse: refuseHttp, operations: { delete: endOperation },
+      handle: remove.bind(undefined, mcp),
     },
     {
-      path: '/sse', methods: ['GET'], refuse,
+      path: '/sse', methods: ['GET'], refuse: refuseHttp,
       operations: { get: streamOperation('A session of the oldest transport') },
-      handle: (exchange) => openPair(mcp, exchange),
+      handle: openPair.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
-      path, methods: ['POST'], accepts, refuse,
+      path, methods: ['POST'], accepts, refuse: refuseHttp,
       ...path.endsWith('/') && { operations: { post: callOperation } },
-      handle: (exchange) => postMessage(mcp, exchange),
+      handle: postMessage.bind(undefined, mcp),
     })),
   ]
   const { auth } = options
@@ -57,7 +60,14 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     })),
     ...metadataEndpoints(auth),
   ]
-  return { endpoints: guarded, closeIdle: () => mcp.closeIdle(), close: () => mcp.close() }
+  return {
+    endpoints: guarded,
+    status: () => ({
+      sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
+    }),
+    closeIdle: () => mcp.closeIdle(),
+    close: () => mcp.close(),
+  }
 }
 
 const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

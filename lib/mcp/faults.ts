@@ -7,8 +7,8 @@ import { isRecord } from '../core/content.ts'
 import {
   INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
-import { capabilityFor } from './ask.ts'
 import { challenge } from './authorization.ts'
+import { capabilityFor } from './questions.ts'
 import type { Fault, FaultKind } from '../core/fault.ts'
 import type { Ability } from '../core/question.ts'
 import type { Authorization } from '../http/auth.ts'
@@ -74,7 +74,16 @@ export function faultHeaders(
 ): readonly string[] | undefined {
   if (kind === 'busy') return ['Retry-After', '1']
   if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
-  const scopes = isRecord(detail) && Array.isArray(detail['scopes']) ? detail['scopes'] : undefined
   const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
-  return ['WWW-Authenticate', challenge(auth, error, scopes)]
+  return ['WWW-Authenticate', challenge(auth, error, scopesIn(detail))]
+}
+
+/** The scopes that a fault names. An author can attach anything to one, getters that throw among it. */
+function scopesIn(detail: unknown): readonly unknown[] | undefined {
+  try {
+    const scopes = isRecord(detail) ? detail['scopes'] : undefined
+    return Array.isArray(scopes) ? [...scopes] : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -3,11 +3,11 @@
  * `server/discover` for those whose requests stand alone.
  */
 import { isRecord } from '../core/content.ts'
+import { decodeAbilities, decodeClient } from './client.ts'
 import { cacheHints } from './lists.ts'
 import { newestNegotiated, revisionOf, revisions } from './revisions.ts'
 import { pick } from './shape.ts'
-import { TASKS } from './tasks.ts'
-import type { ClientInfo } from '../core/call.ts'
+import { TASKS } from './task-extension.ts'
 import type { McpContext } from './context.ts'
 import type { Revision } from './revisions.ts'
 import type { Handshake } from './session.ts'
@@ -21,21 +21,11 @@ export function decodeInitialize(params: unknown): Handshake | string {
   if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
   if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
   const asked = revisionOf(protocolVersion)
+  const abilities = decodeAbilities(capabilities)
   return {
     revision: asked?.opening === 'initialize' ? asked : newestNegotiated,
-    capabilities: capabilities ?? {},
-    client: clientOf(clientInfo),
-  }
-}
-
-/** Who a client says that it is. */
-export function clientOf(info: unknown): ClientInfo | undefined {
-  if (!isRecord(info) || typeof info['name'] !== 'string') return undefined
-  const { name, version, title } = info
-  return {
-    name,
-    version: typeof version === 'string' ? version : '',
-    ...typeof title === 'string' && { title },
+    abilities,
+    client: decodeClient(clientInfo, abilities),
   }
 }
 
@@ -71,9 +61,15 @@ function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean
     prompts: catalog.offers('prompt') ? listChanged : undefined,
     logging: {},
     completions: catalog.offers('completion') ? {} : undefined,
-    extensions: mcp.offersTasks ? { [TASKS]: {} } : undefined,
+    tasks: mcp.offersTasks ? { list: {}, cancel: {}, requests: { tools: { call: {} } } } : undefined,
   }
-  return Object.fromEntries(Object.entries(all).filter(([name, value]) => (
+  const offered = Object.entries(all).filter(([name, value]) => (
     value !== undefined && revision.capabilities.has(name)
-  )))
+  ))
+  const extensions = {
+    ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
+  }
+  return {
+    ...Object.fromEntries(offered), ...Object.keys(extensions).length > 0 && { extensions },
+  }
 }

@@ -7,17 +7,16 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import {
-  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR, rpcError,
-} from '../wire/jsonrpc.ts'
+import { errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { anonymousPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
+import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { PostReply } from './post-reply.ts'
+import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
-import { errorReply, invalid, readMessage, take } from './streamable-http.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
@@ -33,14 +32,17 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     return invalid(405, 'This server keeps no sessions; POST to /mcp', undefined, ['Allow', 'OPTIONS'])
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
+  const overuse = exchange.take('initialize', 1)
+  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+  // Whatever can fail is read before a session begins.
+  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   let session: Session
   try {
     session = mcp.sessions.open(exchange.origin.principal.id, oldest)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    return errorReply(503, rpcError(INTERNAL_ERROR, error.message), undefined, ['Retry-After', '5'])
+    return noSession(error)
   }
-  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
   return {
     status: 200,
     type: EVENT_STREAM,
@@ -59,7 +61,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
 export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth)
-  if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
+  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const id = sessionIdIn(exchange.query)
@@ -83,7 +85,7 @@ function sessionIdIn(query: string): string | undefined {
 }
 
 function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: Message): void {
-  if (message.kind !== 'request') return take(session, message)
+  if (message.kind !== 'request') return takeMessage(session, message)
   const channel: ResponseChannel = {
     sends: true,
     send: (text) => session.outlet?.(text),
@@ -107,8 +109,10 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
   if (message.kind !== 'request') return { status: 202 }
   const { id, method, params } = message
   if (method === 'initialize') {
+    const overuse = exchange.take('initialize', 1)
+    if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
     const handshake = decodeInitialize(params)
-    if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
+    if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
     const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))
     return { status: 200, type: JSON_TYPE, body }
   }
@@ -116,6 +120,9 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Re
     revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
     heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
   })
-  dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post.channel())
-  return post.reply()
+  const request = dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post)
+  const reply = post.reply()
+  // Nobody else could fetch the answer.
+  if (reply instanceof Promise) exchange.origin.onGone(() => request?.leave())
+  return reply
 }

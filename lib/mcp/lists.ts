@@ -7,9 +7,10 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { pick, toolDescriptor } from './shape.ts'
 import type { McpRequest } from './request.ts'
+import type { Peer } from './session.ts'
 
 /** One item: the name that a cursor goes by, and what is shown. */
-interface Item { readonly name: string; readonly shown: object }
+export interface Item { readonly name: string; readonly shown: object }
 
 /** Lists, by the member of the result that holds them. */
 type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
@@ -19,8 +20,8 @@ const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
 const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
-  tools: ({ mcp, peer: { revision } }) => mcp.tools.listed.map((tool) => (
-    { name: tool.name, shown: toolDescriptor(tool, revision) }
+  tools: ({ mcp, peer }) => mcp.tools.listed.map((tool) => (
+    { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer)) }
   )),
   resources: ({ mcp, peer: { revision } }) => mcp.service.catalog.resources.map((resource) => (
     { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
@@ -34,26 +35,36 @@ const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> 
   }),
 }
 
+/** Whether the client has declared an extension: then it may look for what is said to it in `_meta`. */
+function hasExtensions({ abilities }: Peer): boolean {
+  for (const _name in abilities.extensions) return true
+  return false
+}
+
 /** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
 export function page(request: McpRequest, member: List): string {
   const { mcp, params, peer } = request
   const { cursor } = params
-  if (cursor !== undefined && cursor !== null) return pageText(request, member, cursor)
-  const key = `${member} ${peer.revision.name}`
+  if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
+  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
-    text = pageText(request, member, undefined)
+    text = pageOf(request, member, itemsOf[member](request))
     mcp.texts.set(key, text)
   }
   return text
 }
 
-function pageText(request: McpRequest, member: List, cursor: unknown): string {
-  const { mcp, peer } = request
-  const items = itemsOf[member](request)
+/**
+ * The JSON text of one page of items, the one that `params.cursor` asks for. Throws `Fault('invalid')` for a
+ * cursor that is none of ours.
+ */
+export function pageOf(request: McpRequest, member: string, items: readonly Item[]): string {
+  const { mcp, params: { cursor }, peer } = request
   const purpose = `${PURPOSE} ${member}`
+  const isFirst = cursor === undefined || cursor === null
   const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
-  const from = cursor === undefined ? 0 : startOf(items, opened)
+  const from = isFirst ? 0 : startOf(items, opened)
   const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
   const shown = items.slice(from, until)
   const last = shown.at(-1)
@@ -77,8 +88,10 @@ function startOf(items: readonly Item[], after: unknown): number {
 
 /** How long a client may keep a result, and for whom. */
 export function cacheHints(
-  { mcp }: McpRequest,
+  { mcp, params: { inputResponses, requestState } }: McpRequest,
 ): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
-  const { ttlMs = 0, scope = 'private' } = mcp.options.cache ?? {}
+  // What came of a user's answers is that user's, and not for keeping.
+  const isAnswered = inputResponses !== undefined || requestState !== undefined
+  const { ttlMs = 0, scope = 'private' } = isAnswered ? {} : mcp.options.cache ?? {}
   return { ttlMs, cacheScope: scope }
 }

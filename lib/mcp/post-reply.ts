@@ -30,8 +30,8 @@ export interface PostReplyOptions {
 /** A stream as this file writes it: one that can be come back to, or one that cannot. */
 interface Stream { send(message: string): void; finish(): void }
 
-/** One reply. */
-export class PostReply {
+/** One reply: the way back of each request in the body. */
+export class PostReply implements ResponseChannel {
   readonly #options: PostReplyOptions
   readonly #answers: string[] = []
   #owed: number
@@ -46,12 +46,7 @@ export class PostReply {
     this.#owed = options.owed
   }
 
-  /** The way back of one of the requests. */
-  channel(): ResponseChannel {
-    return new PostChannel(this)
-  }
-
-  get acceptsEvents(): boolean { return this.#options.acceptsEvents }
+  get sends(): boolean { return this.#options.acceptsEvents }
 
   /** The reply if it is known, else the promise of it. */
   reply(): Reply | Promise<Reply> {
@@ -69,8 +64,22 @@ export class PostReply {
     this.#open().send(message)
   }
 
-  /** Gives a request its answer, or, without one, what it is owed by one less. */
-  answer(message: string | undefined, status: number = 200, headers?: readonly string[]): void {
+  /** A request that was cancelled has no answer. */
+  abandon(): void {
+    this.#answer(undefined, 200)
+  }
+
+  finish(message: string, status: number = 200, headers?: readonly string[]): void {
+    // Most bodies hold one request, and most of those are answered before anything else was said.
+    const { acceptsJson, isBatch } = this.#options
+    if (this.#stream !== undefined || this.#owed > 1 || isBatch || (!acceptsJson && status === 200)) {
+      return this.#answer(message, status, headers)
+    }
+    this.#owed = 0
+    this.#settle({ status, type: JSON_TYPE, body: message, ...headers !== undefined && { headers } })
+  }
+
+  #answer(message: string | undefined, status: number, headers?: readonly string[]): void {
     this.#owed--
     if (this.#stream !== undefined) {
       if (message !== undefined) this.#stream.send(message)
@@ -131,23 +140,5 @@ export class PostReply {
     clearTimeout(this.#timer)
     this.#reply = reply
     this.#resolve?.(reply)
-  }
-}
-
-/** The way back of one request of a POST. */
-class PostChannel implements ResponseChannel {
-  readonly #post: PostReply
-
-  constructor(post: PostReply) {
-    this.#post = post
-  }
-
-  get sends(): boolean { return this.#post.acceptsEvents }
-  send(message: string): void { this.#post.send(message) }
-  abandon(): void { this.#post.answer(undefined) }
-  detach(retryMs: number | undefined): void { this.#post.detach(retryMs) }
-
-  finish(message: string, status?: number, headers?: readonly string[]): void {
-    this.#post.answer(message, status, headers)
   }
 }

@@ -6,17 +6,29 @@
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
 import { randomBytes } from 'node:crypto'
+import { FairPool } from '../core/fair-pool.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
+import type { Slot } from '../core/fair-pool.ts'
 import type { Sink, Source } from '../http/exchange.ts'
 
 interface KeptEvent { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
 
-/** Memory that all streams of one server share for clients that come back. */
+/**
+ * Memory that all streams of one server share for clients that come back. What has ended gives way first, that of
+ * the owner who holds most before others'; of what goes on, only the owners above their share give way.
+ */
 export class ReplayBudget {
   readonly #max: number
-  /** Streams that have ended and still hold something: the first to give way. */
-  readonly #ended = new Set<ReplayStream>()
+  readonly #ended = new FairPool<ReplayStream>(
+    { maxCount: Infinity, maxBytes: Infinity },
+    (stream) => {
+      this.#slots.delete(stream)
+      stream.forget()
+    },
+  )
+  readonly #slots = new Map<ReplayStream, Slot<ReplayStream>>()
+  readonly #byOwner = new Map<string, number>()
   #held = 0
 
   constructor(limits: Limits) {
@@ -24,30 +36,52 @@ export class ReplayBudget {
   }
 
   get held(): number { return this.#held }
-  get isOver(): boolean { return this.#held > this.#max }
-  give(bytes: number): void { this.#held -= bytes }
 
-  take(bytes: number): void {
-    this.#held += bytes
-    for (const stream of this.#ended) {
-      if (!this.isOver) return
-      stream.forget()
-    }
+  take(owner: string, bytes: number): void {
+    this.#count(owner, bytes)
+    while (this.#held > this.#max && this.#ended.evict()) continue
   }
 
-  /** Keeps account of who has ended. */
-  ended(stream: ReplayStream): void { this.#ended.add(stream) }
-  forgotten(stream: ReplayStream): void { this.#ended.delete(stream) }
+  give(owner: string, bytes: number): void { this.#count(owner, -bytes) }
+
+  /** Whether an owner holds so much that what is kept for them must give way. */
+  isTooMuch(owner: string): boolean {
+    return this.#held > this.#max && (this.#byOwner.get(owner) ?? 0) * this.#byOwner.size >= this.#max
+  }
+
+  /** Keeps account of who has ended, and still holds something. */
+  ended(stream: ReplayStream, bytes: number): void {
+    if (this.#slots.has(stream)) return
+    const slot = this.#ended.add(stream.owner, stream, bytes)
+    if (slot !== undefined) this.#slots.set(stream, slot)
+  }
+
+  forgotten(stream: ReplayStream): void {
+    const slot = this.#slots.get(stream)
+    if (slot === undefined) return
+    this.#slots.delete(stream)
+    this.#ended.remove(slot)
+  }
+
+  #count(owner: string, bytes: number): void {
+    this.#held += bytes
+    const held = (this.#byOwner.get(owner) ?? 0) + bytes
+    if (held > 0) this.#byOwner.set(owner, held)
+    else this.#byOwner.delete(owner)
+  }
 }
 
 /** One stream of a session. */
 export class ReplayStream {
   readonly id: string = randomBytes(12).toString('base64url')
+  readonly owner: string
   readonly #limits: Limits
   readonly #budget: ReplayBudget
   #kept: KeptEvent[] = []
   #bytes = 0
   #count = 0
+  /** The last event that a client was sent. */
+  #told = 0
   #sink: Sink | undefined
   #isFinished = false
   #finishedAt = 0
@@ -55,13 +89,19 @@ export class ReplayStream {
   /** Set where the connection is to end before it has begun: the last words on it. */
   #farewell: string | undefined
 
-  constructor(limits: Limits, budget: ReplayBudget) {
+  constructor(owner: string, limits: Limits, budget: ReplayBudget) {
+    this.owner = owner
     this.#limits = limits
     this.#budget = budget
   }
 
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
+
+  /** It has ended, and its client has not had all of it. */
+  get isUnread(): boolean {
+    return this.#isFinished && this.#told < this.#count && this.#kept.length > 0 && !this.isStale
+  }
 
   /** Nobody can want it any more. */
   get isStale(): boolean {
@@ -76,10 +116,12 @@ export class ReplayStream {
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ number, text, bytes, at: performance.now() })
     this.#bytes += bytes
-    this.#budget.take(bytes)
+    this.#budget.take(this.owner, bytes)
     // Until it has begun, what is kept is all there is.
     if (this.#hasBegun) this.#trim()
-    this.#sink?.write(text)
+    if (this.#sink === undefined) return
+    this.#sink.write(text)
+    this.#told = number
   }
 
   /** Sends the last event and ends the stream; it can still be come back to. */
@@ -88,7 +130,7 @@ export class ReplayStream {
     if (message !== undefined) this.send(message)
     this.#isFinished = true
     this.#finishedAt = performance.now()
-    if (this.#hasBegun) this.#budget.ended(this)
+    if (this.#hasBegun) this.#budget.ended(this, this.#bytes)
     this.#sink?.end()
     this.#sink = undefined
   }
@@ -110,7 +152,8 @@ export class ReplayStream {
         this.#farewell = undefined
         this.#hasBegun = true
         this.#trim()
-        if (this.#isFinished) this.#budget.ended(this)
+        this.#told = this.#count
+        if (this.#isFinished) this.#budget.ended(this, this.#bytes)
         if (this.#isFinished || farewell !== undefined) {
           sink.end(farewell)
           return undefined
@@ -131,7 +174,7 @@ export class ReplayStream {
 
   /** Lets go of what was kept. */
   forget(): void {
-    this.#budget.give(this.#bytes)
+    this.#budget.give(this.owner, this.#bytes)
     this.#budget.forgotten(this)
     this.#kept = []
     this.#bytes = 0
@@ -152,10 +195,10 @@ export class ReplayStream {
     while (drop < this.#kept.length) {
       const kept = this.#kept[drop]!
       const isFine = this.#kept.length - drop <= replayEvents && this.#bytes <= replayBytes
-        && kept.at >= oldest && !this.#budget.isOver
+        && kept.at >= oldest && !this.#budget.isTooMuch(this.owner)
       if (isFine) break
       this.#bytes -= kept.bytes
-      this.#budget.give(kept.bytes)
+      this.#budget.give(this.owner, kept.bytes)
       drop++
     }
     if (drop > 0) this.#kept = this.#kept.slice(drop)

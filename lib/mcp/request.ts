@@ -1,31 +1,23 @@
 /**
- * One request on its way through a method: the line that a handler's call speaks through, and the one
- * place where results and faults become answers.
+ * One request on its way through a method: what it says, and the one place where results and faults become
+ * answers in the words of its revision.
  */
-import { LiveCall } from '../core/call.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
-import { reaches } from '../core/log.ts'
-import { formatError, formatNotification, formatResult } from '../wire/jsonrpc.ts'
-import { askOnStream, canAsk } from './ask.ts'
+import { formatError, formatResult } from '../wire/jsonrpc.ts'
 import { faultHeaders, mcpError, statusOf } from './faults.ts'
 import { pick } from './shape.ts'
-import { RoundTrips } from './round-trips.ts'
-import type { CallChannel, ClientInfo, Origin, Trace } from '../core/call.ts'
-import type { Severity } from '../core/log.ts'
-import type { Ability, Question } from '../core/question.ts'
+import type { CallFacts, ClientInfo, Origin, Trace } from '../core/call.ts'
+import type { LiveCall } from '../core/live-call.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
-import type { OpenQuestions } from './ask.ts'
-import type { McpContext } from './context.ts'
 import type { ResponseChannel } from './channel.ts'
+import type { McpContext } from './context.ts'
 import type { Peer } from './session.ts'
-import type { Asker } from './round-trips.ts'
-import type { TaskRun } from './task-run.ts'
 
 /** Prefix of the `_meta` keys that the protocol itself uses. */
 export const META = 'io.modelcontextprotocol/'
 
 /** One request. */
-export class McpRequest implements CallChannel {
+export class McpRequest implements CallFacts {
   readonly protocol = 'mcp'
   readonly mcp: McpContext
   readonly peer: Peer
@@ -34,17 +26,15 @@ export class McpRequest implements CallChannel {
   readonly id: Id
   readonly params: Readonly<Record<string, unknown>>
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Where the answer may be a task: then there is no progress and no log. */
-  task: TaskRun | undefined
+  /** The run of an author's code behind it; let go where that becomes a task. */
+  call: LiveCall | undefined
   /** The client has left. */
   isGone = false
-  /** Made when an author's code is about to run. */
-  #call: LiveCall | undefined
-  #subject: readonly unknown[] | undefined
-  #roundTrips: RoundTrips | undefined
-  #questions: OpenQuestions | undefined
+  /** Called once when the client leaves. */
+  onLeave: (() => void) | undefined
+  /** Called once when the request is answered. */
+  onFinish: (() => void) | undefined
   #isFinished = false
-  #lastProgress = -Infinity
 
   constructor(
     mcp: McpContext, peer: Peer, origin: Origin, channel: ResponseChannel, id: Id,
@@ -73,107 +63,14 @@ export class McpRequest implements CallChannel {
     }
   }
 
-  /**
-   * The call of an author's code. In a session it can be cancelled by its id. `subject` is what the state
-   * of a call in rounds is bound to; without one the client cannot be asked by rounds.
-   */
-  call(subject?: readonly unknown[]): LiveCall {
-    const { origin, params, peer } = this
-    const call = new LiveCall(origin, this)
-    this.#call = call
-    this.#subject = subject
-    const isLaterRound = params['inputResponses'] !== undefined || params['requestState'] !== undefined
-    // A state that was tampered with is refused even where the handler would not ask again.
-    if (isLaterRound && this.#asksByRoundTrips) this.#openRoundTrips()
-    if (peer.session !== undefined) peer.session.running.set(this.id, call)
-    return call
-  }
-
-  get #asksByRoundTrips(): boolean {
-    return this.peer.revision.ask === 'round' && this.#subject !== undefined
-  }
-
-  /** Made by the first that needs them: most calls never ask. */
-  #openRoundTrips(): RoundTrips {
-    if (this.#roundTrips === undefined) {
-      const { mcp, peer, params: { inputResponses, requestState } } = this
-      this.#roundTrips = new RoundTrips({
-        seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
-        subject: [this.origin.principal.id, ...this.#subject!],
-        onQuestions: (result) => this.succeed(result),
-      })
-    }
-    return this.#roundTrips
-  }
-
   /** Whether it has been answered. */
   get isFinished(): boolean { return this.#isFinished }
 
-  /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
-  get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
-
-  /** From now on the call goes on while it asks. */
-  divert(asker: Asker): void { this.#openRoundTrips().divert(asker) }
-
-  /** The client has left: nobody waits for the answer. A task goes on. */
+  /** The client has left: nobody waits for the answer. */
   leave(): void {
     this.isGone = true
-    if (this.task?.isTask !== true) this.#call?.cancel(new Fault('cancelled', 'The client has left'))
-    this.mcp.notifications.remove(this)
-  }
-
-  can(what: Ability): boolean {
-    const { peer, channel } = this
-    if (!canAsk(peer, what)) return false
-    return peer.revision.ask === 'round' ? this.#asksByRoundTrips : peer.session !== undefined && channel.sends
-  }
-
-  ask(question: Question): Promise<unknown> {
-    const { mcp, peer, channel } = this
-    const call = this.#call!
-    if (this.#asksByRoundTrips) return this.#openRoundTrips().ask(question, call)
-    this.#questions ??= new Set()
-    return askOnStream(question, peer.session!, channel, call, mcp.service.limits, peer, this.#questions)
-  }
-
-  once(key: string, fn: () => unknown): Promise<unknown> {
-    if (this.#asksByRoundTrips) return this.#openRoundTrips().once(key, fn, this.#call!)
-    return new Promise((resolve) => resolve(fn()))
-  }
-
-  progress(done: number, total: number | undefined, text: string | undefined): void {
-    if (this.task !== undefined) return this.task.progress(text)
-    const { progressToken } = this.metadata
-    const isWanted = typeof progressToken === 'string' || typeof progressToken === 'number'
-    if (!isWanted || !(done > this.#lastProgress)) return
-    this.#lastProgress = done
-    const message = this.peer.revision.progressText ? text : undefined
-    this.#notify('notifications/progress', { progressToken, progress: done, total, message })
-  }
-
-  log(level: Severity, data: unknown, logger: string | undefined): void {
-    const { logLevel } = this.peer
-    if (logLevel === undefined || this.task !== undefined) return
-    if (!reaches(level, logLevel)) return
-    this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
-  }
-
-  detach(retryMs: number | undefined): void {
-    if (this.task === undefined) this.channel.detach?.(retryMs)
-    else this.task.begin()
-  }
-
-  #notify(method: string, params: object): void {
-    if (this.#isFinished || !this.channel.sends) return
-    let text: string
-    try {
-      text = JSON.stringify(params)
-    } catch (cause) {
-      // A line of log that JSON cannot say is no reason for the call to fail.
-      this.mcp.service.log('warning', `A ${method} is not JSON`, { request: this.origin.requestId, cause })
-      return
-    }
-    this.channel.send(formatNotification(method, text))
+    this.call?.leave()
+    this.onLeave?.()
   }
 
   /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
@@ -185,7 +82,7 @@ export class McpRequest implements CallChannel {
     } catch (error) {
       return this.fail(error)
     }
-    this.#end()
+    this.#finish()
     this.channel.finish(formatResult(this.id, text))
   }
 
@@ -193,7 +90,7 @@ export class McpRequest implements CallChannel {
   encode(result: object | string): string {
     let text: string
     try {
-      text = typeof result === 'string' ? result : JSON.stringify(this.#stamped(result))
+      text = typeof result === 'string' ? result : JSON.stringify(this.stamped(result))
     } catch (error) {
       // What a handler returned cannot be said in JSON: a defect like any other of its.
       this.mcp.service.log('error', 'A result is not JSON', { request: this.origin.requestId, cause: error })
@@ -204,8 +101,8 @@ export class McpRequest implements CallChannel {
     throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
 
-  /** What newer revisions say in every result. */
-  #stamped(result: object): object {
+  /** A result with what newer revisions say in every one. */
+  stamped(result: object): object {
     if (!this.peer.revision.stamps) return result
     const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
     if (meta === undefined) return { resultType: 'complete', _meta: this.stamp, ...result }
@@ -227,7 +124,7 @@ export class McpRequest implements CallChannel {
   fail(thrown: unknown): void {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
-    this.#end()
+    this.#finish()
     if (fault.kind === 'cancelled') return this.channel.abandon()
     const error = this.errorOf(fault)
     const { revision } = this.peer
@@ -248,8 +145,8 @@ export class McpRequest implements CallChannel {
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
     const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
-    const error = mcpError(fault, told, this.peer.revision)
     try {
+      const error = mcpError(fault, told, this.peer.revision)
       JSON.stringify(error)
       return error
     } catch (cause) {
@@ -260,11 +157,10 @@ export class McpRequest implements CallChannel {
     }
   }
 
-  #end(): void {
-    // Nobody should be bothered any longer with what the handler did not wait for.
-    for (const takeBack of this.#questions ?? []) takeBack(new Fault('cancelled', 'The call has ended'))
+  #finish(): void {
     this.#isFinished = true
+    this.onFinish?.()
     const { session } = this.peer
-    if (session !== undefined && session.running.get(this.id) === this.#call) session.running.delete(this.id)
+    if (session !== undefined && session.running.get(this.id) === this.call) session.running.delete(this.id)
   }
 }

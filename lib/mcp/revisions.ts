@@ -18,7 +18,7 @@ export interface Revision {
   /** Methods a client may call. One that is not here is unknown: absence is removal. */
   readonly methods: ReadonlySet<string>
   /** Members that the definitions of each kind have here; the encoder drops the others. */
-  readonly keys: Readonly<Record<Entity, readonly string[]>>
+  readonly members: Readonly<Record<Entity, readonly Member[]>>
   /** Content blocks it knows; any other is sent as something that it knows. */
   readonly blocks: ReadonlySet<string>
   /** Which values `structuredContent` may have. */
@@ -31,6 +31,8 @@ export interface Revision {
   readonly asks: ReadonlySet<Ability>
   /** How it is asked: by a request on the running stream, or by ending the call with the questions. */
   readonly ask: 'request' | 'round'
+  /** How a call becomes a task: where the client wants it (`augmentation`), or where the server does. */
+  readonly tasks: 'none' | 'augmentation' | 'extension'
   /** What a client that leaves means for its call. */
   readonly disconnect: 'cancel' | 'ignore'
   /** Whether a stream begins with an event that has an id and no data, and may end before its answer. */
@@ -45,6 +47,9 @@ export interface Revision {
   readonly missingCapabilityStatus: number
 }
 
+/** A member of a definition by its name; a pair where it is called otherwise on the wire than in the house. */
+export type Member = string | readonly [onTheWire: string, inTheHouse: string]
+
 /** Kinds of definitions that revisions shape differently. */
 export type Entity =
   | 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
@@ -58,7 +63,7 @@ const v2024_11_05: Revision = {
     'resources/read', 'resources/subscribe', 'resources/unsubscribe', 'prompts/list', 'prompts/get',
     'completion/complete', 'logging/setLevel',
   ]),
-  keys: {
+  members: {
     tool: ['name', 'description', 'inputSchema'],
     resource: ['uri', 'name', 'description', 'mimeType', 'size', 'annotations'],
     template: ['uriTemplate', 'name', 'description', 'mimeType', 'annotations'],
@@ -73,6 +78,7 @@ const v2024_11_05: Revision = {
   capabilities: new Set(['tools', 'resources', 'prompts', 'logging']),
   asks: new Set(['sample', 'roots']),
   ask: 'request',
+  tasks: 'none',
   disconnect: 'ignore',
   primes: false,
   stamps: false,
@@ -85,7 +91,7 @@ const v2025_03_26: Revision = {
   ...v2024_11_05,
   name: '2025-03-26',
   batches: true,
-  keys: { ...v2024_11_05.keys, tool: [...v2024_11_05.keys.tool, 'annotations'] },
+  members: { ...v2024_11_05.members, tool: [...v2024_11_05.members.tool, 'annotations'] },
   blocks: new Set([...v2024_11_05.blocks, 'audio']),
   progressText: true,
   capabilities: new Set([...v2024_11_05.capabilities, 'completions']),
@@ -95,14 +101,14 @@ const v2025_06_18: Revision = {
   ...v2025_03_26,
   name: '2025-06-18',
   batches: false,
-  keys: {
-    tool: [...v2025_03_26.keys.tool, 'title', 'outputSchema', '_meta'],
-    resource: [...v2025_03_26.keys.resource, 'title', '_meta'],
-    template: [...v2025_03_26.keys.template, 'title', '_meta'],
-    prompt: [...v2025_03_26.keys.prompt, 'title', '_meta'],
-    argument: [...v2025_03_26.keys.argument, 'title'],
-    implementation: [...v2025_03_26.keys.implementation, 'title'],
-    annotations: [...v2025_03_26.keys.annotations, 'lastModified'],
+  members: {
+    tool: [...v2025_03_26.members.tool, 'title', 'outputSchema', '_meta'],
+    resource: [...v2025_03_26.members.resource, 'title', '_meta'],
+    template: [...v2025_03_26.members.template, 'title', '_meta'],
+    prompt: [...v2025_03_26.members.prompt, 'title', '_meta'],
+    argument: [...v2025_03_26.members.argument, 'title'],
+    implementation: [...v2025_03_26.members.implementation, 'title'],
+    annotations: [...v2025_03_26.members.annotations, 'lastModified'],
   },
   blocks: new Set([...v2025_03_26.blocks, 'resource_link']),
   structured: 'objects',
@@ -112,15 +118,18 @@ const v2025_06_18: Revision = {
 const v2025_11_25: Revision = {
   ...v2025_06_18,
   name: '2025-11-25',
-  keys: {
-    ...v2025_06_18.keys,
-    tool: [...v2025_06_18.keys.tool, 'icons'],
-    resource: [...v2025_06_18.keys.resource, 'icons'],
-    template: [...v2025_06_18.keys.template, 'icons'],
-    prompt: [...v2025_06_18.keys.prompt, 'icons'],
-    implementation: [...v2025_06_18.keys.implementation, 'description', 'icons', 'websiteUrl'],
+  methods: amended(v2025_06_18.methods, [], ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']),
+  members: {
+    ...v2025_06_18.members,
+    tool: [...v2025_06_18.members.tool, 'icons', 'execution'],
+    resource: [...v2025_06_18.members.resource, 'icons'],
+    template: [...v2025_06_18.members.template, 'icons'],
+    prompt: [...v2025_06_18.members.prompt, 'icons'],
+    implementation: [...v2025_06_18.members.implementation, 'description', 'icons', 'websiteUrl'],
   },
+  capabilities: new Set([...v2025_06_18.capabilities, 'tasks']),
   asks: new Set([...v2025_06_18.asks, 'elicit-url']),
+  tasks: 'augmentation',
   primes: true,
 }
 
@@ -129,11 +138,17 @@ const v2026_07_28: Revision = {
   name: '2026-07-28',
   opening: 'each-request',
   methods: amended(v2025_11_25.methods,
-    ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'],
-    ['server/discover', 'subscriptions/listen', 'tasks/get', 'tasks/update', 'tasks/cancel']),
+    ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/result',
+      'tasks/list'],
+    ['server/discover', 'subscriptions/listen', 'tasks/update']),
+  members: {
+    ...v2025_11_25.members,
+    tool: v2025_11_25.members.tool.filter((member) => member !== 'execution'),
+  },
   structured: 'any',
-  capabilities: new Set([...v2025_11_25.capabilities, 'extensions']),
+  capabilities: amended(v2025_11_25.capabilities, ['tasks'], []),
   ask: 'round',
+  tasks: 'extension',
   disconnect: 'cancel',
   primes: false,
   stamps: true,
@@ -171,3 +186,12 @@ export const oldest: Revision = v2024_11_05
 
 /** Those whose requests stand alone. */
 export const modern: readonly Revision[] = revisions.filter((revision) => revision.opening === 'each-request')
+
+const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods }) => [...methods].filter((name) => (
+  !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name))
+))))
+
+/** Whether only revisions have the method whose requests stand alone. */
+export function isModernMethod(name: string | undefined): boolean {
+  return modernMethods.has(name)
+}

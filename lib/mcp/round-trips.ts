@@ -1,5 +1,5 @@
 /**
- * Asking by rounds: a call that misses an answer ends with its questions, and the client calls again with
+ * Asking by round trips: a call that misses an answer ends with its questions, and the client calls again with
  * the answers. The handler runs from the top each time; what was answered and what was done once travels
  * in a sealed state, so that no server remembers anything between two rounds.
  *
@@ -9,8 +9,9 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { decodeAnswer, encodeQuestion } from './ask.ts'
-import type { LiveCall } from '../core/call.ts'
+import { rejectInTurn } from '../core/question.ts'
+import { decodeAnswer, encodeQuestion } from './questions.ts'
+import type { LiveCall } from '../core/live-call.ts'
 import type { Question } from '../core/question.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -32,19 +33,14 @@ interface State {
   readonly once: Readonly<Record<string, unknown>>
 }
 
-interface Pending {
+/** A question without an answer, and who waits for it. */
+export interface PendingQuestion {
   readonly key: string
   readonly digest: string
   readonly question: Question
   readonly resolve: (answer: unknown) => void
   readonly reject: (reason: Error) => void
 }
-
-/** A question whose run is over. */
-interface Rejectable { readonly reject: (reason: Error) => void }
-
-/** Carries a question that does not end the call: its key, and the request that the client is shown. */
-export type Asker = (key: string, question: Question, request: object) => Promise<unknown>
 
 /** What the call answers with when it has questions. */
 export interface InputRequired {
@@ -75,8 +71,7 @@ export class RoundTrips {
   readonly #answers = new Map<string, { digest: string; answer: unknown }>()
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
-  #pending: Pending[] = []
-  #asker: Asker | undefined
+  #pending: readonly PendingQuestion[] = []
   #onceRunning = 0
   #isScheduled = false
 
@@ -103,36 +98,39 @@ export class RoundTrips {
   /** Whether a question stands that has no answer. */
   get isAsking(): boolean { return this.#pending.length > 0 }
 
-  /** From now on the run goes on while it asks: what has no answer is asked in this way, what stands too. */
-  divert(asker: Asker): void {
-    this.#asker = asker
+  /** Questions that stand without an answer, for somebody else to ask: the call goes on meanwhile. */
+  release(): readonly PendingQuestion[] {
     const pending = this.#pending
     this.#pending = []
-    for (const { key, question, resolve, reject } of pending) {
-      asker(key, question, encodeQuestion(question, this.#options.peer)).then(resolve, reject)
-    }
+    return pending
+  }
+
+  /** The answer, if the client has given it by now. Throws `Fault('unsupported')` for what it cannot be asked. */
+  known(question: Question): unknown {
+    return this.#look(question).answer
   }
 
   /** The answer, if it is known by now; else a promise that rejects when the run has been ended. */
   ask(question: Question, call: LiveCall): Promise<unknown> {
-    const request = encodeQuestion(question, this.#options.peer)
-    const digest = digestOf(request)
-    const key = question.key ?? this.#number(question.what, digest)
-    const known = this.#answers.get(key)
-    if (known !== undefined && known.digest === digest) return Promise.resolve(known.answer)
-    const given = this.#given(key, digest, question)
-    if (given !== undefined) {
-      this.#answers.set(key, { digest, answer: given })
-      return Promise.resolve(given)
-    }
-    if (this.#asker !== undefined) return this.#asker(key, question, request)
+    const { key, digest, answer } = this.#look(question)
+    if (answer !== undefined) return Promise.resolve(answer)
     const promise = new Promise<unknown>((resolve, reject) => {
-      this.#pending.push({ key, digest, question, resolve, reject })
+      this.#pending = [...this.#pending, { key, digest, question, resolve, reject }]
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
     promise.catch(() => {})
     this.#schedule(call)
     return promise
+  }
+
+  #look(question: Question): { readonly key: string; readonly digest: string; readonly answer: unknown } {
+    const digest = digestOf(encodeQuestion(question, this.#options.peer))
+    const key = question.key ?? this.#number(question.what, digest)
+    const known = this.#answers.get(key)
+    if (known !== undefined && known.digest === digest) return { key, digest, answer: known.answer }
+    const answer = this.#given(key, digest, question)
+    if (answer !== undefined) this.#answers.set(key, { digest, answer })
+    return { key, digest, answer }
   }
 
   /** Runs a side effect unless an earlier round has; its result goes with the state. */
@@ -185,10 +183,10 @@ export class RoundTrips {
     const result = this.#result(pending)
     if (!(result instanceof Fault)) this.#options.onQuestions(result)
     call.cancel(result instanceof Fault ? result : new Fault('cancelled', 'The client is being asked'))
-    rejectInTurn(pending, call)
+    rejectInTurn(pending, 'The client is being asked', () => call.settled)
   }
 
-  #result(pending: readonly Pending[]): InputRequired | Fault {
+  #result(pending: readonly PendingQuestion[]): InputRequired | Fault {
     const { seal, limits, peer } = this.#options
     const round = (this.#state?.round ?? 0) + 1
     if (round > MAX_ROUNDS) return new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
@@ -213,16 +211,6 @@ export class RoundTrips {
       requestState,
     }
   }
-}
-
-/** Lets a handler that waits clean up: one question per turn, and none once its own code has ended. */
-export function rejectInTurn([next, ...rest]: readonly Rejectable[], call: LiveCall): void {
-  if (next === undefined || call.settled) return
-  setImmediate(() => {
-    if (call.settled) return
-    next.reject(new DOMException('The client is being asked', 'AbortError'))
-    rejectInTurn(rest, call)
-  })
 }
 
 function digestOf(value: unknown): string {

@@ -6,23 +6,30 @@
  */
 import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
+import { unable } from './client.ts'
 import { ReplayStream } from './replay.ts'
-import type { ClientInfo, LiveCall } from '../core/call.ts'
+import type { ClientInfo } from '../core/call.ts'
+import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
+import type { Slot } from '../core/fair-pool.ts'
 import type { Id } from '../wire/jsonrpc.ts'
+import type { ClientAbilities } from './client.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'
 
-/** Addresses that one client may watch. */
+/** Addresses that one client may watch: how many, the bytes of one, and of all together. */
 export const MAX_SUBSCRIPTIONS = 1_000
+export const MAX_ADDRESS_BYTES: number = 8 * 1024
+export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 
 /** What is known of the client of one request. */
 export interface Peer {
   readonly revision: Revision
-  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly abilities: ClientAbilities
   readonly client: ClientInfo | undefined
   /** What it wants to hear of logs; undefined: nothing. */
   readonly logLevel: Severity | undefined
@@ -32,7 +39,7 @@ export interface Peer {
 /** What `initialize` settled. */
 export interface Handshake {
   readonly revision: Revision
-  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly abilities: ClientAbilities
   readonly client: ClientInfo | undefined
 }
 
@@ -47,15 +54,18 @@ export class Session implements Peer {
   readonly id: string = randomBytes(24).toString('base64url')
   readonly owner: string
   revision: Revision
-  capabilities: Readonly<Record<string, unknown>> = {}
+  abilities: ClientAbilities = unable
   client: ClientInfo | undefined
   logLevel: Severity | undefined = 'info'
   readonly workload: Workload
   /** Calls that run, by the id of their request. */
   readonly running: Map<Id, LiveCall> = new Map()
   readonly asked: Map<Id, Asked> = new Map()
-  /** Resources whose changes the client wants to hear of. */
+  /** Resources whose changes the client wants to hear of, and their addresses' bytes. */
   readonly subscriptions: Set<string> = new Set()
+  #subscribedBytes = 0
+  /** What the client might do when it last subscribed. */
+  scopes: readonly string[] = []
   readonly streams: Map<string, ReplayStream> = new Map()
   /** Where messages go that belong to no request; undefined while the client has opened none. */
   outlet: ((message: string) => void) | undefined
@@ -82,14 +92,35 @@ export class Session implements Peer {
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
     if (this.workload.running > 0 || this.onEnd !== undefined) return true
-    for (const stream of this.streams.values()) if (stream.isAttached) return true
+    for (const stream of this.streams.values()) if (stream.isAttached || stream.isUnread) return true
     return false
   }
 
-  settle({ revision, capabilities, client }: Handshake): void {
+  settle({ revision, abilities, client }: Handshake): void {
     this.revision = revision
-    this.capabilities = capabilities
+    this.abilities = abilities
     this.client = client
+  }
+
+  /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
+  subscribe(uri: string, scopes: readonly string[]): void {
+    this.scopes = scopes
+    if (this.subscriptions.has(uri)) return
+    const bytes = Buffer.byteLength(uri)
+    if (bytes > MAX_ADDRESS_BYTES) {
+      throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
+    }
+    const isFull = this.subscriptions.size >= MAX_SUBSCRIPTIONS
+    if (isFull || this.#subscribedBytes + bytes > MAX_ADDRESSES_BYTES) {
+      throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of ${MAX_ADDRESSES_BYTES} bytes `
+        + 'together; unsubscribe from one')
+    }
+    this.subscriptions.add(uri)
+    this.#subscribedBytes += bytes
+  }
+
+  unsubscribe(uri: string): void {
+    if (this.subscriptions.delete(uri)) this.#subscribedBytes -= Buffer.byteLength(uri)
   }
 
   /** A new stream, which the client can come back to. */
@@ -99,7 +130,7 @@ export class Session implements Peer {
       if (this.streams.size < this.#limits.maxCallsPerSession * 2) break
       if (stream.isFinished) this.#forget(id, stream)
     }
-    const stream = new ReplayStream(this.#limits, this.#budget)
+    const stream = new ReplayStream(this.owner, this.#limits, this.#budget)
     this.streams.set(stream.id, stream)
     return stream
   }
@@ -133,52 +164,66 @@ export class Session implements Peer {
 export class Sessions {
   readonly #limits: Limits
   readonly #budget: ReplayBudget
-  readonly #byId = new Map<string, Session>()
+  readonly #byId = new Map<string, Slot<Session>>()
+  /** Whoever holds most makes room first, with the session that was idle for longest. */
+  readonly #pool: FairPool<Session>
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: Limits, budget: ReplayBudget) {
     this.#limits = limits
     this.#budget = budget
+    this.#pool = new FairPool(
+      { maxCount: limits.maxSessions, maxBytes: Infinity },
+      (session) => this.#end(session),
+      (session) => !session.isBusy,
+    )
   }
 
   get count(): number { return this.#byId.size }
-  get all(): Iterable<Session> { return this.#byId.values() }
 
-  /** Begins a session. The one idle for longest makes room; where none is idle, throws `Fault('busy')`. */
+  get all(): Iterable<Session> { return this.#each() }
+
+  /** Begins a session. An idle one makes room; where none is idle, throws `Fault('busy')`. */
   open(owner: string, revision: Revision): Session {
-    if (this.#byId.size >= this.#limits.maxSessions) this.#makeRoom()
     const session = new Session(owner, revision, this.#limits, this.#budget)
-    this.#byId.set(session.id, session)
+    const slot = this.#pool.add(owner, session, 0)
+    if (slot === undefined) {
+      throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
+    }
+    this.#byId.set(session.id, slot)
     this.#watch()
     return session
   }
 
   /** The owner's session of that id. Finding it counts as use. */
   find(id: string, owner: string): Session | undefined {
-    const session = this.#byId.get(id)
-    if (session === undefined || session.owner !== owner) return undefined
-    session.usedAt = performance.now()
-    // Maps keep the order of insertion: the first is always the one idle for longest.
-    this.#byId.delete(id)
-    this.#byId.set(id, session)
-    return session
+    const slot = this.#byId.get(id)
+    if (slot === undefined || slot.value.owner !== owner) return undefined
+    slot.value.usedAt = performance.now()
+    this.#pool.touch(slot)
+    return slot.value
   }
 
   close(session: Session): void {
+    const slot = this.#byId.get(session.id)
+    if (slot !== undefined) this.#pool.remove(slot)
+    this.#end(session)
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#each()]) this.close(session)
+  }
+
+  * #each(): Generator<Session> {
+    for (const { value } of this.#byId.values()) yield value
+  }
+
+  #end(session: Session): void {
     this.#byId.delete(session.id)
     session.end()
     if (this.#byId.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
-  }
-
-  closeAll(): void {
-    for (const session of [...this.#byId.values()]) this.close(session)
-  }
-
-  #makeRoom(): void {
-    for (const session of this.#byId.values()) if (!session.isBusy) return this.close(session)
-    throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
   }
 
   // One look at all of them, often enough that nobody stays much beyond the limit.
@@ -187,7 +232,7 @@ export class Sessions {
     if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
-      for (const session of this.#byId.values()) {
+      for (const session of this.#each()) {
         if (session.isBusy) session.usedAt = performance.now()
         else if (session.usedAt < oldest) this.close(session)
       }

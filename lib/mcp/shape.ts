@@ -13,17 +13,25 @@ export function pick(
   entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision,
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
-  for (const key of row.keys[entity]) if (source[key] !== undefined) picked[key] = source[key]
+  for (const member of row.members[entity]) {
+    const [onTheWire, inTheHouse] = typeof member === 'string' ? [member, member] : member
+    if (source[inTheHouse] !== undefined) picked[onTheWire] = source[inTheHouse]
+  }
   return picked
 }
 
-/** A tool as `tools/list` shows it. */
-export function toolDescriptor(tool: Tool, row: Revision): object {
-  const { input, output, ...rest } = tool
+/**
+ * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too, because
+ * extensions such as MCP Apps stand in it.
+ */
+export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
+  const { input, output, task, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
   const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
   const description = rest.description || undefined
-  return pick('tool', { ...rest, inputSchema: input.json, outputSchema, description }, row)
+  const execution = task === 'forbidden' ? undefined : { taskSupport: task }
+  const shown = pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
+  return hasExtensions && tool._meta !== undefined ? { ...shown, _meta: tool._meta } : shown
 }
 
 /**
@@ -38,12 +46,14 @@ function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision)
   return { ...Object.fromEntries(root), type: 'object', properties: { result }, required: ['result'] }
 }
 
-/** A tool's result. `wraps`: the tool's own output schema is no object schema. */
-export function toolResult(result: ToolResult, row: Revision, wraps: boolean): Record<string, unknown> {
+/** A tool's result; undefined where the tool is gone by now. */
+export function toolResult(
+  result: ToolResult, row: Revision, tool: Tool | undefined,
+): Record<string, unknown> {
   const { content, structuredContent, isError, _meta } = result
   const shaped: Record<string, unknown> = { content: blocks(content, row) }
   if (structuredContent !== undefined && row.structured !== 'never') {
-    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !wraps)
+    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !isWrapped(tool))
     shaped['structuredContent'] = isFit ? structuredContent : { result: structuredContent }
   }
   if (isError === true) shaped['isError'] = true
@@ -51,9 +61,9 @@ export function toolResult(result: ToolResult, row: Revision, wraps: boolean): R
   return shaped
 }
 
-/** Whether the structured output of a tool is wrapped for the older revisions. */
-export function isWrapped(tool: Tool): boolean {
-  return tool.output !== undefined && tool.output.json['type'] !== 'object'
+/** Whether the structured output of a tool is wrapped for the older revisions: its schema is no object's. */
+function isWrapped(tool: Tool | undefined): boolean {
+  return tool?.output !== undefined && tool.output.json['type'] !== 'object'
 }
 
 /** Blocks that the revision knows. */

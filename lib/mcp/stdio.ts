@@ -15,17 +15,16 @@ import { parseJson } from '../wire/json.ts'
 import { lineReader } from '../wire/lines.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
+import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
-import { readMessage, take } from './streamable-http.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../core/call.ts'
 import type { Id, Message } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
+import type { RequestMessage } from './messages.ts'
 import type { Peer } from './session.ts'
 import type { McpRequest } from './request.ts'
-
-type Request = Message & { readonly kind: 'request' }
 
 /** Serves one client until its input ends; then what runs is cancelled, and the promise resolves. */
 export function serveLines(mcp: McpContext, input: Readable, output: Writable): Promise<void> {
@@ -39,7 +38,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   // The session is the process's own: it is never idle, however silent its client is.
   session.onEnd = () => {}
   session.outlet = write
-  /** What runs and stands alone, so that a cancellation finds it; undefined until its turn is known. */
+  /** What runs and stands alone, so that a cancellation finds it; undefined until it has begun. */
   const alone = new Map<Id, McpRequest | undefined>()
 
   function receive(line: string): void {
@@ -68,20 +67,20 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     run(message, session)
   }
 
-  function begin({ id, params }: Request): void {
+  function begin({ id, params }: RequestMessage): void {
     const handshake = decodeInitialize(params)
     if (typeof handshake === 'string') return refuse(INVALID_PARAMS, handshake, id)
     session.settle(handshake)
     write(formatResult(id, JSON.stringify(initializeResult(mcp, handshake, true))))
   }
 
-  function run(message: Request, peer: Peer): void {
+  function run(message: RequestMessage, peer: Peer): void {
     const { id } = message
-    let turn: McpRequest | undefined
+    let request: McpRequest | undefined
     // A request that was cancelled may end after another has taken its id.
-    const free = (): void => { if (alone.get(id) === turn) alone.delete(id) }
+    const free = (): void => { if (alone.get(id) === request) alone.delete(id) }
     alone.set(id, undefined)
-    turn = dispatch(mcp, message, peer, lineOrigin(), {
+    request = dispatch(mcp, message, peer, lineOrigin(), {
       sends: true,
       send: write,
       finish(text) {
@@ -90,11 +89,11 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       },
       abandon: free,
     })
-    if (alone.has(id)) alone.set(id, turn)
+    if (alone.has(id)) alone.set(id, request)
   }
 
   function hear(message: Message): void {
-    take(session, message)
+    takeMessage(session, message)
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
     const { requestId } = (message.params ?? {}) as { readonly requestId?: Id }
     if (requestId === undefined) return

@@ -3,47 +3,24 @@
  *
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
-import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import {
-  decodeMessage, formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
-  rpcError,
-} from '../wire/jsonrpc.ts'
+import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { takeAnswer } from './ask.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeResult } from './handshake.ts'
+import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
+import { invalid, noSession } from './replies.ts'
 import { revisionOf } from './revisions.ts'
-import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
-import type { Id, Message, RpcError } from '../wire/jsonrpc.ts'
-import type { Refused } from './choose.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
-import type { Peer, Session } from './session.ts'
+import type { RequestMessage } from './messages.ts'
 import type { McpRequest } from './request.ts'
-
-type Request = Message & { readonly kind: 'request' }
-
-/** An error as a reply of its own. An id that could not be read is left out, as MCP's schema wants. */
-export function errorReply(status: number, error: RpcError, id?: Id, headers?: readonly string[]): Reply {
-  const body = formatError(id ?? undefined, error)
-  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
-}
-
-/** The reply to what is no valid request, with a sentence that says why. */
-export function invalid(status: number, why: string, id?: Id, headers?: readonly string[]): Reply {
-  return errorReply(status, rpcError(INVALID_REQUEST, why), id, headers)
-}
-
-/** A refusal in the form of this door. */
-export function refuse({ status, detail, headers, unparsable }: Refusal): Reply {
-  const code = unparsable === true ? PARSE_ERROR : status >= 500 ? INTERNAL_ERROR : INVALID_REQUEST
-  return errorReply(status, rpcError(code, detail), undefined, headers)
-}
+import type { Peer, Session } from './session.ts'
 
 /** `POST /mcp`. */
 export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
@@ -55,7 +32,7 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
   }
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth)
-  if (!parsed.ok) return errorReply(400, rpcError(PARSE_ERROR, parsed.why))
+  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, acceptsJson, acceptsEvents)
 
   const message = readMessage(parsed.value, limits.maxNameBytes)
@@ -68,49 +45,22 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
     // Ids are the client's own and there is no session, so no notification can be acted on.
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
-    if ('error' in peer) return errorReply(peer.status, peer.error, id)
+    if ('error' in peer) return errorReply(id, peer.error, peer.status)
     return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(peer.status, peer.error, id)
+  if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') {
-    take(peer.session, message)
+    takeMessage(peer.session, message)
     return { status: 202 }
   }
   return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
 }
 
-/** A message as MCP has it: `null` is no id, and params are an object. */
-export function readMessage(value: unknown, maxBytes: number): Message {
-  const message = decodeMessage(value, maxBytes)
-  if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
-  if (message.kind !== 'notification' && message.id === null) {
-    return { kind: 'malformed', id: undefined, why: '"id" must be a string or an integer, not null' }
-  }
-  if (message.kind === 'response') return message
-  const { params } = message
-  if (params === undefined || isRecord(params)) return message
-  const id = message.kind === 'request' ? message.id : undefined
-  return { kind: 'malformed', id, why: '"params" must be an object' }
-}
-
-/** Takes what needs no answer: a notification, or the answer to a question of ours. */
-export function take(session: Session | undefined, message: Message): void {
-  if (session === undefined) return
-  if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
-  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
-  const { requestId } = (message.params ?? {}) as { requestId?: unknown }
-  if (typeof requestId !== 'string' && typeof requestId !== 'number') return
-  const call = session.running.get(requestId)
-  // Its id is free at once, though the call may take a while to end.
-  session.running.delete(requestId)
-  call?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
-}
-
 /** Runs requests and holds their reply open. */
 function answer(
-  mcp: McpContext, exchange: Exchange, requests: readonly Request[], peer: Peer,
+  mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer,
   acceptsJson: boolean, acceptsEvents: boolean, isBatch: boolean,
 ): Reply | Promise<Reply> {
   const twin = requests.find(({ id }) => peer.session?.running.has(id) === true)
@@ -118,17 +68,17 @@ function answer(
     return invalid(400, 'A request with this id is running in this session already', twin.id)
   }
   const { revision, session } = peer
-  const turns: McpRequest[] = []
+  const running: McpRequest[] = []
   const leave = (): void => {
-    if (revision.disconnect === 'cancel') for (const turn of turns) turn.leave()
+    if (revision.disconnect === 'cancel') for (const request of running) request.leave()
   }
   const post = new PostReply({
     revision, session, acceptsJson, acceptsEvents, isBatch,
     owed: requests.length, heartbeatMs: mcp.service.limits.heartbeatMs, onGone: leave,
   })
-  for (const request of requests) {
-    const turn = dispatch(mcp, request, peer, exchange.origin, post.channel())
-    if (turn !== undefined) turns.push(turn)
+  for (const message of requests) {
+    const request = dispatch(mcp, message, peer, exchange.origin, post)
+    if (request !== undefined) running.push(request)
   }
   const reply = post.reply()
   if (reply instanceof Promise && revision.disconnect === 'cancel') exchange.origin.onGone(leave)
@@ -136,14 +86,16 @@ function answer(
 }
 
 /** `initialize`: a new session, unless there are none. */
-function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request): Reply {
+function initialize(mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage): Reply {
+  const overuse = exchange.take('initialize', 1)
+  if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
   if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
     return invalid(400, 'This session has begun already', id)
   }
   const handshake = decodeInitialize(params)
-  if (typeof handshake === 'string') return errorReply(200, rpcError(INVALID_PARAMS, handshake), id)
+  if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
   const hasSessions = mcp.options.sessions !== 'none'
   const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, hasSessions)))
   if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
@@ -153,7 +105,7 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
     return { status: 200, type: JSON_TYPE, body, headers: ['Mcp-Session-Id', session.id] }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    return errorReply(503, rpcError(INTERNAL_ERROR, error.message), id, ['Retry-After', '5'])
+    return noSession(error, id)
   }
 }
 
@@ -171,7 +123,7 @@ function postBatch(
     return bad('This revision has no batches')
   }
   const peer = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(peer.status, peer.error)
+  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   if (!peer.revision.batches) return bad('This revision has no batches')
   for (const message of messages) {
     if (message.kind === 'malformed') return bad(message.why)
@@ -181,7 +133,10 @@ function postBatch(
   const requests = messages.filter((message) => message.kind === 'request')
   const ids = new Set(requests.map(({ id }) => id))
   if (ids.size < requests.length) return bad('Two requests of the batch have one id')
-  for (const message of messages) if (message.kind !== 'request') take(peer.session, message)
+  // Each is a call; one of them is counted already.
+  const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
+  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+  for (const message of messages) if (message.kind !== 'request') takeMessage(peer.session, message)
   if (requests.length === 0) return { status: 202 }
   return answer(mcp, exchange, requests, peer, acceptsJson, acceptsEvents, true)
 }
@@ -196,8 +151,8 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
   if (mcpSessionId === undefined) {
     return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
   }
-  const peer: Peer | Refused = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(peer.status, peer.error)
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   return peer.session!
 }
 

@@ -5,15 +5,15 @@
  * A group adds `execute_<group>_workflow(query)` and `list_agents()`.
  */
 import { isRecord } from '../core/content.ts'
-import { LiveCall } from '../core/call.ts'
+import { speak, timeoutOf } from '../core/converse.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
-import { speak, timeoutOf } from '../core/operations.ts'
+import { LiveCall } from '../core/live-call.ts'
 import { defineTool } from '../core/tool.ts'
 import { headersFor } from './param-headers.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
-import type { ChatMessage } from '../core/conversation.ts'
+import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Tool, ToolResultInput } from '../core/tool.ts'
@@ -61,7 +61,7 @@ function runTool(service: Service, who: Agent | Group, name: string, argument: s
       : `Runs the workflow of ${who.name} with the given query.${what}`,
     inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
     timeoutMs: timeoutOf(service, who),
-    run: (args, call) => say(service, who, textIn(args, argument), live(call)),
+    run: (args, call) => say(service, who, textIn(args, argument), undefined, live(call)),
   })
 }
 
@@ -80,20 +80,7 @@ function askTool(service: Service, who: Agent | Group): Tool {
       required: ['message'],
     },
     timeoutMs: timeoutOf(service, who),
-    run({ message, session_id: sessionId }, given) {
-      const call = live(given)
-      if (sessionId === undefined) return say(service, who, message, call)
-      const { conversations } = service
-      const owner = call.principal.id
-      const recalled = (known: readonly ChatMessage[]): ToolResultInput | Promise<ToolResultInput> => {
-        call.conversationHistory = known
-        return say(service, who, message, call, (said) => conversations.record(owner, sessionId, [
-          { role: 'user', content: message }, { role: 'assistant', content: said },
-        ], known))
-      }
-      const known = conversations.history(owner, sessionId)
-      return known instanceof Promise ? known.then(recalled) : recalled(known)
-    },
+    run: ({ message, session_id: sessionId }, call) => say(service, who, message, sessionId, live(call)),
   })
 }
 
@@ -110,22 +97,21 @@ function listTool(service: Service): Tool {
 
 /** Runs the agent; what it says on the way becomes progress, for those who want to know. */
 function say(
-  service: Service, who: Agent | Group, prompt: string, call: LiveCall,
-  onSaid?: (text: string) => MaybePromise<void>,
-): ToolResultInput | Promise<ToolResultInput> {
+  service: Service, who: Agent | Group, prompt: string, conversationId: string | undefined, call: LiveCall,
+): MaybePromise<ToolResultInput> {
   let pieces = 0
-  const finish = (outcome: Answer): ToolResultInput | Promise<ToolResultInput> => {
-    const { content, data, state, text } = outcome
-    if (state === 'failed' || state === 'rejected') return { content, isError: true }
-    const result = data === undefined ? { content } : { content, structuredContent: data }
-    const recorded = onSaid?.(text)
-    return recorded instanceof Promise ? recorded.then(() => result) : result
-  }
-  const wantsPieces = call.metadata['progressToken'] !== undefined
-  const outcome = speak(service, who, prompt, call, wantsPieces ? (piece) => {
+  const emit = call.metadata['progressToken'] === undefined ? undefined : (piece: Content): void => {
     if (piece.type === 'text') call.progress(++pieces, undefined, piece.text)
-  } : undefined)
-  return outcome instanceof Promise ? outcome.then(finish) : finish(outcome)
+  }
+  const message = { prompt, conversationId, isNamed: conversationId !== undefined }
+  const answer = speak(service, who, message, call, emit)
+  return answer instanceof Promise ? answer.then(resultOf) : resultOf(answer)
+}
+
+function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultInput {
+  const blocks = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(({ parts }) => parts)]
+  if (state === 'failed' || state === 'rejected') return { content: blocks, isError: true }
+  return data === undefined ? { content: blocks } : { content: blocks, structuredContent: data }
 }
 
 function textIn(args: unknown, name: string): string {

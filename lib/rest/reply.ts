@@ -55,8 +55,10 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
   }
   const { detail, kind } = fault
   const said = sentence(fault, requestId, service.exposeErrors)
-  const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
+  // A defect shows nothing of itself.
+  const shown = kind === 'internal' ? undefined : detail
   try {
+    const more = shown === undefined || isRecord(shown) ? shown : { data: shown }
     return problemText(statuses[kind], said, requestId, more)
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })

@@ -113,14 +113,11 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
     return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
   }
   const run = new QueryRun(service, who, query, exchange)
-  const isStream = query.stream ?? wantsEvents > wantsJson
-  const recalled = run.recall()
-  return recalled instanceof Promise
-    ? recalled.then(() => replyOf(service, run, isStream)) : replyOf(service, run, isStream)
-}
-
-function replyOf(service: Service, run: QueryRun, isStream: boolean): Reply | Promise<Reply> {
-  if (!isStream) return run.reply()
-  service.workload.check()
-  return { status: 200, type: EVENT_STREAM, body: run }
+  if (query.stream ?? wantsEvents > wantsJson) {
+    service.workload.check()
+    const reply = { status: 200, type: EVENT_STREAM, body: run }
+    const recalled = run.recall()
+    return recalled instanceof Promise ? recalled.then(() => reply) : reply
+  }
+  return run.reply()
 }

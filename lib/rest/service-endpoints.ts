@@ -25,7 +25,8 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   // Put together at the first request, when all endpoints are known, and sent as it is ever after.
   let paths: readonly string[] | undefined
   const fixedPaths = (): readonly string[] => paths ??= [...new Set(facts.endpoints()
-    .map((endpoint) => endpoint.path).filter((path) => !path.includes('{')))].map((path) => mountPath + path)
+    .filter(({ path }) => !path.includes('{'))
+    .map(({ path, outsideMount }) => outsideMount === true ? path : mountPath + path))]
   let health: Reply | undefined
   let welcome: Reply | undefined
   let openapi: { readonly baseUrl: string; readonly reply: Reply } | undefined

@@ -5,9 +5,6 @@
  * Rules know what the values of their keywords may be, so the tables give the metaschemas too.
  * Spec: https://json-schema.org/draft/2020-12/schema, http://json-schema.org/draft-07/schema
  */
-import type { JsonSchema } from './limits.ts'
-import type { Dialects } from './resource.ts'
-import type { JsonObject, Rule, Vocabulary } from './rule.ts'
 import * as array from './keywords/array.ts'
 import * as bound from './keywords/bound.ts'
 import * as logic from './keywords/logic.ts'
@@ -15,21 +12,20 @@ import * as object from './keywords/object.ts'
 import * as value from './keywords/value.ts'
 import * as kind from './kind.ts'
 import { dialect, rule } from './rule.ts'
+import type { JsonSchema } from './limits.ts'
+import type { Dialects } from './resource.ts'
+import type { JsonObject, Rule, Vocabulary } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
 
 const rules: Rules = { ...array, ...bound, ...logic, ...object, ...value }
-
-/** What is in no file of rules asserts nothing and may be anything, like `default`. */
-const table = (names: string, others: Rules = {}): Vocabulary => new Map(names.split(' ').map((keyword) =>
-  [keyword, others[keyword] ?? rules[keyword] ?? rule(kind.anything)]))
 
 const values = `type enum const pattern ${Object.keys(bound).join(' ')} uniqueItems required`
 const objects = 'patternProperties properties additionalProperties propertyNames'
 const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'
 
-/** 2020-12. Defaults are filled in by `properties`, which so comes before `required`. */
+/** 2020-12. */
 const vocabularies = new Map([
   ['applicator', table(`${objects} dependentSchemas prefixItems items ${logics}`)],
   ['validation', table(`${values} dependentRequired minContains maxContains`)],
@@ -67,6 +63,12 @@ export const dialects: Dialects = {
     ...named.map(([name, rules]) => metaschema(`meta/${name}`, rules, {})),
   ]),
   usual,
+}
+
+/** What is in no file of rules asserts nothing and may be anything, like `default`. */
+function table(names: string, others: Rules = {}): Vocabulary {
+  return new Map(names.split(' ').map((keyword) =>
+    [keyword, others[keyword] ?? rules[keyword] ?? rule(kind.anything)]))
 }
 
 function metaschema(name: string, rules: Vocabulary, more: JsonObject): [string, JsonSchema] {

@@ -1,29 +1,72 @@
 /** Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members. */
+import { COMPARISON, GLANCE, UNIQUE, namesOf } from './fuel.ts'
+import { isObject } from './rule.ts'
+import type { Fuel } from './fuel.ts'
 
-// The stack is finite, and no honest value is nested so deeply. What stands for the rest is in no JSON text.
-const DEEPEST = 500
-const ABYSS = '\0'
+/** The stack is finite, and no honest value is nested so deeply. */
+const MAX_DEPTH = 500
 
-/** Makes the test whether a value is equal to one of some; none is to what is nested too deeply. */
-export function isAmong(values: readonly unknown[]): (value: unknown) => boolean {
+/** Makes the test whether a value is equal to one of some. */
+export function isAmong(values: readonly unknown[]): (value: unknown, fuel: Fuel) => boolean {
   const simple = new Set(values)
-  const deep = new Set(values.filter((value) => typeof value === 'object').map((value) => canonical(value)))
-  for (const text of deep) if (String(text).includes(ABYSS)) deep.delete(text)
-  return (value) => simple.has(value)
-    || (deep.size > 0 && typeof value === 'object' && deep.has(canonical(value)))
+  const deep = values.filter((value) => typeof value === 'object')
+  return (value, fuel) => simple.has(value)
+    || (typeof value === 'object' && deep.some((one) => isEqual(one, value, fuel, 0)))
 }
 
-/** Whether no two items are equal, in time proportional to their size. */
-export const isUnique = (items: readonly unknown[]): boolean =>
-  new Set(items.map((item) => canonical(item))).size === items.length
+/** Whether no two items are equal. */
+export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
+  const simple = new Set<unknown>()
+  const deep = new Map<number, unknown[]>()
+  for (const item of items) {
+    if (!fuel.pays(UNIQUE)) return false
+    if (typeof item !== 'object' || item === null) {
+      if (simple.has(item)) return false
+      simple.add(item)
+      continue
+    }
+    // Equal items have equal digests, and few others have.
+    const key = digest(item, fuel, 0)
+    const alike = deep.get(key)
+    if (alike === undefined) deep.set(key, [item])
+    else if (alike.some((one) => isEqual(one, item, fuel, 0))) return false
+    else alike.push(item)
+  }
+  return true
+}
 
-/** JSON text that is the same for equal values, for strings, arrays and objects; other values as they are. */
-export function canonical(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > DEEPEST) return ABYSS
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`
-  const members = Object.entries(value).map(([name, item]) =>
-    `${JSON.stringify(name)}:${canonical(item, depth + 1)}`)
-  return `{${members.sort().join()}}`
+function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boolean {
+  if (one === other) return true
+  // What is nested too deeply cannot be paid.
+  if (!fuel.pays(depth > MAX_DEPTH ? Infinity : COMPARISON)) return false
+  if (Array.isArray(one)) {
+    return Array.isArray(other) && one.length === other.length
+      && one.every((item, index) => isEqual(item, other[index], fuel, depth + 1))
+  }
+  if (!isObject(one) || !isObject(other)) return false
+  const names = namesOf(one, fuel)
+  return names.length === namesOf(other, fuel).length
+    && names.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name], fuel, depth + 1))
+}
+
+/** A number that is the same for equal values. What is nested too deeply counts for nothing. */
+function digest(value: unknown, fuel: Fuel, depth: number): number {
+  if (typeof value !== 'object' || value === null) return digestOf(String(value), fuel)
+  if (depth > MAX_DEPTH || !fuel.pays(COMPARISON)) return 0
+  let sum = 1
+  if (isObject(value)) {
+    for (const name of namesOf(value, fuel)) {
+      sum += Math.imul(digestOf(name, fuel) | 1, digest(value[name], fuel, depth + 1))
+    }
+  } else if (Array.isArray(value)) {
+    for (const item of value) sum = Math.imul(sum, 31) + digest(item, fuel, depth + 1)
+  }
+  return sum
+}
+
+function digestOf(text: string, fuel: Fuel): number {
+  let sum = 0
+  if (!fuel.pays(text.length * GLANCE)) return sum
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum, 31) + text.charCodeAt(at)
+  return sum
 }

@@ -2,24 +2,71 @@
  * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
  * that tell which branch of an `anyOf` a value was meant for.
  */
-import { canonical } from './equal.ts'
+/** What leads from a value to a part of it. */
+export type Key = string | number
 
-/** One thing that is wrong with a value. */
+/** One thing that is wrong with a value. As JSON it takes less than 1 KiB, whatever the value. */
 export interface SchemaError {
-  /** Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. */
+  /**
+   * Where, as a JSON Pointer (RFC 6901) into the value; for what is missing, where it should be. Long names
+   * and long pointers are cut, and end in `…`.
+   */
   readonly path: string
-  /** The keyword that refused; for a Standard Schema the name of its library. */
+  /**
+   * The keyword that refused; for a Standard Schema the name of its library; where the check was given up,
+   * the bound that was reached.
+   */
   readonly keyword: string
   /** What is wrong, as a predicate: `must be at least 1`. */
   readonly message: string
-  /** What the keyword asked for, where that is a value: a type, a bound, the allowed values. */
+  /**
+   * What the keyword asked for, where that is a value: a type, a bound, the allowed values. The beginning
+   * of its JSON text where it is long.
+   */
   readonly expected?: unknown
   /** What was there, shortened: `string "abc"`, `number 5`, `object`, `nothing`. */
   readonly actual: string
 }
 
+/** What was found wrong with a value. */
+export interface Findings {
+  /** In a stable order. */
+  readonly errors: readonly SchemaError[]
+  /** Whether there may be more: the check ended when as many were found as may be listed. */
+  readonly more: boolean
+}
+
 /** An error without its place: all that is known of it when the schema is compiled. */
 export type Fault = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
+
+/** The bytes that the parts of an error may take in JSON, which is less than 1 KiB in all. */
+const MAX_PATH = 256
+const MAX_MESSAGE = 288
+const MAX_VALUE = 160
+const MAX_ACTUAL = 128
+const MAX_KEYWORD = 40
+/** Of a name in a path, and of a value in a phrase, in UTF-16 units. */
+const MAX_NAME = 60
+/** Bytes of one error in a summary of three. */
+const MAX_LINE = 290
+
+/** Puts an error together. What is too long for it is cut. */
+export function errorAt(keys: readonly Key[], fault: Fault, value: unknown): SchemaError {
+  const { keyword, message, expected } = fault
+  const error = { path: pathOf(keys), keyword, message, actual: cut(describe(value), MAX_ACTUAL) }
+  return expected === undefined ? error : { ...error, expected }
+}
+
+/** An error as it is known beforehand. */
+export function faultOf(keyword: string, message: string, expected?: unknown): Fault {
+  const text = textOf(expected)
+  const short = cut(text, MAX_VALUE)
+  return {
+    keyword: cut(keyword, MAX_KEYWORD),
+    message: cut(message, MAX_MESSAGE),
+    expected: short === text ? expected : short,
+  }
+}
 
 /** The type of a value, and the value where it is short. */
 export function describe(value: unknown): string {
@@ -30,25 +77,61 @@ export function describe(value: unknown): string {
 
 /** A value as text, cut to the length of a phrase. */
 export function show(value: unknown): string {
-  return cut(String(canonical(typeof value === 'string' ? value.slice(0, 60) : value)), 60)
+  const text = textOf(typeof value === 'string' ? value.slice(0, MAX_NAME) : value)
+  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
 }
 
-export const list = (values: readonly unknown[]): string => cut(values.map(show).join(', '), 200)
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'object') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // It is nested too deeply, or in a circle.
+    return describe(value)
+  }
+}
+
+/** Values as text, as many as a phrase can hold. */
+export function list(values: readonly unknown[]): string {
+  let text = ''
+  for (const [index, value] of values.entries()) {
+    if (text.length > 200) return `${text}, …`
+    text += index === 0 ? show(value) : `, ${show(value)}`
+  }
+  return text
+}
 
 /** `1 item`, `2 items`. */
-export const count = (number: number, noun: string): string =>
-  `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
+export function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
+}
 
 /** A step of a JSON Pointer. */
-export const step = (key: string | number): string =>
-  `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
+export function step(key: Key): string {
+  return `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
+}
+
+/** A JSON Pointer into a value, cut where it or a name in it is long. */
+export function pathOf(keys: readonly Key[]): string {
+  let path = ''
+  for (const key of keys) {
+    if (path.length > MAX_PATH) break
+    const isLong = typeof key === 'string' && key.length > MAX_NAME
+    path += step(isLong ? `${key.slice(0, MAX_NAME)}…` : key)
+  }
+  return cut(path, MAX_PATH)
+}
 
 /** One line for a person or a model: which part, what was expected, what came; of the first three errors. */
-export function summarize(errors: readonly SchemaError[]): string {
-  const lines = errors.slice(0, 3).map(({ path, message, expected, actual }) =>
-    `${path && `${path.slice(1)}: `}${message}${expected === undefined ? '' : `, got ${actual}`}`)
-  const more = errors.length > 3 ? [`and ${errors.length - 3} more`] : []
-  return [...lines, ...more].join('; ').replace(/\s+/g, ' ')
+export function summarize({ errors, more }: Findings): string {
+  const lines = errors.slice(0, 3).map(({ path, message, expected, actual }) => {
+    const what = expected === undefined ? message : `${message}, got ${actual}`
+    return cut(path === '' ? what : `${path.slice(1)}: ${what}`, MAX_LINE)
+  })
+  const rest = errors.length - lines.length
+  if (rest > 0) lines.push(`and ${more ? 'at least ' : ''}${rest} more`)
+  else if (more) lines.push('and more')
+  return lines.join('; ').replace(/\s+/g, ' ')
 }
 
 /**
@@ -62,6 +145,16 @@ export function nearest(branches: readonly SchemaError[][], here: string): reado
   return branches[scores.indexOf(Math.min(...scores))] ?? []
 }
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text
+/** The beginning of a text, as much as takes no more than so many bytes in JSON, and `…` for the rest. */
+export function cut(text: string, maxBytes: number): string {
+  // No UTF-16 unit takes more than the six bytes of an escape.
+  if (6 * text.length <= maxBytes) return text
+  let bytes = 0
+  let end = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(JSON.stringify(character)) - 2
+    if (bytes > maxBytes) return `${text.slice(0, end)}…`
+    end += character.length
+  }
+  return text
 }

@@ -4,6 +4,16 @@
  * Each follows the grammar of the RFC named beside it and nothing else: what can be spelled, not what exists.
  */
 import { isHostname, isIdnHostname } from './idn.ts'
+import type { Fuel } from './fuel.ts'
+
+/** Characters of a regular expression; honest ones have dozens. */
+const MAX_REGEX = 1_000
+/** What reading one `\\p{…}` costs, in steps. */
+const UNICODE_SET = 1_200
+/** What taking an address apart costs, in steps. */
+const GROUPS = 15
+/** Characters of the longest address: six groups and an IPv4 address. */
+const MAX_IPV6 = 45
 
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const isIpv4 = tester(`${octet}(?:\\.${octet}){3}`)
@@ -37,7 +47,7 @@ const uri = identifier('', '')
 const iri = identifier(universal, internal)
 
 /** Format name to test. A name that is not here is no assertion. */
-export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
+export const formats: ReadonlyMap<string, (text: string, fuel: Fuel) => boolean> = new Map([
   ['date-time', (text) => isDate(text.slice(0, 10)) && /^.{10}t/is.test(text) && isTime(text.slice(11))],
   ['date', isDate],
   ['time', isTime],
@@ -47,7 +57,7 @@ export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['hostname', isHostname],
   ['idn-hostname', isIdnHostname],
   ['ipv4', isIpv4],
-  ['ipv6', isIpv6],
+  ['ipv6', (text, fuel) => fuel.pays(GROUPS) && isIpv6(text)],
   ['uri', (text) => uri(text, true)],
   ['uri-reference', (text) => uri(text, false)],
   ['iri', (text) => iri(text, true)],
@@ -77,6 +87,7 @@ function isTime(text: string): boolean {
 
 /** RFC 4291 §2.2: eight groups, of which `::` stands for one or more. */
 function isIpv6(text: string): boolean {
+  if (text.length > MAX_IPV6) return false
   const end = text.lastIndexOf(':') + 1
   const whole = isIpv4(text.slice(end)) ? `${text.slice(0, end)}0:0` : text
   const halves = whole.split('::')
@@ -93,7 +104,7 @@ function mailbox(letters: string): (text: string) => boolean {
   return (text) => {
     const at = text.lastIndexOf('@')
     const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
-    const octets = letters ? new TextEncoder().encode(local).length : at
+    const octets = Buffer.byteLength(local)
     if (at < 1 || octets > 64 || domain.length > 255 || !isLocal(local)) return false
     const [literal, ipv6] = /^\[(?:IPv6:(.*)|.*)\]$/i.exec(domain) ?? []
     if (literal === undefined) return isDomain(domain)
@@ -118,7 +129,9 @@ function identifier(letters: string, queries: string): (text: string, absolute: 
   }
 }
 
-function isRegex(text: string): boolean {
+/** The runtime reads it, and takes long for sets of characters that Unicode defines. */
+function isRegex(text: string, fuel: Fuel): boolean {
+  if (text.length > MAX_REGEX || !fuel.pays((text.split(/\\p/i).length - 1) * UNICODE_SET)) return false
   try {
     return Boolean(RegExp(text, 'u'))
   } catch {

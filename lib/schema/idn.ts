@@ -5,8 +5,12 @@
  * so there is no table to keep.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
+import type { Fuel } from './fuel.ts'
 
 type Context = (before: string, after: string) => boolean
+
+/** What looking at a character of a label costs, in steps. */
+const LETTER = 8
 
 // RFC 5892 §2 and §3: what is valid by exception, what is not, and what is valid by derivation.
 const exceptions = '[a-z\\d\\u00df\\u03c2\\u06fd\\u06fe\\u0f0b\\u3007-]'
@@ -36,17 +40,17 @@ const startsRight = RegExp(`^(?![\\p{Mn}\\p{Nd}])[${right}]`, 'u')
 const onlyRight = RegExp(`^[${right}\\d\\u06f0-\\u06f9\\p{Mn}\\u200c\\u200d-]*(?<!-\\p{Mn}*)$`, 'u')
 
 /** Labels of letters, digits and hyphens; one that claims to be internationalized must be. */
-export function isHostname(text: string): boolean {
+export function isHostname(text: string, fuel: Fuel): boolean {
   return text.length < 254 && text.split('.').every((label) =>
-    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && unicode(label) !== '')
+    /^(?!-)[A-Za-z\d-]{1,63}(?<!-)$/.test(label) && unicode(label, fuel) !== '')
 }
 
 /** A-labels, U-labels and ordinary ones, with a dot of any script between them. */
-export function isIdnHostname(text: string): boolean {
+export function isIdnHostname(text: string, fuel: Fuel): boolean {
   if (text.length > 253) return false
-  const labels = text.split(/[.\u3002\uff0e\uff61]/).map(unicode)
+  const labels = text.split(/[.\u3002\uff0e\uff61]/).map((label) => unicode(label, fuel))
   const forms = labels.map((label) => {
-    if (/[^\0-\x7f]/.test(label)) return isLabel(label) ? domainToASCII(label) : ''
+    if (/[^\0-\x7f]/.test(label)) return isLabel(label, fuel) ? domainToASCII(label) : ''
     return /^(?!-|..--)[A-Za-z\d-]+(?<!-)$/.test(label) ? label : ''
   })
   return forms.every((form) => form !== '' && form.length < 64) && forms.join('.').length < 254
@@ -54,15 +58,16 @@ export function isIdnHostname(text: string): boolean {
 }
 
 /** The U-label of an A-label, if it is the one way to write it, else nothing; other labels as they are. */
-function unicode(label: string): string {
+function unicode(label: string, fuel: Fuel): string {
   if (!/^xn--/i.test(label)) return label
   const text = domainToUnicode(label)
-  const isOnly = isLabel(text) && domainToASCII(text) === label.toLowerCase()
+  const isOnly = isLabel(text, fuel) && domainToASCII(text) === label.toLowerCase()
   return isOnly && (isDirected(text) || !strong.test(text)) ? text : ''
 }
 
 /** Whether it is a U-label (RFC 5891 §4.2), directions aside. */
-function isLabel(label: string): boolean {
+function isLabel(label: string, fuel: Fuel): boolean {
+  if (!fuel.pays(label.length * LETTER)) return false
   if (label !== label.normalize() || /^-|^..--|-$|^\p{M}|^[\0-\x7f]*$/su.test(label)) return false
   if (/[\u0660-\u0669]/.test(label) && /[\u06f0-\u06f9]/.test(label)) return false
   const characters = [...label]

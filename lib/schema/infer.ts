@@ -2,52 +2,90 @@
  * A schema's type to the type of the values it describes; nothing of it exists at run time.
  *
  * Reads the shapes that tools use: the seven types, objects with `properties` and `required`, `items`,
- * `enum`, `const`, unions. What it cannot read is `unknown`, and a schema that is no literal describes a
- * record of unknowns. It resolves no `$ref`, so it stays fast.
+ * `enum`, `const`, unions. What it cannot read is `unknown`. It resolves no `$ref`, so it stays fast.
  *
- * A handler gets the output type of a Standard Schema, or the type that a literal JSON Schema spells. For
- * literals inside a call, take the schema by a `const` type parameter: `function defineTool<const S extends
- * Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
+ * For literals inside a call, take the schema by a `const` type parameter:
+ * `function defineTool<const S extends Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
+ */
+
+/**
+ * What a handler gets: the output type of a Standard Schema, or the type that a literal JSON Schema spells,
+ * in which a property that has a default is there. A schema that is no literal gives a record of unknowns.
  */
 export type Infer<S> =
-  S extends { readonly '~standard': infer Standard } ? Output<Standard>
-  : unknown extends Json<S> ? Record<string, unknown>
-  : Json<S>
+  S extends { readonly '~standard': infer Standard } ? Side<Standard, 'output'>
+  : unknown extends Json<S, 'filled'> ? Record<string, unknown>
+  : Json<S, 'filled'>
 
-type Output<Standard> =
+/**
+ * What a handler must give: the input type of a Standard Schema, or the type that a literal JSON Schema
+ * spells. A schema that is no literal asks for nothing.
+ */
+export type InferGiven<S> =
+  S extends { readonly '~standard': infer Standard } ? Frozen<Side<Standard, 'input'>> : Json<S, 'given'>
+
+type Side<Standard, Name extends 'input' | 'output'> =
   Standard extends { readonly types?: infer Types }
-    ? NonNullable<Types> extends { readonly output: infer Out } ? Out : unknown
+    ? NonNullable<Types> extends { readonly [Key in Name]: infer Value } ? Value : unknown
     : unknown
 
-type Json<S> =
+/**
+ * `filled`: the value has its defaults. `plain`: it may lack them, as in the branch of a union. `given`: the
+ * same, and it is somebody else's, so it may be readonly, of a class, and have members that are undefined.
+ */
+type How = 'filled' | 'plain' | 'given'
+
+/** How it is in a part of the value where defaults are not filled in. */
+type Unfilled<As extends How> = As extends 'filled' ? 'plain' : As
+
+type Json<S, As extends How> =
   S extends { readonly const: infer Value } ? Value
   : S extends { readonly enum: readonly (infer Value)[] } ? Value
-  : S extends { readonly type: readonly (infer Name)[] } ? Typed<S, Name>
-  : S extends { readonly type: infer Name } ? Typed<S, Name>
-  : S extends { readonly anyOf: readonly (infer Branch)[] } ? Json<Branch>
-  : S extends { readonly oneOf: readonly (infer Branch)[] } ? Json<Branch>
-  : S extends { readonly properties: unknown } ? Members<S>
+  : S extends { readonly type: readonly (infer Name)[] } ? Typed<S, Name, As>
+  : S extends { readonly type: infer Name } ? Typed<S, Name, As>
+  : S extends { readonly anyOf: readonly (infer Branch)[] } ? Json<Branch, Unfilled<As>>
+  : S extends { readonly oneOf: readonly (infer Branch)[] } ? Json<Branch, Unfilled<As>>
+  : S extends { readonly properties: unknown } ? Members<S, As>
   : unknown
 
-type Typed<S, Name> =
+type Typed<S, Name, As extends How> =
   string extends Name ? unknown
   : Name extends 'string' ? string
   : Name extends 'number' | 'integer' ? number
   : Name extends 'boolean' ? boolean
   : Name extends 'null' ? null
-  : Name extends 'array' ? S extends { readonly items: infer Item } ? Json<Item>[] : unknown[]
-  : Name extends 'object' ? Members<S>
+  : Name extends 'array' ? Items<S extends { readonly items: infer Item } ? Json<Item, As> : unknown, As>
+  : Name extends 'object' ? Members<S, As>
   : unknown
 
-type Members<S> =
+type Items<Item, As extends How> = As extends 'given' ? readonly Item[] : Item[]
+
+type Members<S, As extends How> =
   S extends { readonly properties: infer Properties }
     ? Flat<
-      & { -readonly [Name in keyof Properties as Extract<Name, Required<S>>]-?: Json<Properties[Name]> }
-      & { -readonly [Name in keyof Properties as Exclude<Name, Required<S>>]?: Json<Properties[Name]> }
+      & { -readonly [Name in Present<S, Properties, As>]-?: Json<Properties[Name], As> }
+      & { -readonly [Name in Exclude<keyof Properties, Present<S, Properties, As>>]?:
+        Json<Properties[Name], As> | (As extends 'given' ? undefined : never) }
     >
-    : S extends { readonly additionalProperties: infer Rest extends object } ? Record<string, Json<Rest>>
-    : Record<string, unknown>
+    : S extends { readonly additionalProperties: infer Rest extends object }
+      ? Record<string, Json<Rest, Unfilled<As>>>
+    : As extends 'given' ? object : Record<string, unknown>
+
+/** The names of the properties that are there: those that are required, and those that are filled in. */
+type Present<S, Properties, As extends How> =
+  | Extract<keyof Properties, Required<S>>
+  | (As extends 'filled' ? WithDefault<Properties> : never)
+
+type WithDefault<Properties> = {
+  [Name in keyof Properties]: Properties[Name] extends { readonly default: unknown } ? Name : never
+}[keyof Properties]
 
 type Required<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
+
+/** The same, readonly all the way down; whoever only reads a value can take it so. */
+type Frozen<T> =
+  T extends (...args: never) => unknown ? T
+  : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+  : T
 
 type Flat<T> = { [Key in keyof T]: T[Key] }

@@ -2,8 +2,8 @@
  * The kinds of values that keywords have: how to tell one, what to write instead of another, its metaschema,
  * and where subschemas are in it.
  */
-import type { JsonObject, Kind } from './rule.ts'
 import { isObject, isSchema } from './rule.ts'
+import type { JsonObject, Kind } from './rule.ts'
 
 const text = { type: 'string' }
 const array = { type: 'array' }

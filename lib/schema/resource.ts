@@ -5,15 +5,15 @@
  * keyword is no identifier. Documents given beside the schema are walked when something refers to them.
  * Nothing is fetched.
  */
-import type { JsonSchema, Limits } from './limits.ts'
-import type { Dialect, JsonObject, Rule, Vocabulary } from './rule.ts'
-import { step } from './error.ts'
+import { cut, step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
+import type { JsonSchema, Limits } from './limits.ts'
+import type { Dialect, JsonObject, Rule, Step, Vocabulary } from './rule.ts'
+import type { Scope } from './run.ts'
 
 /** A schema with a URI of its own. */
-export interface Resource {
-  readonly uri: string
+export interface Resource extends Scope {
   /** Undefined where `$schema` names a dialect that is not known. */
   readonly dialect: Dialect | undefined
 }
@@ -42,11 +42,9 @@ export interface Registry {
   add(document: JsonSchema, uri: string): Place
   /** What a URI names, or nothing. */
   find(uri: string): Place | undefined
-  /** The resource that a schema is the root of, if it is one. */
-  rootedAt(schema: unknown): Resource | undefined
+  /** The place of a subschema of a schema, to which the steps lead. */
+  inside(place: Place, schema: unknown, steps: readonly Step[]): Place
 }
-
-const nowhere: Place = { schema: undefined, resource: { uri: '', dialect: undefined }, at: '' }
 
 /** Makes a registry that knows the documents `given` by their URIs, and the metaschemas. */
 export function register(
@@ -57,7 +55,7 @@ export function register(
   const roots = new Map<unknown, Resource>()
   let { usual } = dialects
   let subschemas = 0
-  return { dynamics, add, find, rootedAt: (schema) => roots.get(schema) }
+  return { dynamics, add, find, inside }
 
   function add(document: JsonSchema, uri: string): Place {
     const place = walk(document, { uri, dialect: usual }, `${uri}#`, 0)
@@ -78,11 +76,13 @@ export function register(
     const [anchor, ...steps] = fragment.startsWith('/') ? fragment.split('/') : [fragment]
     return steps.reduce((place: Place | undefined, escaped) => {
       const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-      const { schema, resource, at } = place ?? nowhere
-      const inner: unknown = Object.getOwnPropertyDescriptor(Object(schema), name)?.value
-      const found = { schema: inner, resource: roots.get(inner) ?? resource, at: at + step(name) }
-      return inner === undefined ? undefined : found
+      const inner: unknown = Object.getOwnPropertyDescriptor(Object(place?.schema), name)?.value
+      return place === undefined || inner === undefined ? undefined : inside(place, inner, [name])
     }, places.get(`${base}#${anchor}`))
+  }
+
+  function inside({ resource, at }: Place, schema: unknown, steps: readonly Step[]): Place {
+    return { schema, resource: roots.get(schema) ?? resource, at: at + steps.map(step).join('') }
   }
 
   function walk(schema: unknown, around: Resource, at: string, depth: number): Place {
@@ -146,7 +146,7 @@ export function register(
 
 /** The mistake at an address in a schema, to throw. */
 export function broken(at: string, why: string): TypeError {
-  return new TypeError(`Invalid JSON Schema at ${at.replace(/^#(?=.)/, '')}: ${why}`)
+  return new TypeError(`Invalid JSON Schema at ${cut(at.replace(/^#(?=.)/, ''), 256)}: ${cut(why, 700)}`)
 }
 
 /** A keyword's text, or none. What is no text is refused when the schema is compiled. */

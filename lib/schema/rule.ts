@@ -1,8 +1,8 @@
 /**
  * What a keyword is: a rule, which makes a check of the keyword's value. What a dialect is: a table of rules.
  *
- * A rule knows its own keyword and may read its neighbours; the rest comes through the `Site` where it
- * stands.
+ * A rule knows its own keyword and may read its neighbours. All else comes through the `Site`, the place in
+ * a schema where the keyword stands.
  */
 import type { Fault } from './error.ts'
 import type { JsonSchema, Limits } from './limits.ts'
@@ -12,9 +12,9 @@ import type { Check } from './run.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * What a keyword's value may be: the test; what to write, for the message about another value; the schema of
- * such values in a metaschema that refers to itself by `self`; where subschemas are in it, which is one or an
- * array of them, or a map.
+ * What a keyword's value may be: the test; what to write instead of any other value; the schema of such
+ * values, in a metaschema that refers to itself by `self`; and where subschemas are in such a value:
+ * `schemas` where it is one or an array of them, `map` where its members are.
  */
 export type Kind<T> = readonly [
   is: (value: unknown) => value is T,
@@ -27,22 +27,25 @@ export type Kind<T> = readonly [
 export interface Rule<T = unknown> {
   readonly kind: Kind<T>
   /**
-   * The check, where the keyword asserts something. It lets pass what the keyword says nothing about. A gate
-   * goes on to the check of all other keywords.
+   * The check, where the keyword asserts something. It lets pass what the keyword says nothing about.
+   * `others` is for a gate, whose check goes on to that of all other keywords.
    */
   compile?(site: Site, value: T, others: Check): Check | undefined | void
-  /** `gate`: nothing else is asked where it fails. `last`: it reads what the others have evaluated. */
+  /** `gate`: nothing else is checked where it fails. `last`: it reads what the others have evaluated. */
   readonly turn?: 'gate' | 'last' | undefined
 }
 
-/** Keyword to rule, in the order in which they are asked, which is the order of errors too. */
+/** Keyword to rule, in the order in which they are checked, which is the order of errors too. */
 export type Vocabulary = ReadonlyMap<string, Rule>
+
+/** A keyword and its rule. */
+export type RuleEntry = readonly [keyword: string, rule: Rule]
 
 /** How schemas of one `$schema` are read. */
 export interface Dialect {
   readonly rules: Vocabulary
-  /** The same, in a form that is quickly gone through. */
-  readonly entries: readonly (readonly [string, Rule])[]
+  /** The same as a list, which is gone through more quickly. */
+  readonly entries: readonly RuleEntry[]
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -53,7 +56,7 @@ export type Step = string | number
 export interface Site {
   readonly keyword: string
   readonly limits: Limits
-  /** Whether what is evaluated is to be told to `run.seen`. */
+  /** Whether what is evaluated is to be told to `run.evaluated`. */
   readonly tracks: boolean
   /** The value of a neighbour, if the dialect knows it. */
   beside(keyword: string): unknown
@@ -61,7 +64,7 @@ export interface Site {
   part(schema: unknown, ...steps: Step[]): Check
   /** The same for a subschema that is applied to the whole value again. */
   same(schema: unknown, ...steps: Step[]): Check
-  /** Has a subschema of the keyword compiled for those who refer to it. */
+  /** Has a subschema compiled that only references use. */
   define(schema: unknown, name: string): void
   /** The check of the schema that a reference names; a dynamic one looks for a `$dynamicAnchor` first. */
   refer(reference: string, dynamic?: boolean): Check
@@ -70,19 +73,39 @@ export interface Site {
   broken(why: string, ...steps: Step[]): TypeError
 }
 
-export const dialect = (rules: Vocabulary, lonelyRef = false): Dialect =>
-  ({ rules, entries: [...rules], lonelyRef })
-
-export const rule = <T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> =>
-  ({ kind, turn, ...compile && { compile } })
-
-/** The check that all of the checks pass. */
-export const all = (checks: readonly Check[]): Check => (value, run) => {
-  for (const check of checks) if (!check(value, run)) return false
-  return true
+export function dialect(rules: Vocabulary, lonelyRef: boolean = false): Dialect {
+  return { rules, entries: [...rules], lonelyRef }
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export function rule<T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> {
+  return { kind, turn, ...compile && { compile } }
+}
 
-export const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isObject(value)
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'boolean' || isObject(value)
+}
+
+/** The rules of the keywords that a schema has and its dialect knows. */
+export function rulesOf(schema: JsonObject, { entries, lonelyRef }: Dialect): readonly RuleEntry[] {
+  const isAlone = lonelyRef && Object.hasOwn(schema, '$ref')
+  return entries.filter(([keyword]) => isAlone ? keyword === '$ref' : Object.hasOwn(schema, keyword))
+}
+
+/** A property to look up. Some names mean something in every object. */
+export interface Property {
+  readonly name: string
+  readonly isInherited: boolean
+}
+
+export function propertyOf(name: string): Property {
+  return { name, isInherited: name in Object.prototype }
+}
+
+/** The value of an own property. The runtime is quicker to read one than to say whose it is. */
+export function read(object: JsonObject, { name, isInherited }: Property): unknown {
+  return isInherited && !Object.hasOwn(object, name) ? undefined : object[name]
+}

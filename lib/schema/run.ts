@@ -5,79 +5,80 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
-import type { Fault, SchemaError } from './error.ts'
+import { ERROR, REFERENCE } from './fuel.ts'
+import { errorAt, nearest, pathOf } from './error.ts'
+import type { Fault, Key, SchemaError } from './error.ts'
 import type { Limits } from './limits.ts'
-import type { Resource } from './resource.ts'
-import { describe, nearest, step } from './error.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
 export type Check = (value: unknown, run: Run) => boolean
 
+/** A schema document that a reference has led into: all that a run needs to know of it. */
+export interface Scope {
+  readonly uri: string
+}
+
 export class Run {
-  quiet: boolean
+  quiet = true
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
-  seen: unknown[] = []
-  /** Whether it is on a schema that may not apply in the end, so that nothing may be filled in. */
-  trial = false
+  evaluated: unknown[] = []
   depth = 0
-  steps = 0
+  /** The steps that may still be spent. */
+  left: number
   /** Why the run ended before its time. */
-  gaveUp = ''
-  /** The dynamic scope: the resources entered, outermost first. */
-  readonly scope: Resource[]
+  over: Fault | undefined
+  /** The dynamic scope: the documents entered, outermost first. */
+  readonly scope: Scope[]
   readonly limits: Limits
-  private path = ''
+  /** What led to the current value; kept while the run is loud. */
+  readonly #keys: Key[] = []
 
-  constructor(limits: Limits, resource: Resource, quiet: boolean) {
+  constructor(limits: Limits, outermost: Scope) {
     this.limits = limits
-    this.scope = [resource]
-    this.quiet = quiet
+    this.scope = [outermost]
+    this.left = limits.maxSteps
   }
 
   /** Makes a quiet run fit for another value. */
   reset(): void {
-    this.depth = this.steps = 0
+    this.depth = 0
+    this.left = this.limits.maxSteps
     this.quiet = true
-    this.trial = false
-    this.gaveUp = ''
+    this.over = undefined
   }
 
   /** Checks a part of the current value. */
-  visit(check: Check, value: unknown, key: string | number): boolean {
+  visit(check: Check, value: unknown, key: Key): boolean {
     if (this.quiet) return check(value, this)
-    const { path } = this
-    this.path += step(key)
+    this.#keys.push(key)
     const goesOn = check(value, this)
-    this.path = path
+    this.#keys.pop()
     return goesOn
   }
 
   /** Whether a schema holds, of which nobody needs to hear why not. */
   holds(check: Check, value: unknown): boolean {
-    const { quiet, trial } = this
-    this.quiet = this.trial = true
+    const { quiet } = this
+    this.quiet = true
     const held = check(value, this)
     this.quiet = quiet
-    this.trial = trial
     return held
   }
 
-  /** Records a failure of the current value, or of a part of it. */
-  fails({ keyword, message, expected }: Fault, value: unknown, key?: string): boolean {
-    if (this.quiet) return false
-    const path = key === undefined ? this.path : this.path + step(key)
-    const error = { path, keyword, message, actual: describe(value) }
-    this.errors.push(expected === undefined ? error : { ...error, expected })
-    this.quiet = this.errors.length >= this.limits.maxErrors
+  /** Records a failure of the current value, or of a part of it. False where no more errors are listed. */
+  fails(fault: Fault, value: unknown, key?: string): boolean {
+    if (this.quiet || this.over !== undefined) return false
+    const keys = key === undefined ? this.#keys : [...this.#keys, key]
+    this.errors.push(errorAt(keys, fault, value))
+    this.quiet = this.errors.length >= this.limits.maxErrors || !this.pays(ERROR)
     return !this.quiet
   }
 
   /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
   failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
     if (this.quiet) return false
-    const { errors, path, trial } = this
-    this.trial = true
+    const { errors } = this
     const attempts = branches.map((branch) => {
       this.quiet = false
       this.errors = []
@@ -85,15 +86,34 @@ export class Run {
       return this.errors
     })
     this.quiet = false
-    this.trial = trial
-    this.errors = [...errors, ...nearest(attempts, path)]
+    this.errors = [...errors, ...nearest(attempts, pathOf(this.#keys))]
     return this.fails(fault, value)
   }
 
-  /** Ends the run: every reference fails from here on, and the answer is no. */
-  giveUp(why: string): false {
-    this.gaveUp ||= why
-    this.steps = Infinity
+  /** Goes down into a schema that is referred to. False where that cannot be paid, or is too deep. */
+  enter(levels: number): boolean {
+    if (!this.pays(REFERENCE)) return false
+    if (this.depth + levels > this.limits.maxDepth) {
+      return this.giveUp('maxDepth', 'is nested too deeply to check')
+    }
+    this.depth += levels
+    return true
+  }
+
+  leave(levels: number): void {
+    this.depth -= levels
+  }
+
+  /** Pays for work (`fuel.ts`). False: that was too much, and the run is over. */
+  pays(steps: number): boolean {
+    this.left -= steps
+    return this.left >= 0 || this.giveUp('maxSteps', 'is too costly to check against this schema')
+  }
+
+  /** Ends the run: nothing can be paid from here on, and the answer is no. */
+  giveUp(bound: 'maxSteps' | 'maxDepth', why: string): false {
+    this.over ??= { keyword: bound, message: `${why} (${bound} ${this.limits[bound]})` }
+    this.left = -Infinity
     return false
   }
 }

@@ -5,11 +5,13 @@
  * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
-import type { SchemaError } from './error.ts'
-import type { CompileOptions, JsonSchema } from './limits.ts'
 import { compile } from './compile.ts'
-import { describe, step } from './error.ts'
+import { cut, errorAt, faultOf } from './error.ts'
+import { limits } from './limits.ts'
 import { isObject } from './rule.ts'
+import type { Findings, SchemaError } from './error.ts'
+import type { CompileOptions, JsonSchema } from './limits.ts'
+import type { JsonObject } from './rule.ts'
 
 /** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -38,40 +40,43 @@ export interface StandardIssue {
 /** A schema of either kind. */
 export type Schema = JsonSchema | StandardSchema
 
-/**
- * A checked value. Without errors it is good, and `value` is what to use: a Standard Schema may transform it.
- */
-export interface Checked {
+/** A checked value. Without errors it is good, and `value` is what to use; a library may have changed it. */
+export interface Checked extends Findings {
   readonly value: unknown
-  readonly errors: readonly SchemaError[]
 }
 
 /** A schema as a server uses it. */
 export interface Contract {
   /** What is published: the JSON Schema itself, unchanged, or the JSON form of a Standard Schema. */
-  readonly json: { readonly [keyword: string]: unknown }
+  readonly json: JsonObject
   /** Checks a value. A promise only where a Standard Schema validates asynchronously. */
   check(value: unknown): Checked | Promise<Checked>
 }
+
+type Side = 'input' | 'output'
 
 /** How to make a contract. */
 export interface ContractOptions extends CompileOptions {
   /** The JSON Schema to publish for a Standard Schema that has none of its own. */
   readonly beside?: JsonSchema | undefined
   /** Which side of a transforming Standard Schema is published. Default: `input`. */
-  readonly side?: 'input' | 'output' | undefined
+  readonly side?: Side | undefined
 }
 
 /**
  * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
- * Standard Schema that has no JSON form where none is given in `beside`.
+ * Standard Schema that has no JSON form where none is given in `beside`: it says where there is one.
  */
-export function contract(schema: Schema, options: ContractOptions = {}): Contract {
-  if (isStandard(schema)) return standard(schema['~standard'], options)
+export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
+  if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
+  refuseShape(schema)
   const validate = compile(schema, options)
   return {
     json: published(schema),
-    check: (value) => ({ value, errors: validate(value).errors }),
+    check(value) {
+      const { errors, more, value: filled = value } = validate(value)
+      return { value: filled, errors, more }
+    },
   }
 }
 
@@ -82,14 +87,19 @@ export function isStandard(schema: unknown): schema is StandardSchema {
     && typeof schema['~standard']['validate'] === 'function'
 }
 
-function standard(library: StandardSchema['~standard'], options: ContractOptions): Contract {
-  const { beside, side } = options
+function standard(
+  library: StandardSchema['~standard'], beside: JsonSchema | undefined, side: Side | undefined,
+  options: CompileOptions,
+): Contract {
   const json = beside === undefined ? spelled(library, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
-  const checked = (value: unknown, result: StandardResult<unknown>): Checked =>
-    result.issues ? { value, errors: result.issues.map((issue) => errorOf(issue, value, library.vendor)) }
-      : { value: result.value, errors: [] }
+  const { maxErrors } = limits(options)
+  const checked = (value: unknown, result: StandardResult<unknown>): Checked => {
+    if (!result.issues) return { value: result.value, errors: [], more: false }
+    const errors = result.issues.slice(0, maxErrors).map((issue) => errorOf(issue, value, library.vendor))
+    return { value, errors, more: result.issues.length > errors.length }
+  }
   return {
     json,
     check(value) {
@@ -99,29 +109,59 @@ function standard(library: StandardSchema['~standard'], options: ContractOptions
   }
 }
 
-function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: 'input' | 'output' = 'input') {
-  let why = 'has no JSON Schema form'
-  let cause: unknown
-  try {
-    if (jsonSchema) return jsonSchema[side]({ target: 'draft-2020-12' })
-  } catch (error) {
-    why = 'cannot be spelled as JSON Schema'
-    cause = error
+/** How the libraries that have no JSON form of their own, or had none once, spell a schema. */
+const spellings: ReadonlyMap<string, string> = new Map([
+  ['zod', 'z.toJSONSchema(schema)'],
+  ['arktype', 'schema.toJsonSchema()'],
+])
+const objects: ReadonlyMap<string, string> = new Map([
+  ['zod', 'z.object({ … })'],
+  ['valibot', 'v.object({ … })'],
+  ['arktype', 'type({ … })'],
+])
+const BY_HAND = `{ type: 'object', properties: { … } }`
+
+function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side = 'input'): JsonObject {
+  if (jsonSchema === undefined) {
+    const remedy = vendor === 'valibot' ? `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
+      : besides(spellings.get(vendor) ?? BY_HAND, side)
+    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
   }
-  throw new TypeError(`This ${vendor} schema ${why}; give one beside it`, { cause })
+  try {
+    return jsonSchema[side]({ target: 'draft-2020-12' })
+  } catch (cause) {
+    const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
+    const what = `This ${vendor} schema cannot be spelled as JSON Schema${why}`
+    throw new TypeError(`${what}; write ${besides(BY_HAND, side)}`, { cause })
+  }
 }
 
-function published(schema: JsonSchema): { readonly [keyword: string]: unknown } {
+/** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
+function besides(json: string, side: Side): string {
+  return side === 'output' ? `outputSchema: ${json}` : `inputSchema: ${json}, validate: schema`
+}
+
+/** Properties alone, each the schema of a library, are what some frameworks take. */
+function refuseShape(schema: JsonSchema): void {
+  const parts = Object.values(schema)
+  const [first] = parts
+  if (!isStandard(first) || !parts.every(isStandard)) return
+  const { vendor } = first['~standard']
+  const remedy = objects.get(vendor) ?? `an object schema of ${vendor}`
+  throw new TypeError(`This is a shape, not a schema; write ${remedy}`)
+}
+
+function published(schema: JsonSchema): JsonObject {
   return schema === true ? {} : schema || { not: {} }
 }
 
 function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: string): SchemaError {
   const keys = path.map((step) => typeof step === 'object' ? step.key : step)
-  const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
   let actual = value
   for (const key of keys) {
     actual = typeof actual === 'object' && actual !== null && Object.hasOwn(actual, key)
       ? Reflect.get(actual, key) : undefined
   }
-  return { path: steps.map(step).join(''), keyword: vendor, message, actual: describe(actual) }
+  const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
+  return errorAt(steps, faultOf(vendor, message), actual)
 }

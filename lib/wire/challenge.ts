@@ -2,20 +2,42 @@
  * The `WWW-Authenticate` header: how a refusal says what credential is wanted.
  * Spec: RFC 6750 §3, RFC 9110 §11.6.1, RFC 9728 §5.1.
  */
+import { isScope } from './scope.ts'
 
 /** The parameters of a Bearer challenge, by their names on the wire. What is undefined is left out. */
 export interface BearerParameters {
   readonly realm?: string | undefined
   readonly error?: 'invalid_token' | 'insufficient_scope' | undefined
-  /** Scopes joined by spaces. */
-  readonly scope?: string | undefined
+  /** Names of scopes; what is none is left out. */
+  readonly scope?: readonly unknown[] | undefined
   readonly resource_metadata?: string | undefined
 }
 
-/** A Bearer challenge. What a quoted string cannot hold is left out of the values. */
-export function formatChallenge(parameters: BearerParameters): string {
-  const parts = Object.entries(parameters)
-    .filter(([, value]) => value !== undefined && value !== '')
-    .map(([name, value]) => `${name}="${String(value).replace(/[^\x20-\x7e]|["\\]/g, '')}"`)
+/** Clients refuse heads that are too large. */
+const MAX_SCOPE_CHARS = 2_048
+
+/** A Bearer challenge. What a quoted string cannot hold is left out of the values. Never throws. */
+export function formatChallenge({ realm, error, scope, resource_metadata }: BearerParameters): string {
+  const parts = [
+    ...quoted('realm', realm),
+    ...quoted('error', error),
+    ...quoted('scope', scope === undefined ? undefined : joined(scope)),
+    ...quoted('resource_metadata', resource_metadata),
+  ]
   return parts.length === 0 ? 'Bearer' : `Bearer ${parts.join(', ')}`
+}
+
+function quoted(name: string, value: string = ''): readonly string[] {
+  const plain = value.replace(/[^\x20-\x7e]|["\\]/g, '').trim()
+  return plain === '' ? [] : [`${name}="${plain}"`]
+}
+
+function joined(scopes: readonly unknown[]): string {
+  let text = ''
+  for (const scope of scopes) {
+    if (!isScope(scope)) continue
+    if (text.length + scope.length >= MAX_SCOPE_CHARS) break
+    text += text === '' ? scope : ` ${scope}`
+  }
+  return text
 }

@@ -64,7 +64,7 @@ export function decodeMessage(value: unknown, maxBytes: number): Message {
     }
     return { kind: 'response', id: known, result, error }
   }
-  if (typeof method !== 'string' || method === '' || method.length > maxBytes) {
+  if (typeof method !== 'string' || method === '' || isLong(method, maxBytes)) {
     return { kind: 'malformed', id: known, why: `"method" must be a string of at most ${maxBytes} bytes` }
   }
   if (known === undefined) return { kind: 'notification', method, params }
@@ -72,8 +72,13 @@ export function decodeMessage(value: unknown, maxBytes: number): Message {
 }
 
 function isId(id: unknown, maxBytes: number): id is Id {
-  if (typeof id === 'string') return id.length <= maxBytes && Buffer.byteLength(id) <= maxBytes
+  if (typeof id === 'string') return !isLong(id, maxBytes)
   return id === null || Number.isSafeInteger(id)
+}
+
+/** A character takes at most three bytes, so only a text near the limit is measured. */
+function isLong(text: string, maxBytes: number): boolean {
+  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes
 }
 
 /** An answer with a result that is JSON text already. An id left out is left out. */

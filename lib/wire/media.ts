@@ -17,12 +17,15 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`)
 const PARAMETER = new RegExp(`^\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))\\s*$`)
 
+/** Items of a list in a header, and parameters of one, that are read; nobody means more. */
+const MAX_ITEMS = 64
+
 /** Reads a `Content-Type`. Undefined where it does not follow the grammar. */
 export function parseMediaType(value: string): MediaType | undefined {
   const match = TYPE.exec(value)
   if (match === null) return undefined
   let charset: string | undefined
-  for (const parameter of match[2]!.split(';').slice(1)) {
+  for (const parameter of match[2]!.split(';', MAX_ITEMS).slice(1)) {
     if (parameter.trim() === '') continue
     const pair = PARAMETER.exec(parameter)
     if (pair === null) return undefined
@@ -33,29 +36,32 @@ export function parseMediaType(value: string): MediaType | undefined {
 
 /**
  * How much an `Accept` header wants a media type, 0 to 1, by the most specific range that matches it.
- * A missing header wants everything.
+ * A missing header wants everything. What stands behind the 64th comma is not read.
  */
 export function acceptance(accept: string | undefined, type: string): number {
   if (accept === undefined || accept === '' || accept === '*/*') return 1
+  if (accept.length > MAX_REMEMBERED_CHARS) return read(accept, type)
   const key = `${type} ${accept}`
   let wanted = remembered.get(key)
   if (wanted === undefined) {
     wanted = read(accept, type)
-    if (remembered.size < MAX_REMEMBERED && key.length < 256) remembered.set(key, wanted)
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    remembered.set(key, wanted)
   }
   return wanted
 }
 
 // Clients send the same few values again and again.
 const MAX_REMEMBERED = 256
+const MAX_REMEMBERED_CHARS = 256
 const remembered = new Map<string, number>()
 
 function read(accept: string, type: string): number {
   const [main] = type.split('/')
   let best = -1
   let quality = 0
-  for (const range of accept.split(',')) {
-    const [name = '', ...parameters] = range.split(';')
+  for (const range of accept.split(',', MAX_ITEMS)) {
+    const [name = '', ...parameters] = range.split(';', MAX_ITEMS)
     const wanted = name.trim().toLowerCase()
     const specific = wanted === type ? 2 : wanted === `${main}/*` ? 1 : wanted === '*/*' ? 0 : -1
     if (specific <= best) continue

@@ -14,12 +14,11 @@ import { decodeBase64Url, encodeBase64Url } from './base64.ts'
 export interface Seal {
   /**
    * Seals a JSON value until `expiresAt` (milliseconds since the epoch; `Infinity` for ever). `purpose` is a
-   * constant word, such as 'cursor'; `bound` is what must be said again to open it, such as the principal's
-   * id, and does not travel. Throws `TypeError` for what JSON cannot say and for an expiry that is no number.
+   * constant word, such as 'cursor'. Throws `TypeError` for what JSON cannot say and for an expiry that is no number.
    */
-  seal(purpose: string, value: unknown, expiresAt: number, bound?: string): string
+  seal(purpose: string, value: unknown, expiresAt: number): string
   /** What was sealed; undefined for anything that is not exactly that, or has expired. Never throws. */
-  open(purpose: string, text: string, bound?: string): unknown | undefined
+  open(purpose: string, text: string): unknown | undefined
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -32,20 +31,21 @@ const MIN_SECRET = 16
 
 /**
  * A seal by one secret or several: the first seals, all open, so that a new one can be put in front while
- * the old one still opens what it sealed. Left out: random, so nothing opens in another process.
+ * the old one still opens what it sealed. Left out: random, so nothing opens in another process. `service`
+ * is the name of who seals: services of other names with the same secret open nothing of it.
  *
  * Throws `TypeError` for an empty list and for a secret of fewer than 16 characters.
  */
-export function createSeal(secret: string | readonly string[] | undefined): Seal {
+export function createSeal(secret: string | readonly string[] | undefined, service = ''): Seal {
   const secrets: readonly unknown[] = [secret ?? randomBytes(32).toString('base64')].flat()
-  const rings = secrets.map((one) => createRing(checked(one)))
+  const rings = secrets.map((one) => createRing(checked(one), service))
   const [first] = rings
   if (first === undefined) {
     throw new TypeError(`secret is an empty list; write ['new secret', 'old secret'], or leave it out`)
   }
 
   return {
-    seal(purpose, value, expiresAt, bound = '') {
+    seal(purpose, value, expiresAt) {
       const json: string | undefined = JSON.stringify(value)
       if (json === undefined) throw new TypeError(`Cannot seal ${typeof value}: JSON cannot say it`)
       if (Number.isNaN(expiresAt)) {
@@ -55,7 +55,6 @@ export function createSeal(secret: string | readonly string[] | undefined): Seal
       expiry.writeDoubleBE(expiresAt)
       const nonce = randomBytes(NONCE)
       const cipher = createCipheriv(CIPHER, first.key(purpose), nonce, { authTagLength: TAG })
-      cipher.setAAD(Buffer.from(bound))
       return encodeBase64Url(Buffer.concat([
         first.id, nonce,
         cipher.update(expiry), cipher.update(json, 'utf8'), cipher.final(),
@@ -63,11 +62,11 @@ export function createSeal(secret: string | readonly string[] | undefined): Seal
       ]))
     },
 
-    open(purpose, text, bound = '') {
+    open(purpose, text) {
       const bytes = decodeBase64Url(text)
       if (bytes === undefined || bytes.length <= ID + NONCE + EXPIRY + TAG) return undefined
       const ring = rings.find(({ id }) => id.equals(bytes.subarray(0, ID)))
-      const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID), bound)
+      const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID))
       if (plain === undefined || !(plain.readDoubleBE() > Date.now())) return undefined
       const value: unknown = JSON.parse(plain.toString('utf8', EXPIRY))
       return value
@@ -76,9 +75,8 @@ export function createSeal(secret: string | readonly string[] | undefined): Seal
 }
 
 /** Nonce, ciphertext and tag to the plain bytes; undefined where the tag does not fit. */
-function decrypt(key: Uint8Array, sealed: Uint8Array, bound: string): Buffer | undefined {
+function decrypt(key: Uint8Array, sealed: Uint8Array): Buffer | undefined {
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE), { authTagLength: TAG })
-  decipher.setAAD(Buffer.from(bound))
   decipher.setAuthTag(sealed.subarray(-TAG))
   const plain = decipher.update(sealed.subarray(NONCE, -TAG))
   try {
@@ -95,9 +93,9 @@ interface Ring {
   key(purpose: string): Uint8Array
 }
 
-function createRing(secret: string): Ring {
+function createRing(secret: string, service: string): Ring {
   const derive = (label: string, length: number): Buffer => {
-    return Buffer.from(hkdfSync('sha256', secret, '', label, length))
+    return Buffer.from(hkdfSync('sha256', secret, service, label, length))
   }
   const keys = new Map<string, Uint8Array>()
   return {

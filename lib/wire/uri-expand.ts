@@ -58,6 +58,19 @@ export function encodeReserved(text: string): string {
   return text.replace(/%(?![0-9A-Fa-f]{2})|[^\w%.~!#$&'()*+,/:;=?@[\]-]+/gu, encode)
 }
 
+/**
+ * A URI in its normal form, so that equal URIs are equal texts: what a URI cannot hold is escaped, escapes of
+ * unreserved characters are undone and the others in upper case, the scheme is in lower case (RFC 3986 §6.2.2).
+ */
+export function normalUri(uri: string): string {
+  return encodeReserved(uri)
+    .replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
+      const char = String.fromCharCode(parseInt(escape.slice(1), 16))
+      return /[\w.~-]/.test(char) ? char : escape.toUpperCase()
+    })
+    .replace(/^[A-Za-z][A-Za-z0-9+.-]*:/, (scheme) => scheme.toLowerCase())
+}
+
 /** The first `max` characters; one outside the basic plane counts as one. */
 export function cut(text: string, max: number): string {
   return text.length <= max ? text : [...text].slice(0, max).join('')

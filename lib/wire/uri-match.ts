@@ -6,11 +6,13 @@
  * the length of the program times the length of the text.
  * Spec: RFC 6570 §1.4 leaves matching open; what is read here is in the contract of `UriTemplate.match`.
  */
-import { cut, encodeReserved } from './uri-expand.ts'
+import { cut, normalUri } from './uri-expand.ts'
 import type { Operator, Part, Variable } from './uri-parts.ts'
 
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192
+
+const ESCAPED_STOP = /^%(?:2F|3F|23)$/
 
 type Values = Readonly<Record<string, string | readonly string[]>>
 
@@ -35,7 +37,7 @@ export function createMatch(parts: readonly Part[]): (uri: string) => Values | u
   const program = parts.flatMap((part, index) => stepsOf(part, parts[index + 1]))
   return (uri) => {
     if (uri.length > MAX_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
-    const taken = run(program, normal(uri))
+    const taken = run(program, normalUri(uri))
     return taken && valuesOf(taken)
   }
 }
@@ -71,7 +73,7 @@ function value(variable: Variable, stops: string, min: 0 | 1, isLazy: boolean): 
 }
 
 function literal(text: string): Steps {
-  return text === '' ? [] : [{ do: 'text', text: normal(text) }]
+  return text === '' ? [] : [{ do: 'text', text: normalUri(text) }]
 }
 
 function either(one: Steps, other: Steps): Steps {
@@ -88,11 +90,6 @@ function repeated(steps: Steps, isLazy = false): Steps {
 
 function fork(first: number, second: number): Fork {
   return { do: 'fork', first, second }
-}
-
-/** Escapes in upper case, and everything escaped that a URI cannot hold: equal URIs are equal texts. */
-function normal(text: string): string {
-  return encodeReserved(text).replace(/%[0-9A-Fa-f]{2}/g, (escape) => escape.toUpperCase())
 }
 
 /** A value, and those before it. */
@@ -136,6 +133,8 @@ function advance(place: Place, step: Exclude<Step, Fork>, text: string): boolean
   } else if (step.do === 'char') {
     const char = text[place.at]
     if (char === undefined || step.stops.includes(char)) return false
+    // An escaped `/` is a `/` to whoever gets the value: what may not hold the one may not hold the other.
+    if (char === '%' && step.stops.includes('/') && ESCAPED_STOP.test(text.slice(place.at, place.at + 3))) return false
     place.at += char === '%' ? 3 : 1
   } else if (step.do === 'open') {
     place.from = place.at

@@ -22,7 +22,8 @@ export interface UriTemplate {
    * The variables of a URI, percent-decoded, in an object without a prototype; undefined where the URI is
    * not of this form, or longer than 8,192 characters. `{name*}` is a list, every other variable a string.
    *
-   * A simple `{id}` is at least one character and crosses no `/`, `?` or `#`; `{+path}` crosses everything.
+   * A simple `{id}` is at least one character and holds no `/`, `?` or `#`, escaped or not; `{+path}` holds
+   * everything.
    * Expressions that begin with a character of their own (`{/seg*}`, `{.ext}`, `{?q}` and so on) may be
    * missing, and their variables then too; named ones come in any order, unknown ones and two values for
    * one match not at all. Where several readings are possible, a value takes as much as it can, from left

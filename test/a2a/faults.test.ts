@@ -37,3 +37,8 @@ test('what an author attaches stands beside the sentence and never in its place'
     assert.deepEqual(a2aError(new Fault('failed', 'why', detail), 'why').data, data)
   }
 })
+
+test('a defect shows nothing of itself, whatever is attached to it', () => {
+  const { data } = a2aError(new Fault('internal', 'db down', { dsn: 'secret' }), 'Internal error')
+  assert.deepEqual(data, { detail: 'Internal error' })
+})

@@ -136,7 +136,7 @@ test('an answer is one message whose parts are texts and files', () => {
     ],
   ]
   for (const [content, parts] of rows) {
-    const result = JSON.parse(encodeReply({ id: 'm', contextId: 'c "1"', content })) as unknown
+    const result = JSON.parse(encodeReply({ id: 'm', contextId: 'c "1"', content, artifacts: [] })) as unknown
     assert.deepEqual(result, { message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' } })
   }
 })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { answerOf } from '../../lib/core/answer.ts'
-import { LiveCall } from '../../lib/core/call.ts'
+import { LiveCall } from '../../lib/core/live-call.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { anonymous } from '../../lib/core/principal.ts'
@@ -15,7 +15,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Answer } from '../../lib/core/answer.ts'
-import type { CallChannel } from '../../lib/core/call.ts'
+import type { CallChannel, CallFacts } from '../../lib/core/call.ts'
+import type { ChatMessage } from '../../lib/core/conversation.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 
@@ -53,11 +54,14 @@ async function endpoint(t: TestContext, respond: Respond): Promise<Endpoint> {
   return made
 }
 
-function newCall(line: Partial<CallChannel> = {}): LiveCall {
+interface Lent extends CallFacts, CallChannel { readonly history: readonly ChatMessage[] }
+
+function newCall({ history = [], ...lent }: Partial<Lent> = {}): LiveCall {
   const nothing = (): undefined => {}
   const headers = new Map<string, string>()
   const origin = { requestId: 'r1', principal: anonymous, header: nothing, headers, onGone: nothing }
-  return new LiveCall(origin, { protocol: 'http', ...line })
+  const channel = { protocol: 'http' as const, ...lent }
+  return Object.assign(new LiveCall(origin, channel, channel), { history })
 }
 
 interface Said { readonly answer: Answer; readonly pieces: readonly string[] }

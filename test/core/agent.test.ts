@@ -48,7 +48,6 @@ const brokenAgents: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Helper', run, description: 7 }, /has description 7; write a string/],
   [{ name: 'Helper', run, version: {} }, /has version an object; write a string/],
   [{ name: 'Helper', run, timeoutMs: 0 }, /has timeoutMs 0; write milliseconds above zero, or Infinity/],
-  [{ name: 'Helper', run, replies: 'letter' }, /has replies "letter"; write 'task' or 'message'/],
   [{ name: 'Helper', run, skills: [{ id: 'a' }] },
     /has skills without id, name or description; write skills: \[\{ id/],
   [{ name: 'Helper', run, skills: 'sums' }, /has skills without id/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LiveCall } from '../../lib/core/call.ts'
+import { LiveCall } from '../../lib/core/live-call.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
@@ -9,7 +9,8 @@ import type { CallChannel } from '../../lib/core/call.ts'
 import type { Question } from '../../lib/core/question.ts'
 import type { Principal } from '../../lib/index.ts'
 
-const gone = new Fault('cancelled', 'The client has artifactContent')
+const facts = { protocol: 'http' } as const
+const gone = new Fault('cancelled', 'The client has left')
 
 test('nothing of a request is read before a handler wants it', () => {
   const read: string[] = []
@@ -19,7 +20,7 @@ test('nothing of a request is read before a handler wants it', () => {
     get headers(): ReadonlyMap<string, string> { read.push('headers'); return new Map() },
     header: (name) => { read.push(name); return undefined },
     onGone: () => { read.push('onGone') },
-  }, { protocol: 'http' })
+  }, facts, {})
   assert.equal(call.protocol, 'http')
   assert.deepEqual(read, [])
   assert.deepEqual(call.trace, {})
@@ -50,7 +51,7 @@ test('an end aborts the signal, before it is asked for and after', () => {
   late.cancel(new Fault('timeout', 'too late'))
   for (const { reason } of [early.signal, signal]) {
     assert.equal((reason as DOMException).name, 'AbortError')
-    assert.equal((reason as DOMException).message, 'The client has artifactContent')
+    assert.equal((reason as DOMException).message, 'The client has left')
   }
   assert.equal(late.reason, gone)
 })
@@ -93,12 +94,12 @@ test('after the end whatever a handler says goes nowhere', async () => {
     call.once('a', () => said.push('run')),
   ]
   for (const question of dead) {
-    await assert.rejects(question, { name: 'AbortError', message: 'The client has artifactContent' })
+    await assert.rejects(question, { name: 'AbortError', message: 'The client has left' })
   }
   assert.deepEqual(said, [])
 })
 
-test('a question is carried by the line, and the clock stands still for it', async () => {
+test('a question is carried by the channel, and the clock stands still for it', async () => {
   const asked: Question[] = []
   const line: Partial<CallChannel> = {
     can: (what) => what !== 'roots',
@@ -106,14 +107,14 @@ test('a question is carried by the line, and the clock stands still for it', asy
   }
   const call = callOf(line)
   call.clock.limit(20, () => call.cancel(new Fault('timeout', 'late')))
-  assert.equal(await call.elicit({ message: 'Who?', schema: { type: 'object' } }), 'yes')
-  assert.equal(await call.elicit({ message: 'Where?', url: 'https://x.example', key: 'k' }), 'yes')
+  assert.equal(await call.elicit({ message: 'Who?', schema: { type: 'object', properties: {} } }), 'yes')
+  assert.equal(await call.elicit({ message: 'Where?', url: 'https://x.example', key: 'k', elicitationId: 'e' }), 'yes')
   assert.equal(await call.sample({ messages: [], maxTokens: 7, temperature: 0 }), 'yes')
   assert.equal(call.over, false)
   call.clock.clear()
   assert.deepEqual(asked, [
-    { what: 'elicit', message: 'Who?', schema: { type: 'object' } },
-    { what: 'elicit-url', message: 'Where?', url: 'https://x.example', key: 'k' },
+    { what: 'elicit', message: 'Who?', schema: { type: 'object', properties: {} } },
+    { what: 'elicit-url', message: 'Where?', url: 'https://x.example', key: 'k', elicitationId: 'e' },
     { what: 'sample', messages: [], maxTokens: 7, temperature: 0 },
   ])
   await assert.rejects(
@@ -139,7 +140,9 @@ test('an artifact is content where the protocol has none', () => {
   call.artifact({
     name: 'Notes', parts: ['a', { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' }],
   })
-  assert.deepEqual(
-    call.artifactContent, [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }],
-  )
+  const [artifact, ...others] = call.takeArtifacts()
+  assert.deepEqual([artifact?.name, artifact?.parts, others], [
+    'Notes', [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }], [],
+  ])
+  assert.deepEqual(call.takeArtifacts(), [])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { requireText, requireTimeout, show, slug } from '../../lib/core/define.ts'
+import { requireText, requireTimeout, scopesOf, show, slug } from '../../lib/core/define.ts'
 
 const slugs: readonly (readonly [name: string, id: string])[] = [
   ['Assistant', 'assistant'],
@@ -55,5 +55,17 @@ test('a text that may be left out is a text', () => {
   for (const value of [undefined, '', 'a']) requireText('The tool', 'title', value)
   for (const value of [null, 7, {}]) {
     assert.throws(() => requireText('The tool', 'title', value), /has title .*; write a string/)
+  }
+})
+
+test('scopes are a list of names as OAuth has them', () => {
+  assert.deepEqual(scopesOf('It', undefined), [])
+  assert.deepEqual(scopesOf('It', ['orders:read', 'b']), ['orders:read', 'b'])
+  assert.ok(Object.isFrozen(scopesOf('It', ['a'])))
+  for (const scopes of ['orders:write', 7, {}, [7], [['a']]]) {
+    assert.throws(() => scopesOf('It', scopes), /^TypeError: It has scopes .*; write a list of strings/)
+  }
+  for (const scope of ['', 'a b', 'a"b', 'a\\b', 'ä', 'a\n', 'a'.repeat(257)]) {
+    assert.throws(() => scopesOf('It', ['a', scope]), /^TypeError: It has the scope ".*; write one name/)
   }
 })

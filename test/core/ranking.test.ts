@@ -38,5 +38,6 @@ test('the first and the second are known at any time, whoever comes, changes and
     }
     const times = running.map(({ time }) => time).toSorted((one, other) => one - other)
     assert.deepEqual([ranking.first?.time, ranking.second?.time], [times[0], times[1]], `round ${at}`)
+    if (at % 500 === 0) assert.deepEqual([...ranking.inOrder()].map(({ time }) => time), times)
   }
 })

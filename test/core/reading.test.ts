@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LiveCall } from '../../lib/core/call.ts'
+import { LiveCall } from '../../lib/core/live-call.ts'
 import { Catalog } from '../../lib/core/catalog.ts'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
@@ -9,7 +9,7 @@ import { anonymous } from '../../lib/core/principal.ts'
 import { definePrompt } from '../../lib/core/prompt.ts'
 import { complete, getPrompt, readResource } from '../../lib/core/reading.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/core/resource.ts'
-import { Tasks } from '../../lib/core/task.ts'
+import { Tasks } from '../../lib/core/tasks.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { memoryStore } from '../../lib/store/memory.ts'
 import type { Served } from '../../lib/core/catalog.ts'
@@ -27,7 +27,8 @@ function serve(things: readonly Served[], options: Partial<Limits> = {}, logged:
     log: (...line) => { logged.push(line) },
     workload: new Workload(limits.maxCalls, 'here'),
     conversations: new Conversations(limits),
-    tasks: new Tasks(limits, store),
+    tasks: new Tasks(limits, store, () => {}),
+    onCall: undefined,
   }
 }
 
@@ -35,7 +36,7 @@ function newCall(): LiveCall {
   const headers = new Map<string, string>()
   return new LiveCall({
     requestId: 'r1', principal: anonymous, header: (name) => headers.get(name), headers, onGone: () => {},
-  }, { protocol: 'mcp' })
+  }, { protocol: 'mcp' }, {})
 }
 
 function fails(run: () => unknown, kind: FaultKind, message: RegExp, detail?: unknown): void {

@@ -111,8 +111,8 @@ test('what is read gets its normal form', () => {
     ],
     [[], []],
   ]
-  for (const [output, expected] of rows) assert.deepEqual(contentsOf(output, uri, mimeType), expected)
-  assert.deepEqual(contentsOf('hi', uri, undefined), [{ uri, text: 'hi' }])
+  for (const [output, expected] of rows) assert.deepEqual(contentsOf(output, uri, { mimeType }), expected)
+  assert.deepEqual(contentsOf('hi', uri, {}), [{ uri, text: 'hi' }])
 })
 
 test('what is no text, no bytes and no contents is a mistake', () => {
@@ -120,8 +120,14 @@ test('what is no text, no bytes and no contents is a mistake', () => {
     undefined, null, 7, {}, { text: 7 }, { text: 'a', blob: 'b' }, { blob: [1] }, ['text'], [[{ text: 'a' }]],
   ]
   for (const output of bad) {
-    assert.throws(() => contentsOf(output, 'x:1', undefined), {
+    assert.throws(() => contentsOf(output, 'x:1', {}), {
       name: 'TypeError', message: /The resource 'x:1' was read as .*; return a string, a Uint8Array/,
     })
   }
+})
+
+test('what a definition says of its contents stands where they say nothing themselves', () => {
+  const _meta = { ui: { prefersBorder: true } }
+  assert.deepEqual(contentsOf('hi', 'x:1', { _meta }), [{ uri: 'x:1', text: 'hi', _meta }])
+  assert.deepEqual(contentsOf({ text: 'hi', _meta: { a: 1 } }, 'x:1', { _meta })[0]!._meta, { a: 1 })
 })

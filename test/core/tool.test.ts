@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineTool, toolResultOf } from '../../lib/core/tool.ts'
-import type { Call, ToolDefinition } from '../../lib/index.ts'
+import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../lib/index.ts'
 
 const run = (): string => 'ok'
 
@@ -24,6 +24,25 @@ test('an object with methods and state can be a tool', () => {
   assert.deepEqual([tool.run({}, {} as Call), tool.run({}, {} as Call)], [1, 2])
 })
 
+/** What a library makes of text: a number. */
+const standard: StandardSchema<{ n: string }, { n: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'zod',
+    validate: (value) => {
+      const n = Number(Object(value).n)
+      return Number.isNaN(n) ? { issues: [{ message: 'No number', path: ['n'] }] } : { value: { n } }
+    },
+  },
+}
+
+const spelled: typeof standard = {
+  '~standard': {
+    ...standard['~standard'],
+    jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+  },
+}
+
 const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineTool takes an object, not undefined\. Write defineTool\(\{ name: 'add'/],
   [{ run }, /A tool needs 'name': a non-empty string/],
@@ -41,6 +60,22 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
     /has an inputSchema whose root is not an object; write \{ type: 'object'/],
   [{ name: 'add', run, inputSchema: { type: 'objekt' } }, /The tool 'add': inputSchema: /],
   [{ name: 'add', run, outputSchema: { type: 7 } }, /The tool 'add': outputSchema: /],
+  [{ name: 'add', run, inputSchema: { a: standard } },
+    /The tool 'add': inputSchema: This is a shape, not a schema; write z\.object\(\{ … \}\)/],
+  [{ name: 'add', run, inputSchema: standard },
+    /inputSchema: This zod schema has no .*; write inputSchema: z\.toJSONSchema\(schema\), validate: schema/],
+  [{ name: 'add', run, outputSchema: standard },
+    /outputSchema: This zod schema has no .*; write outputSchema: z\.toJSONSchema\(schema\)/],
+  [{ name: 'add', run, validate: standard },
+    /The tool 'add' has validate, but no JSON Schema beside it for clients; write the JSON Schema of the/],
+  [{ name: 'add', run, inputSchema: standard, validate: standard },
+    /The tool 'add' has validate, but no JSON Schema beside it for clients; write/],
+  [{ name: 'add', run, inputSchema: { type: 'object' }, validate: () => true },
+    /The tool 'add' has validate a function; write a Standard Schema, such as one of zod, valibot/],
+  [{ name: 'add', run, inputSchema: { type: 'objekt' }, validate: standard },
+    /The tool 'add': inputSchema: /],
+  [{ name: 'add', run, inputSchema: { type: 'array' }, validate: standard },
+    /has an inputSchema whose root is not an object/],
 ]
 
 test('a mistake in a tool says what to write instead', () => {
@@ -92,4 +127,83 @@ test('what JSON cannot say is the mistake of the tool', () => {
   ]
   for (const output of outputs) assert.throws(() => toolResultOf(output), Error)
   assert.throws(() => toolResultOf({ type: 'image', data: 'AAAA' }), { name: 'Fault', kind: 'internal' })
+})
+
+test('a Standard Schema checks and types the arguments beside the JSON Schema that clients see', async () => {
+  const inputSchema = { type: 'object', properties: { n: { type: 'string' } } } as const
+  const tool = defineTool({ name: 'next', inputSchema, validate: standard, run: ({ n }) => n + 1 })
+  assert.equal(tool.input.json, inputSchema)
+  assert.ok(!('validate' in tool))
+  const checked = await tool.input.check({ n: '4' })
+  assert.deepEqual(checked, { value: { n: 4 }, errors: [], more: false })
+  assert.equal(tool.run(checked.value, {} as Call), 5)
+  assert.deepEqual((await tool.input.check({ n: 'x' })).errors.map(({ path }) => path), ['/n'])
+  // @ts-expect-error: it is a number, as the library says, whatever the JSON Schema says
+  defineTool({ name: 'next', inputSchema, validate: standard, run: ({ n }) => n.trim() })
+  // @ts-expect-error: and nothing else is there
+  defineTool({ name: 'next', inputSchema, validate: standard, run: ({ other }) => String(other) })
+})
+
+const outputSchema = {
+  type: 'object',
+  properties: {
+    n: { type: 'number' }, tags: { type: 'array', items: { type: 'string' } }, kind: { enum: ['a', 'b'] },
+    limit: { type: 'number', default: 5 },
+  },
+  required: ['n'],
+} as const
+
+const lists: StandardSchema<{ names: string[]; kind: 'a' | 'b'; at?: Date }> = {
+  '~standard': {
+    version: 1, vendor: 'demo', validate: () => ({ issues: [] }), jsonSchema: spelled['~standard'].jsonSchema,
+  },
+}
+const list = { type: 'array', items: { type: 'string' } } as const
+
+class Counted {
+  readonly n: number = 1
+  get twice(): number { return 2 * this.n }
+}
+
+test('an output schema types what a tool returns', () => {
+  const tags: readonly string[] = ['x']
+  const at = new Date(0)
+  const whole: ToolResultInput = { content: ['no'], isError: true }
+  const fine = [
+    defineTool({ name: 'a', outputSchema, run: () => ({ n: 1, tags, kind: 'a' }) }),
+    defineTool({ name: 'a', outputSchema, run: async () => ({ n: 1, limit: undefined }) }),
+    defineTool({ name: 'a', outputSchema, run: () => new Counted() }),
+    defineTool({ name: 'a', outputSchema, run: () => 'a text' }),
+    defineTool({ name: 'a', outputSchema, run: () => said }),
+    defineTool({ name: 'a', outputSchema, run: () => [said, png] }),
+    defineTool({ name: 'a', outputSchema, run: () => ({ content: ['a'], structuredContent: { n: 1 } }) }),
+    defineTool({ name: 'a', outputSchema, run: () => ({ structuredContent: { n: 1 } }) }),
+    defineTool({ name: 'a', outputSchema, run: async () => whole }),
+    defineTool({ name: 'a', outputSchema, run: () => JSON.parse('{"n":1}') }),
+    defineTool({ name: 'a', outputSchema: spelled, run: () => ({ n: 'the input of the library' }) }),
+    defineTool({ name: 'a', outputSchema: lists, run: () => ({ names: ['a'], kind: 'b' }) }),
+    defineTool({ name: 'a', outputSchema: lists, run: async () => ({ names: tags, kind: 'a', at }) }),
+    defineTool({ name: 'a', outputSchema: { type: 'object' }, run: () => new Counted() }),
+    defineTool({ name: 'a', outputSchema: { type: 'integer' }, run: () => 42 }),
+    defineTool({ name: 'a', outputSchema: list, run: () => tags }),
+    defineTool({ name: 'a', outputSchema: outputSchema as JsonSchema, run: () => ({ n: 'who knows' }) }),
+    defineTool({ name: 'a', run: () => ({ n: 'anything' }) }),
+    // @ts-expect-error: n is a number
+    defineTool({ name: 'a', outputSchema, run: () => ({ n: 'one' }) }),
+    // @ts-expect-error: n is a number, however late
+    defineTool({ name: 'a', outputSchema, run: async () => ({ n: 'one' }) }),
+    // @ts-expect-error: n is required
+    defineTool({ name: 'a', outputSchema, run: () => ({ tags }) }),
+    // @ts-expect-error: there is no such kind
+    defineTool({ name: 'a', outputSchema, run: () => ({ n: 1, kind: 'c' }) }),
+    // @ts-expect-error: it is an object
+    defineTool({ name: 'a', outputSchema, run: () => 42 }),
+    // @ts-expect-error: something must be returned
+    defineTool({ name: 'a', outputSchema, run: () => {} }),
+    // @ts-expect-error: not every item is a string
+    defineTool({ name: 'a', outputSchema: list, run: () => ['a', 1] }),
+    // @ts-expect-error: the library takes a string
+    defineTool({ name: 'a', outputSchema: spelled, run: () => ({ n: 1 }) }),
+  ]
+  assert.equal(fine.length, 26)
 })

@@ -34,7 +34,8 @@ async function house(
   const streams = new Streams(limits)
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const gate = createGate({
-    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, trustProxy: false,
+    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
+    rateLimits: undefined,
     router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
     isDraining: () => false,
@@ -283,4 +284,11 @@ test('HEAD and a full house begin no stream for anybody', async (t) => {
   assert.deepEqual([sinks, over, streams.count], [[true, false, true, true], 3, 1])
   await held[0]!.body!.cancel()
   await eventually(() => streams.count === 0, 'the stream is over')
+})
+
+test('an endpoint may promise its reply in whatever way promises are made', async (t) => {
+  const late: Reply = { status: 200, body: 'late' }
+  const promise = { then: (done: (reply: Reply) => void) => { setImmediate(done, late) } }
+  const { calls } = await house(t, [endpoint('/late', 'GET', () => promise as unknown as Promise<Reply>)])
+  for (const call of calls) assert.equal(await (await call('/late')).text(), 'late')
 })

@@ -51,6 +51,12 @@ const rows: readonly (readonly [
   ['/', { query: 'hello' }, { ...key, accept: 'image/png' }],
 ]
 
+test('a body is judged though its length is said to be nothing', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  const headers = { 'content-type': 'text/plain', 'content-length': '0' }
+  assert.equal((await server.fetch(request('/', '{"query":"hi"}', headers))).status, 415)
+})
+
 test('without a socket the answer is byte for byte the one that goes over it', async (t) => {
   const { server, url } = await listen(t, {
     agents: [echo], apiKey: 'k', cors: 'https://app.example', maxBodyBytes: 4_000,

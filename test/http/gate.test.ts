@@ -6,9 +6,10 @@ import { createAuthenticate } from '../../lib/http/auth.ts'
 import { BodyBudget } from '../../lib/http/body.ts'
 import { createGate } from '../../lib/http/gate.ts'
 import { createGuard } from '../../lib/http/guard.ts'
+import { Unavailable } from '../../lib/http/pending.ts'
 import { createRouteTable } from '../../lib/http/router.ts'
 import type { Endpoint, Refusal, Reply } from '../../lib/http/exchange.ts'
-import type { GateOptions } from '../../lib/http/gate.ts'
+import type { Gate, GateOptions } from '../../lib/http/gate.ts'
 import type { RequestHead, HttpRequest } from '../../lib/http/request.ts'
 
 function endpoint(path: string, methods: readonly string[], more: Partial<Endpoint> = {}): Endpoint {
@@ -24,31 +25,43 @@ const endpoints = [
   endpoint('/card', ['GET'], { open: 'public' }),
 ]
 
-function requestOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): HttpRequest {
+function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
     name: 'Test "House"', limits: defaults, budget: new BodyBudget(defaults.maxBodiesBytes), log: () => {},
     anonymous,
     router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
     authenticate: () => undefined,
-    mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false, ...options,
+    mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, isDraining: () => false, ...options,
   })
-  const request = gate({
+  return gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
     secure: false,
     remoteAddress: '127.0.0.1', onGone: () => {}, ...incoming,
   })
+}
+
+/** The same, where nobody has to be waited for. */
+function requestOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): HttpRequest {
+  const request = answerOf(options, incoming)
   assert.ok(!(request instanceof Promise))
   return request
 }
 
+const bare = (...headers: readonly string[]): Partial<RequestHead> =>
+  ({ method: 'POST', rawHeaders: ['host', 'localhost', ...headers] })
 const post = (...headers: readonly string[]): Partial<RequestHead> =>
-  ({ method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '2', ...headers] })
+  bare('content-length', '2', ...headers)
+const http2 = (...headers: readonly string[]): Partial<RequestHead> =>
+  ({ method: 'POST', httpVersion: '2.0', rawHeaders: [':path', '/', 'host', 'localhost', ...headers] })
 const FOREIGN_HOST = ['host', 'evil.example']
 const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
-const keyed: Partial<GateOptions> = { authenticate: () => createAuthenticate('k') }
+const authenticate = createAuthenticate({ apiKey: 'k', limits: defaults })
+const keyed: Partial<GateOptions> = { authenticate: () => authenticate }
 const JSON_BODY = ['content-type', 'application/json'] as const
 
-const frames: readonly (readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined])[] = [
+type Row = readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined]
+
+const frames: readonly Row[] = [
   ['HTTP/1.0', { httpVersion: '1.0' }, undefined],
   ['HTTP/0.9', { httpVersion: '0.9' }, 505],
   ['HTTP/2 in name only', { httpVersion: '2.0' }, 505],
@@ -91,7 +104,7 @@ test('a frame, a name or a place that is not good ends the matter before any bod
   }
 })
 
-const bodies: readonly (readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined])[] = [
+const bodies: readonly Row[] = [
   ['JSON', post(...JSON_BODY), undefined],
   ['JSON in UTF-8', post('content-type', 'Application/JSON; charset="UTF-8"'), undefined],
   ['another type that is taken', post('content-type', 'application/a2a+json'), undefined],
@@ -106,6 +119,13 @@ const bodies: readonly (readonly [what: string, incoming: Partial<RequestHead>, 
   ['parts', post('content-type', 'multipart/form-data; boundary=x'), 415],
   ['two types', post(...JSON_BODY, ...JSON_BODY), 415],
   ['another charset', post('content-type', 'application/json; charset=latin1'), 415],
+  ['no body, but a type', bare('content-type', 'text/plain'), 415],
+  ['a body of no length, of another type', bare('content-length', '0', 'content-type', 'text/plain'), 415],
+  ['no body, but compressed', bare(...JSON_BODY, 'content-encoding', 'gzip'), 415],
+  ['HTTP/2, which announces no length', http2(), 415],
+  ['HTTP/2 with another type', http2('content-type', 'text/plain'), 415],
+  ['HTTP/2 with JSON', http2(...JSON_BODY), undefined],
+  ['HTTP/2 with no body', http2('content-length', '0'), undefined],
   ['gzip', post(...JSON_BODY, 'content-encoding', 'gzip'), 415],
   ['gzip twice', post(...JSON_BODY, 'content-encoding', 'identity, gzip'), 415],
   ['a chunked body of no type',
@@ -203,21 +223,27 @@ test('a check of keys that breaks lets nobody in and shows nothing', async () =>
     () => { throw new Error('database down') }, () => Promise.reject(new Error('database down')),
   ]
   for (const check of checks) {
-    const gate = createGate({
-      name: 'Test', limits: defaults, budget: new BodyBudget(1),
-      log: (level, message) => logged.push(level, message), anonymous,
-      router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => true }), authenticate: () => check,
-      mountPath: '', publicUrl: undefined, trustProxy: false, isDraining: () => false,
-    })
-    const { refusal } = await gate({
-      method: 'GET', target: '/list', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
-      secure: false,
-      remoteAddress: undefined, onGone: () => {},
-    })
+    const { refusal } = await answerOf({
+      log: (level, message) => logged.push(level, message), authenticate: () => check,
+    }, { target: '/list' })
     assert.equal(refusal?.status, 500)
     assert.match(String(refusal?.body), /^\/list refuses: Internal error \(request [\w-]+\)$/)
   }
   assert.deepEqual(logged, ['error', 'Authentication failed to run', 'error', 'Authentication failed to run'])
+})
+
+test('whom nobody can be told at the moment is 503, in the form of the door', async () => {
+  const logged: unknown[] = []
+  const unavailable = new Unavailable('Come back', 7, 'warning')
+  for (const check of [() => { throw unavailable }, () => Promise.reject(unavailable)]) {
+    const { refusal } = await answerOf({
+      log: (level, message) => logged.push(level, message), authenticate: () => check,
+    }, { target: '/list' })
+    assert.equal(refusal?.status, 503)
+    assert.deepEqual(refusal?.headers, ['Retry-After', '7'])
+    assert.equal(refusal?.body, '/list refuses: Come back')
+  }
+  assert.deepEqual(logged, ['warning', 'Come back', 'warning', 'Come back'])
 })
 
 const mounted: readonly (readonly [target: string, path: string, status: number | undefined])[] = [

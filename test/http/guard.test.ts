@@ -133,48 +133,115 @@ test('a verdict on one name is never given for another', () => {
   }
 })
 
-const cors: readonly (readonly [
-  cors: GuardOptions['cors'], origin: string | undefined, allowed: string | undefined, vary: boolean,
-])[] = [
-  [undefined, 'http://localhost:3000', undefined, false],
-  ['https://app.example', 'https://app.example', 'https://app.example', true],
-  ['https://app.example', 'http://localhost:3000', undefined, true],
-  ['https://app.example', undefined, undefined, true],
-  ['*', 'https://app.example', '*', false],
-  ['*', undefined, '*', false],
+/** Values that stand for nothing somewhere in JavaScript, or that could end one part of a key too early. */
+const oddities: readonly (string | undefined)[] = [
+  undefined, '', 'undefined', 'null', 'NaN', 'false', '[object Object]', '__proto__', '0', '*', 'localhost',
+  'http://localhost', 'localhost\nundefined', 'evil.example',
 ]
 
-test('only pages that the operator lists may read, and never with credentials', () => {
-  for (const [option, origin, allowed, vary] of cors) {
-    const { headers } = createGuard({ ...open, cors: option }).check(
-      head('localhost', origin), 'loopback', false,
-    )
+test('what was said of one request changes nothing for any other, in whatever order they come', () => {
+  const binds = ['loopback', 'network', 'none'] as const
+  const asked = binds.flatMap((bind) => [true, false].flatMap((isPublic) =>
+    oddities.flatMap((host) => oddities.map((origin) => ({ bind, isPublic, host, origin })))))
+  const guard = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+  for (const order of [asked, asked.toReversed(), asked]) {
+    for (const { bind, isPublic, host, origin } of order) {
+      const fresh = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+      assert.deepEqual(
+        guard.check(head(host, origin), bind, isPublic), fresh.check(head(host, origin), bind, isPublic),
+        JSON.stringify({ bind, isPublic, host, origin }),
+      )
+    }
+  }
+})
+
+test('a stranger who sends "Origin: undefined" locks nobody out', () => {
+  const guard = createGuard(open)
+  assert.notEqual(guard.check(head('localhost', 'undefined'), 'loopback', false).refused, undefined)
+  assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
+  assert.notEqual(guard.check(head('undefined'), 'loopback', false).refused, undefined)
+  assert.equal(guard.check(head(undefined), 'network', false).refused, undefined)
+})
+
+test('a key that is made later counts from then on', () => {
+  let isKeyed = false
+  const guard = createGuard({ isKeyed: () => isKeyed })
+  const own = head('agents.example', 'http://agents.example')
+  assert.notEqual(guard.check(own, 'network', false).refused, undefined)
+  isKeyed = true
+  assert.equal(guard.check(own, 'network', false).refused, undefined)
+})
+
+test('verdicts stay right however many names are invented, and however long they are', () => {
+  const guard = createGuard(open)
+  for (let at = 0; at < 2_000; at++) {
+    assert.equal(guard.check(head(`localhost:${at}`), 'loopback', false).refused, undefined)
+    assert.equal(guard.check(head(`h${at}.${'x'.repeat(at)}`), 'network', false).refused, undefined)
+    assert.notEqual(guard.check(head('localhost', `http://h${at}`), 'loopback', false).refused, undefined)
+  }
+  assert.equal(guard.check(head('localhost:1'), 'loopback', false).hostIsListed, true)
+})
+
+const app = 'https://app.example'
+const LOCAL = 'http://localhost:3000'
+
+/** Who may read: the option, where the server is bound, how it was dialed, the page. */
+const cors: readonly (readonly [
+  cors: GuardOptions['cors'], bind: Bind, host: string, origin: string | undefined,
+  allowed: string | undefined, vary: boolean,
+])[] = [
+  ['https://app.example', 'loopback', 'localhost', app, app, true],
+  ['https://app.example', 'loopback', 'localhost', LOCAL, undefined, true],
+  ['https://app.example', 'loopback', 'localhost', undefined, undefined, true],
+  ['*', 'network', 'localhost', app, '*', false],
+  ['*', 'loopback', 'localhost', undefined, '*', false],
+  // Without the option, only from this machine to this machine.
+  [undefined, 'loopback', 'localhost', LOCAL, LOCAL, true],
+  [undefined, 'loopback', '127.0.0.1:8000', 'https://127.0.0.1', 'https://127.0.0.1', true],
+  [undefined, 'loopback', '[::1]:8000', 'http://[::1]:5173', 'http://[::1]:5173', true],
+  [undefined, 'loopback', 'localhost', undefined, undefined, false],
+  [undefined, 'loopback', 'agents.example', LOCAL, undefined, true],
+  [undefined, 'network', 'localhost', LOCAL, undefined, false],
+  [undefined, 'none', 'localhost', LOCAL, undefined, false],
+  // An empty list is a list: nobody.
+  [[], 'loopback', 'localhost', LOCAL, undefined, true],
+]
+
+test('pages read where they are listed, on this machine, and never with credentials', () => {
+  for (const [option, bind, host, origin, allowed, vary] of cors) {
+    const guard = createGuard({ ...open, allowedHosts: ['*'], cors: option })
+    const row = `${option} ${bind} ${host} ${origin}`
+    const { headers, refused } = guard.check(head(host, origin), bind, false)
+    assert.equal(refused, undefined, row)
     const of = (name: string): string | undefined => headers[headers.indexOf(name) + 1]
     assert.equal(
       headers.includes('Access-Control-Allow-Origin') ? of('Access-Control-Allow-Origin') : undefined,
-      allowed,
+      allowed, row,
     )
-    assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, `${option} ${origin}`)
+    assert.equal(headers.includes('Vary') && of('Vary') === 'Origin', vary, row)
     assert.equal(headers.includes('Access-Control-Allow-Credentials'), false)
-    if (allowed !== undefined) {
-      const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions'
-      assert.equal(of('Access-Control-Expose-Headers'), exposed)
-    }
+    const preflight = guard.preflight(head(host, origin), bind, false, ['POST'], 'content-type')
+    assert.equal(preflight !== undefined, allowed !== undefined, row)
+    if (allowed === undefined) continue
+    const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
+      + 'x-a2a-extensions, etag'
+    assert.equal(of('Access-Control-Expose-Headers'), exposed)
   }
 })
 
 test('a preflight allows the headers that are asked for', () => {
   const guard = createGuard({ ...open, cors: 'https://app.example' })
   const asked = 'content-type, mcp-param-region, x-api-key'
-  const app = head('localhost', 'https://app.example')
-  const headers = guard.preflight(app, false, ['POST', 'OPTIONS'], asked) ?? []
+  const page = head('localhost', app)
+  const headers = guard.preflight(page, 'network', false, ['POST', 'OPTIONS'], asked) ?? []
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Headers') + 1], asked)
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Methods') + 1], 'POST, OPTIONS')
   for (const hostile of ['a\r\nset-cookie: b', 'ä', `x${'-'.repeat(5_000)}`]) {
-    const answer = guard.preflight(app, false, ['POST'], hostile) ?? []
+    const answer = guard.preflight(page, 'network', false, ['POST'], hostile) ?? []
     assert.equal(answer.includes('Access-Control-Allow-Headers'), false)
   }
-  assert.equal(guard.preflight(head('localhost', 'http://localhost:1'), false, ['POST'], asked), undefined)
+  const other = head('localhost', 'http://localhost:1')
+  assert.equal(guard.preflight(other, 'network', false, ['POST'], asked), undefined)
 })
 
 test('what is no host and no origin is a mistake in the options', () => {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/core/principal.ts'
+import { createGuard } from '../../lib/http/guard.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import type { RequestOptions } from '../../lib/http/request.ts'
+
+const guard = createGuard({
+  allowedHosts: ['outer.example', 'ported.example:8443'], isKeyed: () => false,
+})
 
 function requestOf(
   headers: Readonly<Record<string, string>>, options: Partial<RequestOptions> = {}, secure = false,
@@ -11,13 +16,16 @@ function requestOf(
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
     secure,
     remoteAddress: undefined, onGone: () => {},
-  }, { anonymous, mountPath: '', publicUrl: undefined, trustProxy: false, ...options })
+  }, { anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard, ...options })
 }
 
 const publicUrl = new URL('https://agents.example/team/')
 const proxied = {
-  'host': 'inner:8000', 'x-forwarded-host': 'outer.example, inner', 'x-forwarded-proto': 'https, http',
+  'host': 'inner:8000', 'x-forwarded-host': 'outer.example, middle', 'x-forwarded-proto': 'https, http',
 }
+
+/** Behind a proxy that was asked for a name. */
+const named = (host: string): Record<string, string> => ({ 'host': 'inner', 'x-forwarded-host': host })
 
 const bases: readonly (readonly [
   headers: Record<string, string>, options: Partial<RequestOptions>, baseUrl: string,
@@ -29,14 +37,49 @@ const bases: readonly (readonly [
   [{ host: 'localhost:8000' }, { publicUrl }, 'https://agents.example/team'],
   [{ host: 'localhost:8000' }, { publicUrl, mountPath: '/a' }, 'https://agents.example/team/a'],
   [proxied, {}, 'http://inner:8000'],
-  [proxied, { trustProxy: true }, 'https://outer.example'],
-  [{ 'host': 'inner', 'x-forwarded-proto': 'javascript' }, { trustProxy: true }, 'http://inner'],
-  [{ 'host': 'inner', 'x-forwarded-host': 'a b' }, { trustProxy: true }, 'http://localhost'],
+  // The last proxy has added the last of each list; a client can have begun it.
+  [proxied, { proxies: 1 }, 'http://middle'],
+  [proxied, { proxies: 2 }, 'https://outer.example'],
+  [proxied, { proxies: 9 }, 'https://outer.example'],
+  [named('ported.example:8443'), { proxies: 1 }, 'http://ported.example:8443'],
+  [named('[2001:db8::1]:8443'), { proxies: 1 }, 'http://[2001:db8::1]:8443'],
+  [{ 'host': 'inner', 'x-forwarded-proto': 'HTTPS' }, { proxies: 1 }, 'https://inner'],
 ]
 
 test('where the server is reached is told by an option, a trusted proxy, or Host', () => {
   for (const [headers, options, baseUrl] of bases) assert.equal(requestOf(headers, options).baseUrl, baseUrl)
   assert.equal(requestOf({ host: 'a' }, {}, true).baseUrl, 'https://a')
+  const odd = { 'host': 'a', 'x-forwarded-proto': 'x' }
+  assert.equal(requestOf(odd, { proxies: 1 }, true).baseUrl, 'https://a')
+})
+
+const garbage: Readonly<Record<string, readonly string[]>> = {
+  'x-forwarded-proto': ['javascript', '', ' , ', 'https://', 'http\\', ','.repeat(9_000)],
+  'x-forwarded-host': [
+    '', ' ', ',', 'a b', 'a/b', 'x@y', 'a:b:c', 'a:99999', 'a:', '[::', '[::::]', '999.999.999.999', '..',
+    'javascript:alert(1)', 'é.example', 'a'.repeat(9_000), `${'a,'.repeat(9_000)} `,
+  ],
+}
+
+test('what a proxy says is passed over where it is no name and no scheme', () => {
+  for (const [header, values] of Object.entries(garbage)) {
+    for (const value of values) {
+      const { baseUrl } = requestOf({ host: 'inner', [header]: value }, { proxies: 1 })
+      assert.equal(baseUrl, 'http://inner', value.slice(0, 40))
+    }
+  }
+})
+
+test('whatever names a request brings, an address can be made of its base URL', () => {
+  const names = [
+    '', 'a', '[::', '1.2.3.4.5', '0x7f.1', '256.1.1.1', 'a..b', '-', 'xn--', 'xn--a', '[::1%25lo]', '\0',
+  ]
+  for (const host of names) {
+    for (const proxies of [0, 1]) {
+      const { baseUrl } = requestOf({ host, 'x-forwarded-host': host }, { proxies })
+      assert.ok(URL.canParse(baseUrl), `${host} ${baseUrl}`)
+    }
+  }
 })
 
 test('a base URL is trusted only where it rests on a list or an option', () => {
@@ -45,6 +88,28 @@ test('a base URL is trusted only where it rests on a list or an option', () => {
   request.hostIsListed = true
   assert.equal(request.baseUrlIsTrusted, true)
   assert.equal(requestOf({}, { publicUrl }).baseUrlIsTrusted, true)
+})
+
+const forwardedHosts: readonly (readonly [host: string, proxies: number, isTrusted: boolean])[] = [
+  ['outer.example', 1, true],
+  ['OUTER.example.:443', 1, true],
+  ['ported.example:8443', 1, true],
+  ['ported.example', 1, false],
+  ['evil.example', 1, false],
+  ['localhost', 1, false],
+  ['outer.example, evil.example', 1, false],
+  ['evil.example, outer.example', 1, true],
+  // What is not believed, or no name, leaves the word to Host, which passed a list.
+  ['evil.example', 0, true],
+  ['not a name', 1, true],
+]
+
+test('a name that a proxy passes on must be on the list itself', () => {
+  for (const [host, proxies, isTrusted] of forwardedHosts) {
+    const request = requestOf({ 'host': 'localhost', 'x-forwarded-host': host }, { proxies })
+    request.hostIsListed = true
+    assert.equal(request.baseUrlIsTrusted, isTrusted, `${host} ${proxies}`)
+  }
 })
 
 test('a request keeps a good id and is given one in the place of a bad one', () => {

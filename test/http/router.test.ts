@@ -56,6 +56,19 @@ const missed: readonly (readonly [method: string, path: string, allowed: readonl
   ['GET', '/tasks/7:cancel', ['POST']],
 ]
 
+test('what stands outside the mount path is found there, and inside where there is none', () => {
+  const endpoints = [endpoint('/', 'GET'), { ...endpoint('/.well-known/x', 'GET'), outsideMount: true }]
+  const whole = createRouteTable(endpoints)
+  assert.equal(whole.match('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
+  assert.equal(whole.matchOutside('GET', '/.well-known/x').endpoint, undefined)
+  const mounted = createRouteTable(endpoints, '/team')
+  assert.equal(mounted.match('GET', '/.well-known/x').endpoint, undefined)
+  assert.equal(mounted.match('GET', '/').endpoint?.path, '/')
+  assert.equal(mounted.matchOutside('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
+  assert.equal(mounted.matchOutside('POST', '/.well-known/x').neighbor?.path, '/.well-known/x')
+  assert.equal(mounted.matchOutside('GET', '/').endpoint, undefined)
+})
+
 test('what is not there says which methods the path has', () => {
   for (const [method, path, allowed] of missed) {
     const match = router.match(method, path)

@@ -24,7 +24,7 @@ export function missing(...packages) {
 }
 
 /** A port that nobody listens on. */
-async function freePort() {
+export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address()

@@ -6,6 +6,10 @@ import type { Authorization, ServerOptions, TokenInfo, TriportServer } from '../
 const resource = 'https://agents.example.com/mcp'
 const metadata = 'https://agents.example.com/.well-known/oauth-protected-resource/mcp'
 
+/** What the ids of an issuer's subjects begin with. */
+const ISSUER = 'token:https%3A%2F%2Flogin.example.com:'
+const ANN = `${ISSUER}ann`
+
 const tokens = new Map<string, TokenInfo>([
   ['reader', { subject: 'ann', scopes: ['read'] }],
   ['writer', { subject: 'bob', scopes: ['read', 'write', 'admin'] }],
@@ -50,12 +54,12 @@ async function textOf(response: Response): Promise<string> {
 }
 
 test('a token that the operator knows says who calls', async () => {
-  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), 'token:ann')
+  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), ANN)
 })
 
 test('verify may answer later', async () => {
   const server = serve({ auth: { ...auth, verify: async (token) => tokens.get(token) } })
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), 'token:bob')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), `${ISSUER}bob`)
 })
 
 for (const [title, headers, challenge] of [
@@ -108,11 +112,48 @@ for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth
   })
 }
 
+/** Where the server is mounted, what its resource is called, and where that has its metadata. */
+const places: readonly (readonly [mountPath: string, resource: string, path: string])[] = [
+  ['', 'https://agents.example.com/mcp', '/mcp'],
+  ['', 'https://agents.example.com', ''],
+  ['', 'https://agents.example.com/', ''],
+  ['', 'https://agents.example.com/team/mcp/', '/team/mcp/'],
+  ['/team', 'https://agents.example.com/team/mcp', '/team/mcp'],
+  ['/team', 'https://agents.example.com/mcp', '/mcp'],
+  ['/team/a', 'https://agents.example.com/team/a/mcp', '/team/a/mcp'],
+  ['/team', 'https://agents.example.com/behind/a/proxy', '/behind/a/proxy'],
+  ['/team', 'https://agents.example.com/mcp?tenant=a', '/mcp?tenant=a'],
+]
+
+test('the metadata is where the challenge says, wherever the server is mounted', async () => {
+  for (const [mountPath, resource, path] of places) {
+    const server = serve({ mountPath, auth: { ...auth, resource } })
+    const refused = await server.fetch(new Request(`http://x${mountPath}/mcp`, {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}',
+    }))
+    assert.equal(refused.status, 401)
+    const [, told] = /resource_metadata="([^"]*)"/.exec(String(refused.headers.get('www-authenticate'))) ?? []
+    assert.equal(told, `https://agents.example.com/.well-known/oauth-protected-resource${path}`)
+    const { pathname, search } = new URL(String(told))
+    for (const at of [pathname + search, '/.well-known/oauth-protected-resource']) {
+      const response = await server.fetch(new Request(`http://x${at}`))
+      assert.equal(response.status, 200, `${mountPath} ${at}`)
+      assert.equal((await response.json() as { resource: string }).resource, resource)
+    }
+    // Whoever has no key looks for metadata first: that nothing is there must not ask for a key.
+    const nothing = await server.fetch(new Request('http://x/.well-known/oauth-authorization-server'))
+    assert.equal(nothing.status, 404)
+    const health = await server.fetch(new Request(`http://x${mountPath}/health`))
+    const { endpoints } = await health.json() as { endpoints: readonly string[] }
+    assert.ok(endpoints.includes(pathname), String(endpoints))
+  }
+})
+
 test('keys stand beside tokens, and a wrong one is tried as neither', async () => {
-  const server = serve({ apiKey: 'key-1' })
-  assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:1')
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:1')
-  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), 'token:ann')
+  const server = serve({ apiKey: [{ id: 'ops', key: 'key-1' }] })
+  assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:ops')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:ops')
+  assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), ANN)
   assert.equal((await call(server, 'who', { 'x-api-key': 'reader' })).status, 401)
   assert.equal((await call(server, 'who', { 'x-api-key': 'key-1', authorization: 'Bearer reader' })).status, 401)
 })

@@ -3,14 +3,15 @@
  * one client. What is made anew each time is written as its name in angle brackets.
  *
  * `GOLDEN=write` writes what the server says now into the files; look at the difference before you keep it.
- * Each message is checked by the official schema of its revision too, where that is at hand: in
- * `../shared/spec/mcp-schema`, or where `MCP_SCHEMAS` says.
+ * Each message is checked by the official schema of its revision too, where that is at hand
+ * (`fixtures/optional.ts`).
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { compile, Fault } from '../../lib/index.ts'
+import { mcpSchemas } from '../fixtures/optional.ts'
 import { allRevisions, EventStream, serve } from './client.ts'
 import type { Call, TriportServer, Validate } from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
@@ -37,7 +38,6 @@ interface Exchange {
 
 // From the root of the checkout, where tests are started: compiled ones lie elsewhere than what they read.
 const folder = 'test/fixtures/mcp'
-const schemas = process.env['MCP_SCHEMAS'] ?? '../shared/spec/mcp-schema'
 const shownHeaders = ['content-type', 'mcp-session-id', 'allow', 'cache-control', 'x-accel-buffering']
 
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
@@ -140,6 +140,7 @@ class Walk {
   #normal(message: Json): Json {
     return JSON.parse(JSON.stringify(message), (name, value: unknown) => {
       if (name === 'requestState') return this.#note('<state>', value)
+      if (name === 'elicitationId') return this.#note('<elicitation>', value)
       if (name === 'nextCursor') return this.#note('<cursor>', value)
       return value
     })
@@ -208,7 +209,7 @@ class Walk {
 
 /** Checks by the official schema of a revision; undefined where it is not at hand. */
 function official(revision: string): ((type: string) => Validate) | undefined {
-  const path = join(schemas, `${revision}.json`)
+  const path = join(mcpSchemas.folder, `${revision}.json`)
   if (!existsSync(path)) return undefined
   const schema = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Json>
   const home = '$defs' in schema ? '$defs' : 'definitions'
@@ -289,7 +290,7 @@ for (const revision of allRevisions) {
 
   const schema = official(revision)
   test(`${revision}: every message is valid by the official schema`, {
-    skip: schema === undefined && `there is no ${revision}.json in ${schemas}; say where in MCP_SCHEMAS`,
+    skip: schema === undefined && mcpSchemas.absent,
   }, () => {
     for (const [index, name] of names.entries()) {
       const exchange = exchanges[index]!

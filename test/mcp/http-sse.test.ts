@@ -300,3 +300,27 @@ test('a server that closes down ends the stream', async () => {
   await short.close()
   assert.equal(await pair.stream.event(), undefined)
 })
+
+test('without a session, a client that leaves ends the run: nobody else could fetch the answer', async () => {
+  let signal: AbortSignal | undefined
+  const server = serve({ tools: [{ name: 'slow', run: (_args, call) => {
+    signal = call.signal
+    return new Promise(() => {})
+  } }] })
+  const leaving = new AbortController()
+  const asking = post(server, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } }, {}, '/messages/', leaving.signal)
+  await until(() => signal !== undefined)
+  leaving.abort()
+  await until(() => signal?.aborted === true)
+  await asking.catch(() => undefined)
+})
+
+test('the session of a pair is none on /mcp', async () => {
+  const server = serve({ tools: [{ name: 't', run: () => '' }] })
+  const stream = new EventStream(await server.fetch(request('/sse', { headers: { Accept: 'text/event-stream' } })))
+  const id = (await stream.event())!.data.split('session_id=')[1]!
+  const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  assert.equal((await post(server, message, { 'Mcp-Session-Id': id })).status, 404)
+  assert.equal((await post(server, message, {}, `/messages/?session_id=${id}`)).status, 202)
+  await stream.cancel()
+})

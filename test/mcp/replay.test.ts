@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
 import { parseEventId, ReplayBudget, ReplayStream } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
 import { answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serve } from './client.ts'
@@ -253,7 +254,7 @@ const numbersIn = (texts: readonly string[]): string[] => texts.map((text) => /^
 
 test('of a stream no more events are kept than its limit says, the newest', () => {
   const limits = { ...defaults, replayEvents: 3 }
-  const stream = new ReplayStream(limits, new ReplayBudget(limits))
+  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
   stream.source(0).open(keeper().sink)
   for (let n = 1; n <= 10; n++) stream.send(String(n))
   const { sink, texts } = keeper()
@@ -263,7 +264,7 @@ test('of a stream no more events are kept than its limit says, the newest', () =
 
 test('nor more bytes, and what is too large to be kept is still sent', () => {
   const limits = { ...defaults, replayBytes: 200 }
-  const stream = new ReplayStream(limits, new ReplayBudget(limits))
+  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
   const live = keeper()
   stream.source(0).open(live.sink)
   for (let n = 1; n <= 4; n++) stream.send(String(n).repeat(40))
@@ -278,7 +279,7 @@ test('nor more bytes, and what is too large to be kept is still sent', () => {
 
 test('nor longer than its limit says', async () => {
   const limits = { ...defaults, replayMs: 20 }
-  const stream = new ReplayStream(limits, new ReplayBudget(limits))
+  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
   stream.source(0).open(keeper().sink)
   stream.send('1')
   await sleep(40)
@@ -291,11 +292,11 @@ test('nor longer than its limit says', async () => {
 test('where all streams together keep too much, finished ones give way first', () => {
   const limits = { ...defaults, maxReplayBytes: 1_000 }
   const budget = new ReplayBudget(limits)
-  const finished = new ReplayStream(limits, budget)
+  const finished = new ReplayStream('ann', limits, budget)
   finished.source(0).open(keeper().sink)
   finished.send('a'.repeat(600))
   finished.finish()
-  const live = new ReplayStream(limits, budget)
+  const live = new ReplayStream('ann', limits, budget)
   live.source(0).open(keeper().sink)
   live.send('b'.repeat(600))
   assert.ok(budget.held <= 1_000)
@@ -313,11 +314,11 @@ test('where all streams together keep too much, finished ones give way first', (
 test('what was said before a stream has begun is told whole, whatever the limits are', () => {
   const limits = { ...defaults, replayEvents: 1, replayBytes: 100, maxReplayBytes: 100 }
   const budget = new ReplayBudget(limits)
-  const stream = new ReplayStream(limits, budget)
+  const stream = new ReplayStream('ann', limits, budget)
   stream.send('1')
   stream.send('x'.repeat(500))
   stream.finish('3')
-  new ReplayStream(limits, budget).send('y'.repeat(500))
+  new ReplayStream('ann', limits, budget).send('y'.repeat(500))
   const { sink, texts } = keeper()
   stream.source(0).open(sink)
   assert.deepEqual(numbersIn(texts), ['1', 'x'.repeat(500), '3'])
@@ -337,7 +338,7 @@ test('a large answer in one piece with the word before it arrives', async () => 
 
 test('a stream that is dropped gives back what it held, and takes nothing more', () => {
   const budget = new ReplayBudget(defaults)
-  const stream = new ReplayStream(defaults, budget)
+  const stream = new ReplayStream('ann', defaults, budget)
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
   stream.send('1')
@@ -351,7 +352,7 @@ test('a stream that is dropped gives back what it held, and takes nothing more',
 })
 
 test('who comes back takes the place of who was there', () => {
-  const stream = new ReplayStream(defaults, new ReplayBudget(defaults))
+  const stream = new ReplayStream('ann', defaults, new ReplayBudget(defaults))
   const [first, second] = [keeper(), keeper()]
   const release = stream.source(0).open(first.sink)
   stream.source(0).open(second.sink)
@@ -376,3 +377,18 @@ for (const [id, parsed] of ids) {
     assert.deepEqual(parseEventId(id), parsed)
   })
 }
+
+test('what one owner keeps for coming back does not push out what another does', () => {
+  const limits = limitsOf({ maxReplayBytes: 20_000, replayBytes: 10_000 })
+  const budget = new ReplayBudget(limits)
+  const finished = (owner: string, bytes: number): ReplayStream => {
+    const stream = new ReplayStream(owner, limits, budget)
+    stream.source(0).open({ closed: false, write: () => true, ready: () => Promise.resolve(), end() {} })
+    stream.finish('x'.repeat(bytes))
+    return stream
+  }
+  const anns = finished('ann', 500)
+  for (let count = 0; count < 100; count++) finished('bob', 5_000)
+  assert.ok(budget.held <= 20_000)
+  assert.equal(anns.hasLost(0), false)
+})

@@ -7,7 +7,7 @@ import { Sessions } from '../../lib/mcp/session.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { defaults } from '../../lib/index.ts'
-import { answerOf, begin, gate, LegacySession, post, request, said, serve, until } from './client.ts'
+import { answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve, until } from './client.ts'
 import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -302,4 +302,33 @@ test('a server that closes down ends sessions, streams and calls', async () => {
   assert.equal(signals[0]!.aborted, true)
   assert.equal(await stream.next(), undefined)
   await hung
+})
+
+test('sessions of one principal do not push out those of another', async () => {
+  const server = serve({
+    tools: [{ name: 'add', run: () => '' }], maxSessions: 10,
+    apiKey: [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }],
+  })
+  const ann = await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-ann' })
+  for (let count = 0; count < 60; count++) await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-bob' })
+  assert.equal((await ann.ask('ping')).result !== undefined, true)
+  assert.equal(server.status().mcp?.sessions, 10)
+})
+
+test('a session whose finished stream nobody has read is in use', async () => {
+  const { promise, open } = gate<string>()
+  const server = serve({ maxSessions: 2, tools: [{ name: 'work', async run(_args, call) {
+    call.progress(1)
+    return promise
+  } }] })
+  const session = await begin(server)
+  const stream = await session.stream('work', {}, { progressToken: 1 })
+  const { id } = (await stream.event())!
+  await stream.event()
+  await stream.cancel()
+  open('done')
+  await until(() => server.status().calls.running === 0)
+  for (let count = 0; count < 5; count++) await begin(server)
+  const rest = new EventStream(await session.get({ 'Last-Event-ID': id }))
+  assert.equal((await rest.rest()).at(-1).result.content[0].text, 'done')
 })

@@ -57,7 +57,7 @@ test('without tasks in the tool, the client or the revision, a call waits for it
   const slow = async (): Promise<string> => sleep(5, 'done')
   assert.equal(said(await work(serving('forbidden', slow))), 'done')
   assert.equal(said(await work(serving('optional', slow), {}, { capabilities: {} })), 'done')
-  const session = await begin(serving('required', slow), '2025-11-25', capabilities)
+  const session = await begin(serving('required', slow), '2025-06-18', capabilities)
   assert.equal(said(await session.call('work')), 'done')
 })
 
@@ -155,12 +155,16 @@ const ends: readonly (readonly [string, (call: Call) => unknown, (task: Json) =>
   ['the end of its time', () => sleep(1_000, '', { ref: false }),
     ({ result }) => assert.deepEqual([result.isError, said(result)], [true, 'work: No result within 20 ms']),
     'completed', { toolTimeoutMs: 20 }],
-  ['what is no business of a model', () => { throw new Fault('conflict', 'Not now') },
-    ({ error }) => assert.deepEqual([error.code, error.data.detail], [-32600, 'Not now']), 'failed'],
+  ['what is no business of a model', () => { throw new Fault('busy', 'Not now') },
+    ({ error, statusMessage }) => assert.deepEqual(
+      [error.code, error.data.detail, statusMessage], [-32603, 'Not now', 'Not now'],
+    ), 'failed'],
+  ['any other fault of the tool', () => { throw new Fault('conflict', 'Not now') },
+    ({ result }) => assert.deepEqual([result.isError, said(result)], [true, 'Not now']), 'completed'],
   ['a client that cannot be asked', (call) => call.roots(),
     ({ error }) => assert.deepEqual(error.data.requiredCapabilities, { roots: {} }), 'failed'],
   ['what JSON cannot say', () => ({ content: ['x'], _meta: { big: 1n } }),
-    ({ result }) => assert.equal(result.isError, true), 'completed'],
+    ({ error }) => assert.match(error.data.detail, /^Internal error/), 'failed'],
   ['more than fits beside the task', () => 'x'.repeat(1_850),
     ({ error }) => assert.equal(error.code, -32600), 'failed', { maxResultBytes: 2_048 }],
 ]
@@ -179,7 +183,7 @@ for (const [name, run, check, status, limits] of ends) {
 
 test('a call that is refused is no task; one that fails at once is, where there must be one', async () => {
   const failing = serving('required', () => { throw new Fault('conflict', 'Not now') })
-  assert.equal((await reaches(failing, await started(failing), 'failed')).error.code, -32600)
+  assert.equal((await reaches(failing, await started(failing), 'completed')).result.isError, true)
   const refusing = serving('required', () => { throw new Fault('forbidden', 'Not you') })
   assert.equal((await callWork(refusing)).status, 403)
   assert.equal((await callWork(serving('required', (call) => call.roots()))).status, 400)

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryStore } from '../../lib/index.ts'
 import { ask, begin, EventStream, gate, modern, said, serve, until } from './client.ts'
 import { answer, capabilities, form, get, send, serving, started, TASKS, update } from './task-client.ts'
-import type { MemoryStore, ServerOptions, TriportServer } from '../../lib/index.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
+import type { TriportServer } from '../../lib/index.ts'
 import type { Json, ModernOptions } from './client.ts'
 
 function listen(server: TriportServer, taskIds: unknown, options: ModernOptions = {}): Promise<Response> {
@@ -31,7 +31,7 @@ test('the extension is offered, and its methods are there, where some tool may b
 })
 
 test('older revisions neither hear of the extension nor have its methods', async () => {
-  const session = await begin(serving('required', () => 'done'), '2025-11-25', capabilities)
+  const session = await begin(serving('required', () => 'done'), '2025-06-18', capabilities)
   assert.equal('extensions' in session.opened.capabilities, false)
   assert.equal((await session.ask('tasks/get', { taskId: 'x' })).error.code, -32601)
 })
@@ -93,37 +93,14 @@ test('a task is its principal\'s own: for every other it does not exist', async 
   assert.equal((await get(server, taskId, { headers: ada })).status, 'working')
 })
 
-/** A store that takes its time, on what is in the memory of another process. */
-function slowStore(memory: MemoryStore): NonNullable<ServerOptions['store']> {
-  return {
-    ...memory,
-    read: async (place) => {
-      await sleep(2)
-      return memory.read(place)
-    },
-    write: async (...kept) => {
-      await sleep(10)
-      return memory.write(...kept)
-    },
-    list: async () => [],
-  }
-}
-
-/** How many tasks are kept. */
-function countOf(memory: MemoryStore): number {
-  return memory.list('tasks', 'anonymous', Infinity).length
-}
-
-test('a finished task is read where it is kept, by other processes too; until then here', async () => {
-  const kept = memoryStore()
-  const server = serving('required', () => 'done', { store: slowStore(kept) })
+test('a finished task is read where it is kept, by other processes too', async () => {
+  const store = sharedStore(5)
+  const server = serving('required', () => 'done', { store })
   const taskId = await started(server)
-  assert.equal(said((await get(server, taskId)).result), 'done')
-  assert.equal(countOf(kept), 0)
-  await until(() => countOf(kept) === 1)
-  const other = serving('required', () => 'other', { store: slowStore(kept) })
-  const { status, result } = await get(other, taskId)
-  assert.deepEqual([status, said(result)], ['completed', 'done'])
+  await until(async () => (await get(server, taskId)).status === 'completed')
+  const other = serving('required', () => 'other', { store })
+  await until(async () => (await get(other, taskId)).status === 'completed')
+  assert.equal(said((await get(other, taskId)).result), 'done')
   assert.equal((await answer(other, 'cancel', { taskId })).result.resultType, 'complete')
   const stream = new EventStream(await listen(other, [taskId, 'unknown']))
   assert.deepEqual((await stream.next()).params.notifications, { taskIds: [taskId] })
@@ -131,18 +108,18 @@ test('a finished task is read where it is kept, by other processes too; until th
 })
 
 test('what another door keeps as a task is none here', async () => {
+  const store = sharedStore()
   const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' }
-  const value = JSON.stringify({ id: 'x', owner: 'anonymous', createdAt: status.at, status, extra: {} })
-  const kept = memoryStore()
-  kept.write({ collection: 'tasks', owner: 'anonymous', key: 'x' }, value, Infinity, 0)
-  const server = serving('required', () => 'done', { store: slowStore(kept) })
+  const value = JSON.stringify({ id: 'x', owner: 'anonymous', protocol: 'a2a', createdAt: status.at, status })
+  await store.write({ collection: 'tasks', owner: 'anonymous', key: 'x' }, value, 60_000, 0)
+  const server = serving('required', () => 'done', { store })
   assert.equal((await answer(server, 'get', { taskId: 'x' })).error.code, -32602)
 })
 
 test('a task says how long it is kept, from its creation; for ever is null', async () => {
   const server = serving('required', () => sleep(30, 'done'), { taskKeepMs: 5_000 })
   const taskId = await started(server)
-  await sleep(60)
+  await until(async () => (await get(server, taskId)).status === 'completed')
   const { status, createdAt, lastUpdatedAt, ttlMs } = await get(server, taskId)
   const lived = Date.parse(lastUpdatedAt) - Date.parse(createdAt)
   assert.deepEqual([status, ttlMs, lived >= 20], ['completed', 5_000 + lived, true])
@@ -203,9 +180,8 @@ test('who listens to other things hears of no task, and taskIds must be a list o
 })
 
 test('a listener that has left is told nothing more, wherever it left', async () => {
-  const kept = memoryStore()
   const { promise, open } = gate<string>()
-  const server = serving('required', () => promise, { store: slowStore(kept) })
+  const server = serving('required', () => promise, { store: sharedStore(2) })
   const taskId = await started(server)
   const stream = new EventStream(await listen(server, [taskId]))
   await stream.next()
@@ -217,6 +193,5 @@ test('a listener that has left is told nothing more, wherever it left', async ()
   await early.catch(() => undefined)
   await sleep(10)
   open('done')
-  await until(() => countOf(kept) === 1)
-  assert.equal((await get(server, taskId)).status, 'completed')
+  await until(async () => (await get(server, taskId)).status === 'completed')
 })

@@ -245,11 +245,11 @@ for (const [what, detail, data] of [
   ['a cycle', cycle, { detail: 'Not now' }],
 ] as const) {
   test(`what a fault carries goes with its error, where JSON can say it: ${what}`, async () => {
-    const run = (): never => { throw new Fault('conflict', 'Not now', detail) }
+    const run = (): never => { throw new Fault('busy', 'Not now', detail) }
     const server = serve({ tools: [{ name: 't', run }], prompts: [{ name: 't', get: async () => run() }] })
     for (const method of ['tools/call', 'prompts/get']) {
       const { error } = await ask(server, method, { name: 't' })
-      assert.deepEqual(error, { code: -32600, message: 'Invalid request', data })
+      assert.deepEqual(error, { code: -32603, message: 'Internal error', data })
     }
   })
 }
@@ -412,7 +412,7 @@ test('what a handler tells on the way and JSON cannot say is not told, and the c
   const server = serve({ tools: [{ name: 't', async run(_args, call) {
     call.log('error', cycle)
     call.log('error', { big: 1n })
-    await call.elicit({ message: 'Who?', schema: { type: 'object', default: cycle } }).catch(() => {})
+    await call.elicit({ message: 'Who?', schema: { type: 'object', properties: {}, default: cycle } }).catch(() => {})
     return 'done'
   } }] })
   const session = await begin(server, '2025-11-25', { elicitation: {} })

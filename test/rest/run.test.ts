@@ -59,7 +59,7 @@ const refusals: readonly (readonly [output: AgentOutput, status: number, error: 
   [{ text: 'No ink.', state: 'failed' }, 500, 'No ink.', 'failed'],
   [{ state: 'failed' }, 500, 'The agent failed', 'failed'],
   [{ text: 'Not that.', state: 'rejected' }, 422, 'Not that.', 'rejected'],
-  [{ state: 'rejected' }, 422, 'The agent rejected the query', 'rejected'],
+  [{ state: 'rejected' }, 422, 'The agent rejected the message', 'rejected'],
 ]
 
 test('an agent that fails or rejects says so itself, whole or streamed', async (t) => {

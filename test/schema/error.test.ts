@@ -47,8 +47,8 @@ test('a summary is one line about the first errors', () => {
     [null, 'must be an object, got null'],
     [undefined, 'must be an object, got nothing'],
   ] as const
-  for (const [value, line] of rows) assert.equal(summarize(compile(search)(value).errors), line)
-  assert.equal(summarize([]), '')
+  for (const [value, line] of rows) assert.equal(summarize(compile(search)(value)), line)
+  assert.equal(summarize({ errors: [], more: false }), '')
 })
 
 test('a value that fits no branch hears of the branch it was meant for', () => {
@@ -61,11 +61,11 @@ test('a value that fits no branch hears of the branch it was meant for', () => {
   assert.deepEqual(errors(shapes, { kind: 'square', side: 'x' }), ['/side type', ' oneOf'])
   assert.deepEqual(errors(shapes, { kind: 'circle' }), ['/radius required', ' oneOf'])
   assert.equal(
-    summarize(compile(shapes)({ kind: 'star' }).errors),
+    summarize(compile(shapes)({ kind: 'star' })),
     'kind: must be "circle", got string "star"; radius: is required; matches none of 2 alternatives',
   )
   assert.equal(
-    summarize(compile({ anyOf: [{ type: 'string' }, { type: 'null' }] })(5).errors),
+    summarize(compile({ anyOf: [{ type: 'string' }, { type: 'null' }] })(5)),
     'must be a string, got number 5; matches none of 2 alternatives',
   )
   assert.deepEqual(errors({ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3), [' oneOf'])
@@ -90,4 +90,73 @@ test('paths are JSON Pointers', () => {
   assert.deepEqual(errors({ additionalProperties: { items: { type: 'string' } } }, { 'a/b~c': [1] }), [
     '/a~1b~0c/0 type',
   ])
+})
+
+test('a result says whether there may be more errors than it lists, and so does a summary', () => {
+  const numbers = (length: number): unknown[] => Array.from({ length }, () => 'x')
+  const rows: readonly (readonly [number, number, number, boolean, string])[] = [
+    [19, 20, 19, false, '; and 16 more'],
+    [20, 20, 20, true, '; and at least 17 more'],
+    [500, 20, 20, true, '; and at least 17 more'],
+    [500, 3, 3, true, '; and more'],
+    [2, 3, 2, false, '/1: must be a number, got string "x"'.slice(1)],
+  ]
+  for (const [length, maxErrors, listed, more, end] of rows) {
+    const validation = compile({ items: { type: 'number' } }, { maxErrors })(numbers(length))
+    assert.deepEqual([validation.errors.length, validation.more], [listed, more], `${length} of ${maxErrors}`)
+    assert.ok(summarize(validation).endsWith(end), summarize(validation))
+  }
+  assert.equal(compile({ type: 'array' })([]).more, false)
+})
+
+const long = 4 * 1024 * 1024
+const nasty = ['x', '\0', '"', '~', '/', 'é', '漢', '😀', '\ud83d', '\n']
+
+/** A value that is nested in properties of some name. */
+function nested(name: string, depth: number): unknown {
+  let value: unknown = 1
+  for (let at = 0; at < depth; at++) value = { [name]: value }
+  return value
+}
+
+const huge: readonly (readonly [what: string, schema: JsonSchema, value: unknown])[] = [
+  ...nasty.flatMap((part) => {
+    const text = part.repeat(long / 8)
+    return [
+      ['a long text', { type: 'number' }, text],
+      ['a long name', { additionalProperties: false }, { [text]: 1 }],
+      ['a long name that is refused', { propertyNames: { maxLength: 1 } }, { [text]: 1 }],
+      ['a long name that is absent', { required: [text] }, {}],
+      ['a long name that asks for another', { dependentRequired: { a: [text] } }, { a: 1 }],
+      ['another that a long name asks for', { dependentRequired: { [text]: ['a'] } }, { [text]: 1 }],
+      ['many names', { properties: { [text]: true, b: true }, additionalProperties: false }, { c: 1 }],
+      ['a long constant', { const: text }, 1],
+      ['a long list of values', { enum: Array.from({ length: 500 }, (_, at) => `${at}${part}`) }, 1],
+      ['a long pattern', { pattern: `^a{5}(?:${part.replace('/', '\\/').repeat(300)})$` }, 'b'],
+      ['a deep place', { $ref: '#/$defs/a', $defs: { a: { additionalProperties: { $ref: '#/$defs/a' },
+        type: 'object' } } }, nested(part.repeat(40), 300)],
+    ] as const
+  }),
+  ['a long array', { type: 'string' }, Array.from({ length: 100_000 }, () => 1)],
+  ['a deep constant', { const: nested('a', 400) }, nested('b', 400)],
+]
+
+test('no error takes 1 KiB, and no summary, whatever the schema and the value', () => {
+  for (const [what, schema, value] of huge) {
+    const validation = compile(schema)(value)
+    assert.equal(validation.valid, false, what)
+    for (const error of validation.errors) {
+      const bytes = Buffer.byteLength(JSON.stringify(error))
+      assert.ok(bytes < 1024, `${what}: ${bytes} bytes: ${JSON.stringify(error).slice(0, 80)}`)
+    }
+    assert.ok(Buffer.byteLength(JSON.stringify(summarize(validation))) < 1024, what)
+  }
+})
+
+test('what is cut says so, and what is short stays as it is', () => {
+  const { errors: [error] } = compile({ additionalProperties: false })({ ['a/'.repeat(100)]: 1 })
+  assert.equal(error?.path, `/${'a~1'.repeat(30)}…`)
+  const { errors: [listed] } = compile({ enum: Array.from({ length: 99 }, (_, at) => at) })('x')
+  assert.match(String(listed?.expected), /^\[0,1,2,.*…$/)
+  assert.match(String(listed?.message), /^must be one of 0, 1, 2, .*, …$/)
 })

@@ -149,6 +149,13 @@ test('formats are annotations unless they are asked for, and say nothing about w
     assert.ok(compile({ format: 'date' }, { formats: true })(value).valid)
 })
 
+test('a regular expression of more than 1,000 characters is refused', () => {
+  const validate = compile({ format: 'regex' }, { formats: true })
+  assert.ok(validate('a'.repeat(1000)).valid)
+  const { errors } = validate('a'.repeat(1001))
+  assert.equal(errors[0]?.message, 'must be a valid regex of at most 1,000 characters')
+})
+
 test('no format takes long for a long string', () => {
   const texts = ['a', '-', '.', 'xn--', ':', '/', '%41', '{a}', '1', '~', '"', '\u0301', 'א'].map((part) =>
     part.repeat(50_000),

@@ -67,6 +67,40 @@ test('arguments have the types that a literal schema spells', () => {
   tool.run({ query: 'x', range: { from: 1 }, free: 0, order: 'sideways' })
 })
 
+test('a property that has a default is there, unless it is in a branch', () => {
+  const tool = defineTool({
+    inputSchema: {
+      type: 'object',
+      properties: {
+        limit: { type: 'integer', default: 10 },
+        order: { enum: ['up', 'down'], default: 'up' },
+        page: {
+          type: 'object',
+          properties: { size: { type: 'number', default: 20 }, at: { type: 'number' } },
+        },
+        rows: {
+          type: 'array',
+          items: { type: 'object', properties: { id: { type: 'number', default: 0 } } },
+        },
+        either: { anyOf: [{ type: 'object', properties: { a: { type: 'string', default: '' } } }] },
+        map: { type: 'object', additionalProperties: { type: 'object', properties: { b: { default: 1 } } } },
+        plain: { type: 'string' },
+      },
+    },
+    run(args) {
+      isTrue(true satisfies Same<typeof args.limit, number>)
+      isTrue(true satisfies Same<typeof args.order, 'up' | 'down'>)
+      isTrue(true satisfies Same<typeof args.page, { size: number; at?: number } | undefined>)
+      isTrue(true satisfies Same<typeof args.rows, { id: number }[] | undefined>)
+      isTrue(true satisfies Same<typeof args.either, { a?: string } | undefined>)
+      isTrue(true satisfies Same<typeof args.map, Record<string, { b?: unknown }> | undefined>)
+      isTrue(true satisfies Same<typeof args.plain, string | undefined>)
+      return args.limit + 1
+    },
+  })
+  assert.equal(tool.run({ limit: 1, order: 'up' }), 2)
+})
+
 test('a schema that is no literal describes a record of unknowns', () => {
   const schema: JsonSchema = { type: 'object' }
   const tool = defineTool({ inputSchema: schema, run: ({ anything }) => anything })

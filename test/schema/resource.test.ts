@@ -90,3 +90,46 @@ test('draft-07 reads its own keywords and not the later ones', () => {
     [],
   )
 })
+
+test('a schema that only leads back to itself is refused', () => {
+  const $schema = 'http://json-schema.org/draft-07/schema#'
+  const a = { $ref: '#/$defs/a' }
+  const b = { $ref: '#/$defs/b' }
+  const loops: readonly object[] = [
+    { $ref: '#' }, { $ref: '' }, { type: 'string', $ref: '#' }, { $schema, $ref: '#' },
+    { $id: 'https://example.com/a', $ref: 'https://example.com/a' },
+    { $id: 'https://example.com/a', $ref: 'a' },
+    { $anchor: 'x', $ref: '#x' }, { $dynamicRef: '#' },
+    { allOf: [{ $ref: '#' }] }, { anyOf: [true, { $ref: '#' }] }, { oneOf: [{ $ref: '#' }] },
+    { not: { $ref: '#' } }, { if: { $ref: '#' } }, { if: true, then: { $ref: '#' } },
+    { dependentSchemas: { a: { $ref: '#' } } },
+    { ...a, $defs: { a } }, { ...a, $defs: { a: b, b: a } },
+    { properties: { x: a }, $defs: { a: { not: b }, b: a } },
+    { $ref: '#/allOf/0', allOf: [{ allOf: [{ $ref: '#/allOf/0' }] }] },
+    { ...a, $defs: { a: { $id: 'urn:a', allOf: [{ $id: 'urn:b', $ref: 'urn:a' }] } } },
+    { $defs: { a } },
+  ]
+  for (const schema of loops) {
+    assert.match(mistake(schema), /: leads back to itself by "\$ref"; a schema can refer to itself for parts/,
+      JSON.stringify(schema))
+  }
+  assert.match(mistake({ ...a, $defs: { a: b, b: { ...b } } }), /at \/\$defs\//)
+})
+
+test('a schema may lead back to itself for a part of a value, and twice to another', () => {
+  const a = { $ref: '#/$defs/a' }
+  const fine: readonly object[] = [
+    { properties: { a: { $ref: '#' } } }, { items: { $ref: '#' } }, { not: { items: { $ref: '#' } } },
+    { contains: { $ref: '#' } }, { propertyNames: { $ref: '#' } }, { additionalProperties: { $ref: '#' } },
+    { patternProperties: { a: { $ref: '#' } } }, { prefixItems: [{ $ref: '#' }] },
+    { unevaluatedItems: { $ref: '#' } },
+    { allOf: [a, a], $defs: { a: { items: a } } }, { allOf: [a, { allOf: [a] }], $defs: { a: true } },
+    { $dynamicAnchor: 'x', properties: { a: { $dynamicRef: '#x' } } },
+    { allOf: [{ properties: { a: { anyOf: [{ $ref: '#' }] } } }] },
+  ]
+  for (const schema of fine) assert.equal(mistake(schema), 'none', JSON.stringify(schema))
+  const chain = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [
+    at, at < 4999 ? { $ref: `#/$defs/${at + 1}` } : { type: 'string' },
+  ]))
+  assert.equal(mistake({ $ref: '#/$defs/0', $defs: chain }), 'none')
+})

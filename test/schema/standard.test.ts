@@ -26,8 +26,9 @@ test('a JSON Schema is published unchanged and checked at once', () => {
     errors: [
       { path: '/a', keyword: 'type', message: 'must be a string', expected: 'string', actual: 'number 1' },
     ],
+    more: false,
   })
-  assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [] })
+  assert.deepEqual(check({ a: 'x' }), { value: { a: 'x' }, errors: [], more: false })
   assert.deepEqual([contract(true).json, contract(false).json], [{}, { not: {} }])
   assert.throws(() => contract({ type: 'any' }), TypeError)
 })
@@ -37,28 +38,63 @@ test('a Standard Schema is published in the form that its library has for the si
   assert.deepEqual(contract(schema).json, { type: 'string', title: 'draft-2020-12' })
   assert.deepEqual(contract(schema, { side: 'output' }).json, { type: 'number' })
   assert.deepEqual(contract(schema, { beside: { type: 'integer' } }).json, { type: 'integer' })
-  assert.deepEqual(contract(schema).check('5'), { value: 5, errors: [] })
+  assert.deepEqual(contract(schema).check('5'), { value: 5, errors: [], more: false })
 })
 
-test('a Standard Schema without a JSON form needs a JSON Schema beside it', () => {
-  const bare = schemaOf((value) => ({ value }))
-  const mute = schemaOf((value) => ({ value }), {
-    ...spelled,
-    input: () => {
-      throw new Error('no dates')
-    },
-  })
-  assert.throws(() => contract(bare), {
-    name: 'TypeError',
-    message: /demo schema has no JSON Schema form; give one beside it/,
-  })
-  assert.throws(() => contract(mute), {
-    name: 'TypeError',
-    message: /demo schema cannot be spelled as JSON Schema; give one beside it/,
-    cause: new Error('no dates'),
-  })
+function of(vendor: string, jsonSchema?: Spell): StandardSchema {
+  const { '~standard': standard } = schemaOf((value) => ({ value }), jsonSchema)
+  return { '~standard': { ...standard, vendor } }
+}
+
+test('a Standard Schema without a JSON form is refused with what gives it one', () => {
+  const dates = (): never => {
+    throw new Error('no dates')
+  }
+  const mute: Spell = { input: dates, output: dates }
+  const byHand = `{ type: 'object', properties: { … } }`
+  const none = 'has no JSON Schema form; write'
+  const rows: readonly (readonly [StandardSchema, 'input' | 'output', string])[] = [
+    [of('valibot'), 'input', `${none} toStandardJsonSchema(schema), from '@valibot/to-json-schema'`],
+    [of('valibot'), 'output', `${none} toStandardJsonSchema(schema), from '@valibot/to-json-schema'`],
+    [of('zod'), 'input', `${none} inputSchema: z.toJSONSchema(schema), validate: schema`],
+    [of('zod'), 'output', `${none} outputSchema: z.toJSONSchema(schema)`],
+    [of('arktype'), 'input', `${none} inputSchema: schema.toJsonSchema(), validate: schema`],
+    [of('arktype'), 'output', `${none} outputSchema: schema.toJsonSchema()`],
+    [of('demo'), 'input', `${none} inputSchema: ${byHand}, validate: schema`],
+    [of('demo'), 'output', `${none} outputSchema: ${byHand}`],
+    [of('zod', mute), 'input',
+      `cannot be spelled as JSON Schema (no dates); write inputSchema: ${byHand}, validate: schema`],
+    [of('zod', mute), 'output', `cannot be spelled as JSON Schema (no dates); write outputSchema: ${byHand}`],
+  ]
+  for (const [schema, side, why] of rows) {
+    const message = `This ${schema['~standard'].vendor} schema ${why}`
+    assert.throws(() => contract(schema, { side }), { name: 'TypeError', message })
+  }
+  assert.throws(() => contract(of('zod', mute)), { cause: new Error('no dates') })
+})
+
+test('a JSON Schema beside a Standard Schema is published, and must be one', () => {
+  const bare = of('demo')
+  const { json, check } = contract(bare, { beside: { type: 'object' } })
+  assert.deepEqual(json, { type: 'object' })
+  assert.deepEqual(check(5), { value: 5, errors: [], more: false })
   assert.throws(() => contract(bare, { beside: { type: 'any' } }), /Invalid JSON Schema at \/type/)
-  assert.deepEqual(contract(mute, { beside: { type: 'object' } }).json, { type: 'object' })
+})
+
+test('a schema of a library where there should be a JSON Schema is refused', () => {
+  const rows: readonly (readonly [string, string])[] = [
+    ['zod', 'z.object({ … })'], ['valibot', 'v.object({ … })'], ['arktype', 'type({ … })'],
+    ['demo', 'an object schema of demo'],
+  ]
+  for (const [vendor, remedy] of rows) {
+    assert.throws(() => contract({ a: of(vendor), type: of(vendor) }), {
+      name: 'TypeError', message: `This is a shape, not a schema; write ${remedy}`,
+    })
+  }
+  for (const schema of [
+    { properties: { a: of('zod') } }, { type: 'array', items: of('zod') },
+    { anyOf: [{ type: 'null' }, of('zod')] },
+  ]) assert.throws(() => contract(schema), /JSON Schema at \/.*: is a schema of a library; write its JSON/)
 })
 
 test('issues become errors with JSON Pointers', () => {
@@ -82,7 +118,8 @@ test('issues become errors with JSON Pointers', () => {
     { path: '/tag', keyword: 'demo', message: 'Odd', actual: 'nothing' },
     { path: '', keyword: 'demo', message: 'Wrong as a whole', actual: 'object' },
   ])
-  assert.equal(summarize(checked.errors.slice(0, 2)), 'list/0/a~1b: Too short; absent/deeper: Missing')
+  const summary = summarize({ errors: checked.errors.slice(0, 2), more: false })
+  assert.equal(summary, 'list/0/a~1b: Too short; absent/deeper: Missing')
 })
 
 test('an asynchronous library gives a promise, and a function may be a schema', async () => {
@@ -91,9 +128,25 @@ test('an asynchronous library gives a promise, and a function may be a schema', 
   const schema = Object.assign(() => undefined, schemaOf(validate))
   const { check } = contract(schema, { beside: { type: 'string' } })
   assert.ok(check('good') instanceof Promise)
-  assert.deepEqual(await check('good'), { value: 'better', errors: [] })
+  assert.deepEqual(await check('good'), { value: 'better', errors: [], more: false })
   assert.deepEqual(await check('x'), {
     value: 'x',
     errors: [{ path: '', keyword: 'demo', message: 'Bad', actual: 'string "x"' }],
+    more: false,
   })
+})
+
+test('of the issues of a library no more are kept than were asked for, and none is long', () => {
+  const path = ['\n'.repeat(9000), ...Array<string>(500).fill('deep')]
+  const issues = Array.from({ length: 100_000 }, () => ({ message: '\0'.repeat(5000), path }))
+  const schema: StandardSchema = {
+    '~standard': { version: 1, vendor: 'v'.repeat(3000), validate: () => ({ issues }) },
+  }
+  const checked = contract(schema, { beside: true }).check('x')
+  assert.ok(!(checked instanceof Promise))
+  assert.deepEqual([checked.errors.length, checked.more], [20, true])
+  for (const error of checked.errors) assert.ok(Buffer.byteLength(JSON.stringify(error)) < 1024)
+  const few = contract(schemaOf(() => ({ issues: issues.slice(0, 20) })), { beside: true }).check('x')
+  assert.ok(!(few instanceof Promise))
+  assert.deepEqual([few.errors.length, few.more], [20, false])
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, relative } from 'node:path'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
+import { schemaSuite } from '../fixtures/optional.ts'
 import type { JsonSchema } from '../../lib/schema/compile.ts'
 
 interface Group {
@@ -11,10 +12,7 @@ interface Group {
   readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[]
 }
 
-const suite = resolve(process.env['JSON_SCHEMA_SUITE'] ?? '../shared/json-schema-test-suite')
-const absent = existsSync(join(suite, 'tests'))
-  ? false
-  : `the official suite is not at ${suite}; name its folder in JSON_SCHEMA_SUITE`
+const { folder: suite, absent } = schemaSuite
 
 /** Need a dialect that is refused, or ask for what is an annotation here. */
 const beyond = /(?:cross-draft|draft7\/optional\/content)\.json$/

@@ -103,7 +103,8 @@ test('while a conversation cannot be read, only what names one is refused, and n
 test('while a conversation cannot be kept, answers are given, with one warning', async (t) => {
   const memory = memoryStore({ isShared: true })
   const warnings: (readonly [LogLevel, string])[] = []
-  const server = serve(t, agentOn({ ...memory, write: () => Promise.reject(new Error('away')) }, memories[0]!, {
+  const store = { ...memory, write: () => Promise.reject(new Error('away')) }
+  const server = serve(t, agentOn(store, memories[0]!, {
     log: (level, message) => { warnings.push([level, message]) },
   }))
   for (const way of Object.values(ways)) assert.equal(await answerOf(await way(server, 'one', ID)), 'one')
@@ -120,6 +121,7 @@ function exchangeOf(body: object): Exchange {
   return {
     method: 'POST', path: '/', query: '', params: new Map(), body: JSON.stringify(body), origin,
     baseUrl: 'http://triport.test', baseUrlIsTrusted: true, header: () => undefined,
+    take: () => undefined,
     head: { accept: '*/*' } as unknown as Exchange['head'],
   }
 }

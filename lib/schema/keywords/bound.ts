@@ -1,55 +1,73 @@
 /**
  * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
  */
-import type { Rule } from '../rule.ts'
 import { count } from '../error.ts'
+import { CHARACTER, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
+import type { Fuel } from '../fuel.ts'
+import type { Rule } from '../rule.ts'
 
 /** How much there is of a value, or nothing where the keyword says nothing about its type. */
-type Measure = (value: unknown, limit: number) => number | undefined
+type Measure = (value: unknown, limit: number, fuel: Fuel) => number | undefined
 type Compare = (size: number, limit: number) => boolean
-
-const number: Measure = (value) => typeof value === 'number' ? value : undefined
-const items: Measure = (value) => Array.isArray(value) ? value.length : undefined
-const properties: Measure = (value) => isObject(value) ? Object.keys(value).length : undefined
-const characters: Measure = (value, limit) => {
-  if (typeof value !== 'string') return undefined
-  // A character is a code point, one or two UTF-16 units, so most strings need no counting.
-  const { length } = value
-  return length < limit || length > 2 * limit ? length
-    : value.replace(/[\ud800-\udbff][\udc00-\udfff]/g, '.').length
-}
-
-const isAtMost: Compare = (size, limit) => size <= limit
-const isAtLeast: Compare = (size, limit) => size >= limit
-
-const bound = (measure: Measure, holds: Compare, phrase: string, noun?: string): Rule =>
-  rule(noun ? kind.count : kind.number, (site, limit) => {
-    const fault = site.fault(`must ${phrase} ${noun ? count(limit, noun) : limit}`, limit)
-    return (value, run) => {
-      const size = measure(value, limit)
-      return size === undefined || holds(size, limit) || run.fails(fault, value)
-    }
-  })
-const most = (measure: Measure, noun: string): Rule => bound(measure, isAtMost, 'have at most', noun)
-const least = (measure: Measure, noun: string): Rule => bound(measure, isAtLeast, 'have at least', noun)
 
 export const maximum: Rule = bound(number, isAtMost, 'be at most')
 export const minimum: Rule = bound(number, isAtLeast, 'be at least')
 export const exclusiveMaximum: Rule = bound(number, (size, limit) => size < limit, 'be less than')
 export const exclusiveMinimum: Rule = bound(number, (size, limit) => size > limit, 'be greater than')
-export const maxLength: Rule = most(characters, 'character')
-export const minLength: Rule = least(characters, 'character')
-export const maxItems: Rule = most(items, 'item')
-export const minItems: Rule = least(items, 'item')
-export const maxProperties: Rule = most(properties, 'property')
-export const minProperties: Rule = least(properties, 'property')
+export const maxLength: Rule = bound(characters, isAtMost, 'have at most', 'character')
+export const minLength: Rule = bound(characters, isAtLeast, 'have at least', 'character')
+export const maxItems: Rule = bound(items, isAtMost, 'have at most', 'item')
+export const minItems: Rule = bound(items, isAtLeast, 'have at least', 'item')
+export const maxProperties: Rule = bound(properties, isAtMost, 'have at most', 'property')
+export const minProperties: Rule = bound(properties, isAtLeast, 'have at least', 'property')
 
 export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
   const fault = site.fault(`must be a multiple of ${divisor}`, divisor)
   return (value, run) => typeof value !== 'number' || isMultiple(value, divisor) || run.fails(fault, value)
 })
+
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function items(value: unknown): number | undefined {
+  return Array.isArray(value) ? value.length : undefined
+}
+
+function properties(value: unknown, _: number, fuel: Fuel): number | undefined {
+  return isObject(value) ? namesOf(value, fuel).length : undefined
+}
+
+function characters(value: unknown, limit: number, fuel: Fuel): number | undefined {
+  if (typeof value !== 'string') return undefined
+  const { length } = value
+  // A character is a code point, one or two UTF-16 units, so most strings need no counting.
+  if (length < limit || length > 2 * limit || !fuel.pays(length * CHARACTER)) return length
+  let size = 0
+  for (const _ of value) size++
+  return size
+}
+
+function isAtMost(size: number, limit: number): boolean {
+  return size <= limit
+}
+
+function isAtLeast(size: number, limit: number): boolean {
+  return size >= limit
+}
+
+/** A bound of a number itself, or, where there is a noun, of how many of these there are. */
+function bound(measure: Measure, holds: Compare, phrase: string, noun?: string): Rule {
+  return rule(noun === undefined ? kind.number : kind.count, (site, limit) => {
+    const fault = site.fault(`must ${phrase} ${noun === undefined ? limit : count(limit, noun)}`, limit)
+    return (value, run) => {
+      const size = measure(value, limit, run)
+      return size === undefined || holds(size, limit) || run.fails(fault, value)
+    }
+  })
+}
 
 /** As people write them: 19.99 is a multiple of 0.01, although neither has an exact binary form. */
 function isMultiple(value: number, divisor: number): boolean {

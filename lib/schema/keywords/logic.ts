@@ -3,33 +3,16 @@
  * names (core §8); and those that assert nothing. Names are read when a document is taken apart; here it is
  * only checked that they are names.
  */
+import { all } from '../check.ts'
+import { LIGHT } from '../fuel.ts'
+import * as kind from '../kind.ts'
+import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
-import * as kind from '../kind.ts'
-import { all, rule } from '../rule.ts'
-
-const branches = (site: Site, schemas: readonly unknown[]): readonly Check[] =>
-  schemas.map((schema, index) => site.same(schema, site.keyword, index))
-
-/**
- * The search for branches that hold is over when `stop` of them are found: one for `anyOf`, two for `oneOf`.
- */
-const choice = (stop: number): Rule => rule(kind.schemas, (site, schemas) => {
-  const checks = branches(site, schemas)
-  const none = site.fault(`matches none of ${checks.length} alternatives`)
-  const several = site.fault('matches more than one alternative, not exactly one')
-  // Who reads what was evaluated needs it of every branch that holds.
-  const enough = site.tracks ? Infinity : stop
-  return (value, run) => {
-    let held = 0
-    for (const check of checks) if (run.holds(check, value) && ++held >= enough) break
-    return stop > 1 && held > 1 ? run.fails(several, value) : held > 0 || run.failsAll(checks, none, value)
-  }
-})
 
 export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, schemas)))
-export const anyOf: Rule = choice(1)
-export const oneOf: Rule = choice(2)
+export const anyOf: Rule = rule(kind.schemas, (site, schemas) => choice(site, schemas, 1))
+export const oneOf: Rule = rule(kind.schemas, (site, schemas) => choice(site, schemas, 2))
 
 export const not: Rule = rule(kind.schema, (site, schema) => {
   const check = site.same(schema, 'not')
@@ -65,4 +48,25 @@ export {
   $anchor as $dynamicAnchor, $defs as definitions, readOnly as deprecated, readOnly as writeOnly,
   title as $comment, title as $schema, title as contentEncoding, title as contentMediaType,
   title as description, schema as contentSchema, schema as then, schema as else, condition as if,
+}
+
+function branches(site: Site, schemas: readonly unknown[]): readonly Check[] {
+  return schemas.map((schema, index) => site.same(schema, site.keyword, index))
+}
+
+/** The search for branches that hold is over when `enough` are found: one for `anyOf`, two for `oneOf`. */
+function choice(site: Site, schemas: readonly unknown[], enough: number): Check {
+  const checks = branches(site, schemas)
+  const none = site.fault(`matches none of ${checks.length} alternatives`)
+  const several = site.fault('matches more than one alternative, not exactly one')
+  // Who reads what was evaluated needs it of every branch that holds.
+  const stop = site.tracks ? Infinity : enough
+  const cost = checks.length * LIGHT
+  return (value, run) => {
+    if (!run.pays(cost)) return false
+    let held = 0
+    for (const check of checks) if (run.holds(check, value) && ++held >= stop) break
+    if (held === 0) return run.failsAll(checks, none, value)
+    return enough === 1 || held === 1 || run.fails(several, value)
+  }
 }

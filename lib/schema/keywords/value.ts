@@ -1,14 +1,16 @@
 /**
  * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
-import type { Rule, Site } from '../rule.ts'
-import type { Check } from '../run.ts'
 import { isAmong } from '../equal.ts'
 import { list, show } from '../error.ts'
 import { formats } from '../format.ts'
+import { CHARACTER } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
+import type { Matches } from '../automaton.ts'
+import type { Rule, Site } from '../rule.ts'
+import type { Check } from '../run.ts'
 
 const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['string', (value) => typeof value === 'string'],
@@ -50,15 +52,18 @@ export const formatAssertion: Rule = rule(kind.string, formatted)
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
   const fault = site.fault(`must be ${phrase}`, expected)
   const is = isAmong(values)
-  return (value, run) => is(value) || run.fails(fault, value)
+  return (value, run) => is(value, run) || run.fails(fault, value)
 }
 
-function text(site: Site, test: (text: string) => boolean, phrase: string, expected: string): Check {
+function text(site: Site, test: Matches, phrase: string, expected: string): Check {
   const fault = site.fault(`must ${phrase}`, expected)
-  return (value, run) => typeof value !== 'string' || test(value) || run.fails(fault, value)
+  return (value, run) => typeof value !== 'string' || test(value, run) || run.fails(fault, value)
 }
 
 function formatted(site: Site, name: string): Check | undefined {
   const test = formats.get(name)
-  return test && text(site, test, `be a valid ${name}`, name)
+  if (test === undefined) return undefined
+  const isValid: Matches = (value, fuel) => fuel.pays(1 + value.length * CHARACTER) && test(value, fuel)
+  const phrase = name === 'regex' ? 'regex of at most 1,000 characters' : name
+  return text(site, isValid, `be a valid ${phrase}`, name)
 }

@@ -1,0 +1,49 @@
+/**
+ * Artifacts: named pieces of output, as an author gives them and in their normal form. One id is one
+ * artifact: giving it again replaces it, or adds to it, the same on every door.
+ *
+ * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
+ */
+import { randomUUID } from 'node:crypto'
+import { blockOf } from './content.ts'
+import type { Content, ContentInput } from './content.ts'
+
+/** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
+export interface ArtifactInput {
+  /** Left out: an artifact of its own. */
+  readonly id?: string
+  readonly name?: string
+  readonly description?: string
+  readonly parts: readonly (string | ContentInput)[]
+  /** Adds to the artifact of that id instead of replacing it. */
+  readonly append?: boolean
+  /** Whether nothing more will be added. Left out: true, unless `append` is given. */
+  readonly last?: boolean
+}
+
+/** An artifact in its normal form. */
+export interface Artifact {
+  readonly id: string
+  readonly name?: string
+  readonly description?: string
+  readonly parts: readonly Content[]
+}
+
+/** The normal form of an artifact. Throws `Fault('internal')` for a part that is no content. */
+export function artifactOf({ id = randomUUID(), name, description, parts }: ArtifactInput): Artifact {
+  return {
+    id,
+    ...name !== undefined && { name },
+    ...description !== undefined && { description },
+    parts: parts.map(blockOf),
+  }
+}
+
+/** A list with one more artifact: in the place of that of the same id, or added to it where `append` says so. */
+export function addArtifact(list: readonly Artifact[], artifact: Artifact, append: boolean): readonly Artifact[] {
+  const at = list.findIndex(({ id }) => id === artifact.id)
+  const known = list[at]
+  if (known === undefined) return [...list, artifact]
+  const merged = append ? { ...known, ...artifact, parts: [...known.parts, ...artifact.parts] } : artifact
+  return list.with(at, merged)
+}

@@ -1,0 +1,63 @@
+/**
+ * Who hears of calls: the author's `onCall`, and whoever subscribes to `triport:call` of
+ * `node:diagnostics_channel`. Told once per call, at its end. While nobody listens it costs one look.
+ */
+import diagnostics from 'node:diagnostics_channel'
+import type { Protocol } from './call.ts'
+import type { Fault, FaultKind } from './fault.ts'
+import type { LiveCall } from './live-call.ts'
+import type { Log } from './log.ts'
+
+/** Whose code runs: a definition of the catalog. */
+export interface Runnable { readonly kind: string; readonly name: string }
+
+/** One call of an author's code, at its end. */
+export interface CallInfo {
+  /** What ran: `agent`, `group`, `tool`, `resource`, `resource-template` or `prompt`, and its name. */
+  readonly kind: string
+  readonly name: string
+  readonly protocol: Protocol
+  readonly requestId: string
+  readonly principalId: string
+  /** From the beginning to the end or the cancellation, in milliseconds. */
+  readonly durationMs: number
+  /** `ok`, or how it failed; a tool's result with `isError` is `failed`. */
+  readonly outcome: 'ok' | FaultKind
+}
+
+/** Takes what is known of a call at its end. */
+export type OnCall = (info: CallInfo) => void
+
+/** Told once how a call has ended. */
+export type EndListener = (fault: Fault | undefined, output: unknown) => void
+
+/** Where calls are published; looked at before anything is observed. */
+export const callChannel: diagnostics.Channel = diagnostics.channel('triport:call')
+
+/** Observes a call from its beginning. A listener that throws is logged, and hurts nobody. */
+export function observeCall(
+  { onCall, log }: { readonly onCall: OnCall | undefined; readonly log: Log }, call: LiveCall, runnable: Runnable,
+): EndListener {
+  const begunAt = performance.now()
+  return (fault, output) => {
+    const info: CallInfo = Object.freeze({
+      kind: runnable.kind,
+      name: runnable.name,
+      protocol: call.protocol,
+      requestId: call.requestId,
+      principalId: call.principal.id,
+      durationMs: performance.now() - begunAt,
+      outcome: fault?.kind ?? (isError(output) ? 'failed' : 'ok'),
+    })
+    try {
+      callChannel.publish(info)
+      onCall?.(info)
+    } catch (cause) {
+      log('error', 'onCall failed', { request: call.requestId, cause })
+    }
+  }
+}
+
+function isError(output: unknown): boolean {
+  return typeof output === 'object' && output !== null && 'isError' in output && output.isError === true
+}

@@ -1,0 +1,62 @@
+/**
+ * Calling a tool: its scopes, its arguments against its schema, its code, its result against its promise.
+ * Neutral input and a call in, a neutral result or a `Fault` out.
+ */
+import { summarize } from '../schema/compile.ts'
+import { text } from './content.ts'
+import { requireScopes } from './principal.ts'
+import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
+import { toolResultOf } from './tool.ts'
+import type { Checked, Contract } from '../schema/standard.ts'
+import type { LiveCall } from './live-call.ts'
+import type { Service } from './service.ts'
+import type { MaybePromise } from './store.ts'
+import type { Tool, ToolResult } from './tool.ts'
+import type { Workload } from './workload.ts'
+
+/**
+ * Calls a tool with arguments that are checked here. Bad arguments and a failing tool are results with
+ * `isError`, because a model can mend them; a `Fault` is thrown for what is not the tool's own doing.
+ */
+export function callTool(
+  service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload,
+): MaybePromise<ToolResult> {
+  if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
+  return runHandler(service, call, tool, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
+    const checked = tool.input.check(args)
+    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call))
+    return run(tool, checked, call)
+  }, session)
+}
+
+function run(tool: Tool, checked: Checked, call: LiveCall): MaybePromise<ToolResult> {
+  if (checked.errors.length > 0) return badArguments(tool, checked)
+  const output = tool.run(checked.value, call)
+  return isThenable(output) ? Promise.resolve(output).then((settled) => finish(tool, settled, call))
+    : finish(tool, output, call)
+}
+
+/** The normal form of what a tool returned. What it gave as artifacts stands behind it. */
+function finish(tool: Tool, output: unknown, call: LiveCall): MaybePromise<ToolResult> {
+  let result = toolResultOf(output)
+  if (call.hasArtifacts) {
+    result = { ...result, content: [...result.content, ...call.takeArtifacts().flatMap(({ parts }) => parts)] }
+  }
+  return tool.output === undefined || result.isError === true ? result : conforming(tool, tool.output, result)
+}
+
+function badArguments(tool: Tool, checked: Checked): ToolResult {
+  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)], isError: true }
+}
+
+/** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
+function conforming(tool: Tool, output: Contract, result: ToolResult): MaybePromise<ToolResult> {
+  const verdict = (checked: Checked): ToolResult => {
+    if (checked.errors.length === 0) return result
+    const why = summarize(checked)
+    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
+  }
+  const checked = output.check(result.structuredContent)
+  return checked instanceof Promise ? checked.then(verdict) : verdict(checked)
+}

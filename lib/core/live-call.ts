@@ -1,0 +1,195 @@
+/**
+ * One run of a handler, from the side of the house: what the author sees as `Call`, who may end it, and how
+ * it ended. Everything is lazy: a handler that uses none of it pays for none. After the run is over, whatever
+ * the handler still says goes nowhere.
+ */
+import { randomUUID } from 'node:crypto'
+import { addArtifact, artifactOf } from './artifact.ts'
+import { Clock } from './clock.ts'
+import { Fault } from './fault.ts'
+import { checkQuestion } from './question.ts'
+import type { Artifact, ArtifactInput } from './artifact.ts'
+import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
+import type { Content } from './content.ts'
+import type { ChatMessage } from './conversation.ts'
+import type { Severity } from './log.ts'
+import type { Principal } from './principal.ts'
+import type {
+  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+} from './question.ts'
+
+const nothing: readonly never[] = Object.freeze([])
+const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** One run of a handler, from the side of the house. */
+export class LiveCall implements Call {
+  readonly origin: Origin
+  readonly facts: CallFacts
+  /** The way back; another one takes its place where the call becomes a task. */
+  channel: CallChannel
+  /** Earlier messages, set before the handler runs by whoever knows the conversation. */
+  history: readonly ChatMessage[] = nothing
+  /** Set when nobody waits for the run any more, in whatever way it ended. */
+  over = false
+  /** Set when the handler's own code has come to its end, which may be later. */
+  settled = false
+  #clock: Clock | undefined
+  #reason: Fault | undefined
+  #controller: AbortController | undefined
+  #onCancel: ((reason: Fault) => void) | undefined
+  #once: Map<string, Promise<unknown>> | undefined
+  #artifacts: readonly Artifact[] | undefined
+
+  constructor(origin: Origin, facts: CallFacts, channel: CallChannel) {
+    this.origin = origin
+    this.facts = facts
+    this.channel = channel
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(abortError(this.#reason))
+    }
+    return this.#controller.signal
+  }
+
+  get protocol(): Protocol { return this.facts.protocol }
+  get requestId(): string { return this.origin.requestId }
+  get principal(): Principal { return this.origin.principal }
+  get client(): ClientInfo | undefined { return this.facts.client }
+  get headers(): ReadonlyMap<string, string> { return this.origin.headers }
+  get sessionId(): string | undefined { return this.facts.sessionId }
+  get message(): readonly Content[] { return this.facts.message ?? nothing }
+  get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
+  get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
+
+  /** Stands still while the client is asked. */
+  get clock(): Clock { return this.#clock ??= new Clock() }
+
+  /** Why the run was cancelled, if it was. */
+  get reason(): Fault | undefined { return this.#reason }
+
+  /** Ends the run from outside: the signal aborts, whoever waits for the result gets `reason`. */
+  cancel(reason: Fault): void {
+    if (this.over || this.#reason !== undefined) return
+    this.#reason = reason
+    this.over = true
+    this.#onCancel?.(reason)
+    this.#controller?.abort(abortError(reason))
+  }
+
+  /** The client is not there any more: a run that is still going is not wanted. */
+  leave(): void {
+    this.cancel(new Fault('cancelled', 'The client has left'))
+  }
+
+  /** Ends the run when the client leaves; at once where it has already. */
+  cancelWhenGone(): void {
+    this.origin.onGone(() => this.leave())
+  }
+
+  /** Tells once when the run is cancelled; at once where it is already. */
+  onCancel(listener: (reason: Fault) => void): void {
+    this.#onCancel = listener
+    if (this.#reason !== undefined) listener(this.#reason)
+  }
+
+  can(what: Ability): boolean {
+    return !this.over && this.channel.ask !== undefined && this.channel.can?.(what) === true
+  }
+
+  progress(done: number, total?: number, text?: string): void {
+    if (!this.over) this.channel.progress?.(done, total, text)
+  }
+
+  log(level: Severity, data: unknown, logger?: string): void {
+    if (!this.over) this.channel.log?.(level, data, logger)
+  }
+
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer> {
+    if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
+    const { elicitationId = randomUUID() } = question
+    return this.#ask({ what: 'elicit-url', ...question, elicitationId })
+  }
+
+  completeElicitation(elicitationId: string): void {
+    this.channel.completeElicitation?.(elicitationId)
+  }
+
+  sample(question: SampleQuestion): Promise<SampleAnswer> {
+    return this.#ask({ what: 'sample', ...question })
+  }
+
+  roots(options?: { readonly key?: string }): Promise<readonly Root[]> {
+    return this.#ask({ what: 'roots', ...options })
+  }
+
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    const running = this.#once?.get(key)
+    if (running !== undefined) return running as Promise<T>
+    if (this.over) return Promise.reject(abortError(this.#reason))
+    const result = this.channel.once?.(key, fn) ?? new Promise<T>((resolve) => resolve(fn()))
+    this.#once ??= new Map()
+    this.#once.set(key, result)
+    return result as Promise<T>
+  }
+
+  detach(options?: { readonly retryMs?: number }): void {
+    if (!this.over) this.channel.detach?.(options?.retryMs)
+  }
+
+  artifact(input: ArtifactInput): void {
+    if (this.over) return
+    if (this.channel.artifact !== undefined) return this.channel.artifact(input)
+    this.#artifacts = addArtifact(this.#artifacts ?? nothing, artifactOf(input), input.append === true)
+  }
+
+  get hasArtifacts(): boolean { return this.#artifacts !== undefined }
+
+  /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */
+  takeArtifacts(): readonly Artifact[] {
+    const artifacts = this.#artifacts ?? nothing
+    this.#artifacts = undefined
+    return artifacts
+  }
+
+  #ask<T>(question: Question): Promise<T> {
+    const answer = this.#carry<T>(question)
+    // A handler may look at it late or never: what the client answers must not end the process.
+    answer.catch(() => {})
+    return answer
+  }
+
+  // The answer's shape is checked by the channel, which knows what its protocol allows.
+  async #carry<T>(question: Question): Promise<T> {
+    if (this.over) throw abortError(this.#reason)
+    const { channel } = this
+    if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
+    checkQuestion(question)
+    this.clock.begin()
+    try {
+      return await channel.ask(question) as T
+    } finally {
+      this.clock.end()
+    }
+  }
+}
+
+function unable(what: Ability): Fault {
+  return new Fault('unsupported', `This client cannot be asked: it has not declared '${what}'. `
+    + `A handler finds out with call.can('${what}').`, { ability: what })
+}
+
+function abortError(reason: Fault | undefined): Error {
+  return new DOMException(reason?.message ?? 'The run is over', 'AbortError')
+}
+
+function traceOf(origin: Origin): Trace {
+  const trace: { -readonly [name in keyof Trace]: string } = {}
+  for (const name of ['traceparent', 'tracestate', 'baggage'] as const) {
+    const value = origin.header(name)
+    if (value !== undefined) trace[name] = value
+  }
+  return trace
+}

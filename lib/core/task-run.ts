@@ -1,0 +1,227 @@
+/**
+ * The run of a task. It belongs to no connection: from the moment at which a call becomes a task, this object
+ * takes the place of the call's channel, questions wait with the task, and its end is kept for whoever asks.
+ *
+ * Knows no protocol: how a client learns of the task, and how it spells an answer, is its door's business.
+ */
+import { artifactOf } from './artifact.ts'
+import { MAX_TIMER_MS } from './clock.ts'
+import { text } from './content.ts'
+import { asFault, Fault, sentence } from './fault.ts'
+import { describe, logLevelOf } from './log.ts'
+import { rejectInTurn } from './question.ts'
+import type { ArtifactInput } from './artifact.ts'
+import type { CallChannel } from './call.ts'
+import type { LiveCall } from './live-call.ts'
+import type { Severity } from './log.ts'
+import type { Ability, Question } from './question.ts'
+import type { Service } from './service.ts'
+import type { MaybePromise } from './store.ts'
+import type { RunningTask, Task, TaskFault, TaskMessage, TaskState } from './task.ts'
+import type { TaskChange, TaskSeed } from './tasks.ts'
+
+/** What a door knows of the client behind a task. */
+export interface TaskClient {
+  /** Whether the client can be asked in this way. */
+  can(what: Ability): boolean
+  /** Throws a `Fault` for a question that the client cannot be asked. */
+  check?(question: Question): void
+  /** An answer that the client has given before the call became a task; undefined where there is none. */
+  known?(question: Question): unknown
+  /** Where side effects of before are remembered. */
+  once?(key: string, fn: () => unknown): Promise<unknown>
+  /** Hears of progress besides its text, which becomes the task's message. */
+  progress?(done: number, total: number | undefined, text: string | undefined): void
+}
+
+/** A question that waits for its answer. */
+interface Open {
+  readonly question: Question
+  readonly timer: NodeJS.Timeout | undefined
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (reason: Error) => void
+}
+
+/** What stands beside a result where a task is read, in bytes. */
+const BESIDE_BYTES = 1_024
+
+/** A run, from the task's beginning to its end. */
+export class TaskRun implements CallChannel, RunningTask {
+  readonly #service: Service
+  readonly #call: LiveCall
+  readonly #client: TaskClient
+  #id: string | undefined
+  #isOver = false
+  #isShowing = false
+  #said: TaskMessage['parts'] | undefined
+  readonly #open = new Map<string, Open>()
+  /** All keys that the task has used: none is used twice. */
+  readonly #keys = new Set<string>()
+
+  constructor(service: Service, call: LiveCall, client: TaskClient) {
+    this.#service = service
+    this.#call = call
+    this.#client = client
+  }
+
+  /** Whether it is a task: then nothing that happens to a request matters to it. */
+  get isTask(): boolean { return this.#id !== undefined }
+
+  /**
+   * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is
+   * no room for one. Resolves when the task may be promised to the client.
+   */
+  begin(seed: TaskSeed, said?: string): MaybePromise<Task> {
+    if (said !== undefined) this.#said = [text(said)]
+    const task = this.#service.tasks.create(seed, this)
+    return task instanceof Promise ? task.then((kept) => this.#begun(kept)) : this.#begun(task)
+  }
+
+  #begun({ id, owner }: Task): Task {
+    this.#id = id
+    this.#call.channel = this
+    this.#move('working')
+    // A task that runs is always at hand; only finished ones may be far away.
+    return this.#service.tasks.get(owner, id) as Task
+  }
+
+  can(what: Ability): boolean { return this.#client.can(what) }
+
+  /** A question waits with the task, at most `askTimeoutMs`. */
+  ask(question: Question): Promise<unknown> {
+    this.#client.check?.(question)
+    const known = this.#client.known?.(question)
+    if (known !== undefined) return Promise.resolve(known)
+    const key = this.#unused(question.key ?? question.what)
+    const { askTimeoutMs } = this.#service.limits
+    const promise = new Promise<unknown>((resolve, reject) => {
+      const timer = askTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => this.#giveUp(key), askTimeoutMs)
+      this.#open.set(key, { question, timer, resolve, reject })
+    })
+    // Handled from the start: a handler that has stopped listening must not end the process.
+    promise.catch(() => {})
+    // Questions that are asked together are shown together.
+    if (!this.#isShowing) {
+      this.#isShowing = true
+      setImmediate(() => {
+        this.#isShowing = false
+        this.#show()
+      })
+    }
+    return promise
+  }
+
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    return this.#client.once?.(key, fn) ?? new Promise((resolve) => resolve(fn()))
+  }
+
+  /** A task has no log of its own. */
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
+  }
+
+  progress(done: number, total: number | undefined, said: string | undefined): void {
+    this.#client.progress?.(done, total, said)
+    if (said === undefined) return
+    this.#said = [text(said)]
+    if (this.#open.size === 0) this.#move('working')
+  }
+
+  artifact(input: ArtifactInput): void {
+    const { append = false, last = !append } = input
+    if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), append, last)
+  }
+
+  answer(answers: ReadonlyMap<string, unknown>): void {
+    for (const [key, answer] of answers) this.#close(key)?.resolve(answer)
+    if (answers.size > 0) this.#show()
+  }
+
+  refuse(key: string, reason: Error): void {
+    this.#close(key)?.reject(reason)
+    this.#show()
+  }
+
+  cancel(): void {
+    const reason = new Fault('cancelled', 'The client has cancelled the task')
+    this.#end('canceled', { message: [text(reason.message)] })
+    this.#call.cancel(reason)
+  }
+
+  /** The task is done. What comes after its end is dropped. */
+  complete(result: unknown): void {
+    if (this.#isOver) return
+    const { maxResultBytes } = this.#service.limits
+    let json: string | undefined
+    try {
+      // As JSON, so that nothing of it changes any more, and what JSON cannot say is found out here.
+      json = JSON.stringify(result)
+    } catch (cause) {
+      this.#service.log('error', 'A result is not JSON', { request: this.#call.requestId, cause })
+      return this.fail(new Fault('internal', 'Internal error', undefined, { cause }))
+    }
+    if (json !== undefined && json.length + BESIDE_BYTES > maxResultBytes) {
+      return this.fail(new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`))
+    }
+    this.#end('completed', { result: json === undefined ? undefined : JSON.parse(json) as unknown })
+  }
+
+  /** The task has failed, or was cancelled from within. */
+  fail(thrown: unknown): void {
+    if (this.#isOver) return
+    const fault = asFault(thrown)
+    const said = sentence(fault, this.#call.requestId, this.#service.exposeErrors)
+    const message = [text(said)]
+    if (fault.kind === 'cancelled') return this.#end('canceled', { message })
+    this.#end('failed', { message, fault: this.#keptFault(fault, said) })
+  }
+
+  #keptFault({ kind, detail }: Fault, message: string): TaskFault {
+    // A defect shows nothing of itself.
+    if (detail === undefined || kind === 'internal') return { kind, message }
+    try {
+      return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
+    } catch (cause) {
+      this.#service.log('error', 'The detail of a Fault is not JSON', { request: this.#call.requestId, cause })
+      return { kind, message }
+    }
+  }
+
+  #unused(name: string): string {
+    let key = name
+    for (let count = 2; this.#keys.has(key); count++) key = `${name}-${count}`
+    this.#keys.add(key)
+    return key
+  }
+
+  #giveUp(key: string): void {
+    const { askTimeoutMs } = this.#service.limits
+    this.refuse(key, new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
+  }
+
+  #close(key: string): Open | undefined {
+    const open = this.#open.get(key)
+    clearTimeout(open?.timer)
+    this.#open.delete(key)
+    return open
+  }
+
+  /** The task as its questions have it. */
+  #show(): void {
+    this.#move(this.#open.size > 0 ? 'input-required' : 'working')
+  }
+
+  #move(state: TaskState): void {
+    if (this.#id === undefined || this.#isOver) return
+    const questions = [...this.#open].map(([key, { question }]) => ({ key, question }))
+    this.#service.tasks.move(this.#id, state, { message: this.#said, questions })
+  }
+
+  #end(state: TaskState, change: TaskChange): void {
+    if (this.#isOver || this.#id === undefined) return
+    this.#isOver = true
+    const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
+    this.#service.tasks.move(this.#id, state, { ...change, questions: [] })
+    rejectInTurn(left, 'The task has ended', () => this.#call.settled)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The one credential of a request, from its headers; and whether a key stands where it must not, in the
+ * query string, which ends up in logs. RFC 6750 §2, RFC 9110 §11.
+ */
+import type { KnownHeaders } from './exchange.ts'
+
+const BEARER = /^bearer +([^\s].*)$/i
+const KEY_NAMES: ReadonlySet<string> = new Set(['api_key', 'apikey', 'x-api-key', 'access_token'])
+/** The longest of them, every character of it escaped. */
+const MAX_NAME = 36
+
+/** The one credential: none where two differ, or where it is of another scheme. */
+export function credentialOf(head: KnownHeaders): string | undefined {
+  const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
+  if (head.authorization !== undefined && bearer === undefined) return undefined
+  if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
+  return head.apiKey ?? bearer
+}
+
+/** Whether a query string, without its `?`, has a member that is called like a key. */
+export function hasKey(query: string): boolean {
+  for (let start = 0; start < query.length;) {
+    const next = query.indexOf('&', start)
+    const end = next < 0 ? query.length : next
+    if (isKeyName(query.slice(start, end))) return true
+    start = end + 1
+  }
+  return false
+}
+
+function isKeyName(member: string): boolean {
+  const equals = member.indexOf('=')
+  const name = equals < 0 ? member : member.slice(0, equals)
+  if (name.length > MAX_NAME || equals < 0) return false
+  // Each name for itself: what is broken elsewhere in the query must not hide it.
+  return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
+}
+
+function character(_escape: string, code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16))
+}

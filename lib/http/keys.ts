@@ -1,0 +1,86 @@
+/**
+ * Keys that are known beforehand: a list of them in, and out, for a credential, whose it is.
+ *
+ * Kept and compared as SHA-256 digests, in constant time. A key that was given no id has one made of its
+ * digest, so that what belongs to its holder stays his when the list changes.
+ */
+import { hash, timingSafeEqual } from 'node:crypto'
+import { isScope, isStrings } from '../wire/scope.ts'
+import { requireId } from './principal.ts'
+import type { Principal } from '../core/principal.ts'
+
+/** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
+export interface NamedKey {
+  /** Who holds it, in at most 500 bytes; sessions and tasks belong to this name. */
+  readonly id: string
+  readonly key: string
+  readonly scopes?: readonly string[]
+  /** A date, its ISO 8601 text, or milliseconds since the epoch. */
+  readonly expires?: Date | string | number
+}
+
+/** Whose a credential is; undefined where it is no key of the list. An expired one is found too. */
+export type FindKey = (credential: string) => Principal | undefined
+
+interface KnownKey { readonly digest: Buffer; readonly principal: Principal }
+
+const members: ReadonlySet<string> = new Set(['id', 'key', 'scopes', 'expires'])
+/** What a header can carry from end to end. */
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+const ID_LABEL = 'triport key id\n'
+
+/** Makes the look-up. Throws `TypeError` for an entry that can be no key, and for a key given twice. */
+export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
+  if (entries.length === 0) {
+    throw new TypeError('apiKey is an empty list; give at least one key, or leave apiKey out')
+  }
+  const keys = entries.map(keyOf)
+  const places = new Map<string, number>()
+  for (const [index, { digest }] of keys.entries()) {
+    const text = digest.toString('latin1')
+    const first = places.get(text)
+    if (first !== undefined) {
+      throw new TypeError(`The API keys ${first} and ${index + 1} are the same; give each entry its own`)
+    }
+    places.set(text, index + 1)
+  }
+  const asked = Buffer.alloc(32)
+  return (credential) => {
+    asked.write(hash('sha256', credential, 'binary'), 'latin1')
+    let found: KnownKey | undefined
+    // Every key is compared, so that the time tells nothing about which one came close.
+    for (const key of keys) if (timingSafeEqual(key.digest, asked)) found = key
+    return found?.principal
+  }
+}
+
+function keyOf(entry: string | NamedKey, index: number): KnownKey {
+  const owner = `The API key ${index + 1}`
+  const given: Partial<NamedKey> = typeof entry === 'string' ? { key: entry } : entry ?? {}
+  const { id, key, scopes = [], expires } = given
+  if (typeof key !== 'string' || key === '') {
+    throw new TypeError(`${owner} is empty; give a string, or leave apiKey out to serve without a key`)
+  }
+  if (!KEY.test(key)) {
+    throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, without a line's end`)
+  }
+  const odd = Object.keys(given).find((member) => !members.has(member))
+  if (odd !== undefined) throw new TypeError(`${owner} has '${odd}'; it takes ${[...members].join(', ')}`)
+  if (!isStrings(scopes) || !scopes.every(isScope)) {
+    throw new TypeError(`${owner} has scopes that are none; write a list of names, as in ['orders:read']`)
+  }
+  const expiresAt = expires === undefined ? undefined : new Date(expires).getTime()
+  if (Number.isNaN(expiresAt)) {
+    throw new TypeError(`${owner} has an 'expires' that is no date; write an ISO 8601 text or milliseconds`)
+  }
+  const name = typeof entry === 'string' ? hash('sha256', ID_LABEL + key, 'base64url').slice(0, 16) : id
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(`${owner} has no id; write { id: 'ops', key }`)
+  }
+  const principal: Principal = {
+    id: requireId(owner, `key:${name}`),
+    scopes: Object.freeze([...scopes]),
+    ...expiresAt !== undefined && { expiresAt },
+  }
+  return { digest: hash('sha256', key, 'buffer'), principal: Object.freeze(principal) }
+}

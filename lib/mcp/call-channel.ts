@@ -1,0 +1,141 @@
+/**
+ * What a handler can say to an MCP client while its request is open: progress, lines of log, questions. How a
+ * question travels is the revision's word: by a request on the running stream, or by a round trip.
+ */
+import { Fault } from '../core/fault.ts'
+import { LiveCall } from '../core/live-call.ts'
+import { reaches } from '../core/log.ts'
+import { formatNotification } from '../wire/jsonrpc.ts'
+import { askOnStream } from './ask.ts'
+import { canAsk } from './questions.ts'
+import { RoundTrips } from './round-trips.ts'
+import type { CallChannel } from '../core/call.ts'
+import type { Severity } from '../core/log.ts'
+import type { Ability, Question } from '../core/question.ts'
+import type { OpenQuestions } from './ask.ts'
+import type { McpRequest } from './request.ts'
+
+/** The way back of one request's call. */
+export class RequestChannel implements CallChannel {
+  protected readonly request: McpRequest
+  protected readonly live: LiveCall
+  readonly #subject: readonly unknown[] | undefined
+  #roundTrips: RoundTrips | undefined
+  #questions: OpenQuestions | undefined
+  #lastProgress: number | undefined
+
+  constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
+    this.request = request
+    this.live = new LiveCall(request.origin, request, this)
+    this.#subject = subject
+  }
+
+  /**
+   * Makes the call of an author's code, with this way back. In a session it can be cancelled by the request's
+   * id. Throws `Fault('invalid')` for a state of an earlier round that is not this call's own, even where the
+   * handler would not ask again.
+   */
+  open(): LiveCall {
+    const { request, live } = this
+    const { params: { inputResponses, requestState }, peer: { session } } = request
+    const isLaterRound = inputResponses !== undefined || requestState !== undefined
+    if (isLaterRound && this.#asksByRoundTrips) this.roundTrips()
+    request.call = live
+    session?.running.set(request.id, live)
+    return live
+  }
+
+  get #asksByRoundTrips(): boolean {
+    return this.request.peer.revision.ask === 'round' && this.#subject !== undefined
+  }
+
+  /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
+  get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
+
+  /** Made by the first that needs them: most calls never ask. */
+  roundTrips(): RoundTrips {
+    if (this.#roundTrips === undefined) {
+      const { mcp, peer, origin, params: { inputResponses, requestState } } = this.request
+      this.#roundTrips = new RoundTrips({
+        seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
+        subject: [origin.principal.id, ...this.#subject!],
+        onQuestions: (result) => this.request.succeed(result),
+      })
+    }
+    return this.#roundTrips
+  }
+
+  can(what: Ability): boolean {
+    const { peer, channel } = this.request
+    if (!canAsk(peer, what)) return false
+    return peer.revision.ask === 'round' ? this.#asksByRoundTrips : peer.session !== undefined && channel.sends
+  }
+
+  ask(question: Question): Promise<unknown> {
+    const { mcp, peer, channel } = this.request
+    if (this.#asksByRoundTrips) return this.roundTrips().ask(question, this.live)
+    if (this.#questions === undefined) {
+      const open: OpenQuestions = this.#questions = new Set()
+      // Nobody should be bothered any longer with what the handler did not wait for.
+      this.request.onFinish = () => {
+        for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
+      }
+    }
+    return askOnStream(question, peer.session!, channel, this.live, mcp.service.limits, peer, this.#questions)
+  }
+
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    if (this.#asksByRoundTrips) return this.roundTrips().once(key, fn, this.live)
+    return new Promise((resolve) => resolve(fn()))
+  }
+
+  progress(done: number, total: number | undefined, text: string | undefined): void {
+    const { metadata: { progressToken }, peer } = this.request
+    if (progressToken === undefined || !(done > (this.#lastProgress ?? -Infinity))) return
+    this.#lastProgress = done
+    const message = peer.revision.progressText ? text : undefined
+    this.#notify('notifications/progress', { progressToken, progress: done, total, message })
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    const { logLevel } = this.request.peer
+    if (logLevel === undefined || !reaches(level, logLevel)) return
+    this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
+  }
+
+  detach(retryMs: number | undefined): void {
+    this.request.channel.detach?.(retryMs)
+  }
+
+  completeElicitation(elicitationId: string): void {
+    const { channel, isFinished, peer: { revision, session } } = this.request
+    if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
+    const params = JSON.stringify({ elicitationId })
+    const message = formatNotification('notifications/elicitation/complete', params)
+    if (!isFinished && channel.sends) channel.send(message)
+    else session?.outlet?.(message)
+  }
+
+  #notify(method: string, params: object): void {
+    const { request } = this
+    if (request.isFinished || !request.channel.sends) return
+    let text: string
+    try {
+      text = JSON.stringify(params)
+    } catch (cause) {
+      // A line of log that JSON cannot say is no reason for the call to fail.
+      const { requestId } = request.origin
+      request.mcp.service.log('warning', `A ${method} is not JSON`, { request: requestId, cause })
+      return
+    }
+    request.channel.send(formatNotification(method, text))
+  }
+}
+
+/**
+ * The call of an author's code behind a request. `subject` is what the state of a call in rounds is bound to;
+ * without one the client cannot be asked by rounds.
+ */
+export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
+  return new RequestChannel(request, subject).open()
+}

@@ -1,0 +1,42 @@
+/**
+ * The messages of MCP, whichever transport they come by: JSON-RPC as MCP narrows it, and what is done with
+ * those that need no answer.
+ *
+ * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation.
+ */
+import { isRecord } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { decodeMessage } from '../wire/jsonrpc.ts'
+import { takeAnswer } from './ask.ts'
+import type { Message } from '../wire/jsonrpc.ts'
+import type { Session } from './session.ts'
+
+/** A message that owes an answer. */
+export type RequestMessage = Message & { readonly kind: 'request' }
+
+/** A parsed value as a message: `null` is no id, and params are an object. */
+export function readMessage(value: unknown, maxBytes: number): Message {
+  const message = decodeMessage(value, maxBytes)
+  if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
+  if (message.kind !== 'notification' && message.id === null) {
+    return { kind: 'malformed', id: undefined, why: '"id" must be a string or an integer, not null' }
+  }
+  if (message.kind === 'response') return message
+  const { params } = message
+  if (params === undefined || isRecord(params)) return message
+  const id = message.kind === 'request' ? message.id : undefined
+  return { kind: 'malformed', id, why: '"params" must be an object' }
+}
+
+/** Takes what needs no answer: a notification, or the answer to a question of ours. */
+export function takeMessage(session: Session | undefined, message: Message): void {
+  if (session === undefined) return
+  if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
+  const { requestId } = isRecord(message.params) ? message.params : {}
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+  const call = session.running.get(requestId)
+  // Its id is free at once, though the call may take a while to end.
+  session.running.delete(requestId)
+  call?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
+}

@@ -1,0 +1,99 @@
+/**
+ * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
+ * the older way of asking, by a request on the running stream. The newer way is in `round-trips.ts`.
+ */
+import { isRecord, text } from '../core/content.ts'
+import { Fault } from '../core/fault.ts'
+import { formFault } from '../core/form.ts'
+import type { Ability, Question, Root, SampleQuestion } from '../core/question.ts'
+import type { ClientAbilities } from './client.ts'
+import type { Peer } from './session.ts'
+
+/** Whether the client of a request can be asked in this way. */
+export function canAsk(peer: Peer, what: Ability): boolean {
+  if (!peer.revision.asks.has(what)) return false
+  const { abilities } = peer
+  switch (what) {
+    case 'elicit': return abilities.forms
+    case 'elicit-url': return abilities.urls
+    case 'sample': return abilities.sampling
+    case 'roots': return abilities.roots
+  }
+}
+
+/** The client capability that a way of asking needs, as an object of the specification's shape. */
+export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> {
+  if (what === 'sample') return { sampling: {} }
+  if (what === 'roots') return { roots: {} }
+  return { elicitation: what === 'elicit-url' ? { url: {} } : { form: {} } }
+}
+
+/** A question as a request without its envelope. */
+export interface QuestionRequest { readonly method: string; readonly params?: Readonly<Record<string, unknown>> }
+
+/** Spells a question. Throws `Fault('unsupported')` for what this client has not declared. */
+export function encodeQuestion(question: Question, peer: Peer): QuestionRequest {
+  if (question.what === 'roots') return { method: 'roots/list' }
+  const { what, key: _key, task: _task, ...rest } = question
+  if (what === 'elicit') {
+    const { schema, message } = question
+    return { method: 'elicitation/create', params: { message, requestedSchema: schema } }
+  }
+  if (what === 'elicit-url') {
+    const { message, url, elicitationId } = question
+    const hasIds = peer.revision.ask === 'request'
+    return { method: 'elicitation/create', params: { mode: 'url', message, url, ...hasIds && { elicitationId } } }
+  }
+  requireSampling(question, peer.abilities)
+  const messages = question.messages.map(({ role, content }) => ({
+    role, content: typeof content === 'string' ? text(content) : content,
+  }))
+  return { method: 'sampling/createMessage', params: { ...rest, messages } }
+}
+
+function requireSampling({ tools, includeContext }: SampleQuestion, abilities: ClientAbilities): void {
+  if (tools !== undefined && !abilities.samplingTools) {
+    throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
+  }
+  if (includeContext !== undefined && includeContext !== 'none' && !abilities.samplingContext) {
+    throw lacking('This client adds no context: it has not declared sampling.context', { context: {} })
+  }
+}
+
+function lacking(sentence: string, sampling: object): Fault {
+  return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
+}
+
+/** What came back, as the handler gets it. Throws `Fault('invalid')` for what is no answer to it. */
+export function decodeAnswer(question: Question, result: unknown): unknown {
+  if (!isRecord(result)) throw unfit('is not an object')
+  if (question.what === 'roots') {
+    const { roots } = result
+    if (!Array.isArray(roots) || !roots.every(isRoot)) throw unfit('has no list of roots')
+    // The specification allows nothing else, and a handler that opens files trusts in it.
+    return roots.filter(({ uri }) => /^file:/i.test(uri))
+  }
+  if (question.what === 'sample') {
+    const { role, content, model } = result
+    if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
+      throw unfit('needs role, content and model')
+    }
+    return result
+  }
+  const { action, content } = result
+  if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
+    throw unfit('needs an action: accept, decline or cancel')
+  }
+  if (question.what === 'elicit-url' || action !== 'accept') return { action }
+  const fault = formFault(question.schema, content ?? {})
+  if (fault !== undefined) throw unfit(`does not fit the form: ${fault}`)
+  return { action, content: content ?? {} }
+}
+
+function isRoot(root: unknown): root is Root {
+  return isRecord(root) && typeof root['uri'] === 'string'
+}
+
+function unfit(why: string): Fault {
+  return new Fault('invalid', `The client's answer ${why}`)
+}

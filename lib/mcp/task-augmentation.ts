@@ -1,0 +1,252 @@
+/**
+ * Task-augmented requests, as 2025-11-25 has them: the client asks for a task with `task` in `tools/call`, polls
+ * or waits for it, and is asked on a stream of its session.
+ *
+ * Without a key, tasks are listed to the session that began them alone: whoever has no name cannot be told from
+ * others. Spec: MCP 2025-11-25, Tasks.
+ */
+import { isRecord } from '../core/content.ts'
+import { asFault, Fault } from '../core/fault.ts'
+import { anonymous, requireScopes } from '../core/principal.ts'
+import { isFinished } from '../core/task.ts'
+import { TaskRun } from '../core/task-run.ts'
+import { formatNotification } from '../wire/jsonrpc.ts'
+import { sendQuestion } from './ask.ts'
+import { openCall } from './call-channel.ts'
+import { pageOf } from './lists.ts'
+import { canAsk, encodeQuestion } from './questions.ts'
+import { META } from './request.ts'
+import { isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
+import type { LiveCall } from '../core/live-call.ts'
+import type { TaskClient } from '../core/task-run.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { RunningTask, Task, TaskQuestion } from '../core/task.ts'
+import type { Tool, ToolResult } from '../core/tool.ts'
+import type { Asking } from './ask.ts'
+import type { McpRequest } from './request.ts'
+
+/** Where the messages of a task that belong to no request go. */
+const augmented = new WeakMap<RunningTask, AugmentedTask>()
+
+/**
+ * Whether the client wants the call as a task. Throws `Fault('unsupported')` where the tool is none or the
+ * client must want one.
+ */
+export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
+  // A server without the capability passes over what asks for it.
+  const isWanted = params['task'] !== undefined && mcp.offersTasks
+  if (isWanted && tool.task === 'forbidden') {
+    throw new Fault('unsupported', `The tool ${tool.name} does not run as a task; call it without params.task`)
+  }
+  if (!isWanted && tool.task === 'required') {
+    throw new Fault('unsupported', `The tool ${tool.name} runs only as a task; call it with params.task`)
+  }
+  return isWanted
+}
+
+/** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
+export function runAugmented(
+  request: McpRequest, tool: Tool, work: (call: LiveCall) => MaybePromise<ToolResult>,
+): undefined | Promise<undefined> {
+  const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
+  const ttl = isRecord(wanted) ? wanted['ttl'] : undefined
+  if (!isRecord(wanted) || (ttl !== undefined && !(typeof ttl === 'number' && ttl > 0))) {
+    throw new Fault('invalid', 'params.task must be an object, its ttl milliseconds above zero')
+  }
+  // What refuses the call refuses the task.
+  requireScopes(origin.principal, tool.scopes)
+  service.workload.check()
+  session?.workload.check()
+  const call = openCall(request)
+  const run = new TaskRun(service, call, new AugmentedClient(request))
+  const task = run.begin({
+    owner: origin.principal.id, protocol: 'mcp', runnable: tool, contextId: '', sessionId: session?.id,
+    ttlMs: ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs),
+  })
+  const go = (begun: Task): undefined => {
+    // From now on nothing that happens to the request matters to the run.
+    request.call = undefined
+    session?.running.delete(request.id)
+    augmented.set(run, new AugmentedTask(request, begun, run))
+    request.succeed({ task: shapeOf(request, begun) })
+    execute(request, run, () => work(call))
+  }
+  return task instanceof Promise ? task.then(go) : go(task)
+}
+
+function execute(request: McpRequest, run: TaskRun, work: () => MaybePromise<ToolResult>): void {
+  const failed = (error: unknown): void => run.fail(request.faultOf(error))
+  try {
+    const result = work()
+    if (result instanceof Promise) result.then((later) => run.complete(later)).catch(failed)
+    else run.complete(result)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+function related(taskId: string): Readonly<Record<string, unknown>> {
+  return { [`${META}related-task`]: { taskId } }
+}
+
+/** What the client of the request that began a task can be asked, and how it hears of progress. */
+class AugmentedClient implements TaskClient {
+  readonly #request: McpRequest
+  #lastProgress = -Infinity
+
+  constructor(request: McpRequest) {
+    this.#request = request
+  }
+
+  can(what: Parameters<TaskClient['can']>[0]): boolean {
+    const { peer } = this.#request
+    return peer.session !== undefined && canAsk(peer, what)
+  }
+
+  check(question: TaskQuestion['question']): void {
+    encodeQuestion(question, this.#request.peer)
+  }
+
+  /** The token of the request that began the task goes on to count. */
+  progress(done: number, total: number | undefined, message: string | undefined): void {
+    const { metadata: { progressToken }, peer: { session } } = this.#request
+    if (progressToken === undefined || !(done > this.#lastProgress)) return
+    this.#lastProgress = done
+    const params = { progressToken, progress: done, total, message }
+    session?.outlet?.(formatNotification('notifications/progress', JSON.stringify(params)))
+  }
+}
+
+/** A task on its way: tells the session what becomes of it, and sends its questions where a stream is open. */
+class AugmentedTask {
+  readonly #request: McpRequest
+  readonly #id: string
+  readonly #run: RunningTask
+  readonly #asking = new Map<string, Asking>()
+  /** Streams of those who wait for the result. */
+  readonly #streams = new Set<(message: string) => void>()
+  #questions: readonly TaskQuestion[] = []
+
+  constructor(request: McpRequest, { id, owner }: Task, run: RunningTask) {
+    this.#request = request
+    this.#id = id
+    this.#run = run
+    request.mcp.service.tasks.watch(owner, id, (_event, task) => this.#heard(task))
+  }
+
+  /** Lets questions go out on one more stream, as long as it is open. */
+  attach(send: (message: string) => void): () => void {
+    this.#streams.add(send)
+    this.#ask()
+    return () => this.#streams.delete(send)
+  }
+
+  #heard(task: Task): void {
+    const { session } = this.#request.peer
+    const params = JSON.stringify(shapeOf(this.#request, task))
+    session?.outlet?.(formatNotification('notifications/tasks/status', params))
+    this.#questions = task.questions
+    for (const [key, asking] of this.#asking) {
+      if (task.questions.some((one) => one.key === key)) continue
+      this.#asking.delete(key)
+      asking.withdraw(new Fault('cancelled', 'The question stands no longer'))
+    }
+    this.#ask()
+  }
+
+  #ask(): void {
+    const { peer } = this.#request
+    const [stream] = this.#streams
+    const send = stream ?? peer.session?.outlet
+    if (peer.session === undefined || send === undefined) return
+    for (const { key, question } of this.#questions) {
+      if (this.#asking.has(key)) continue
+      const asking = sendQuestion(question, peer, peer.session, send, related(this.#id))
+      this.#asking.set(key, asking)
+      asking.answer.then(
+        (answer) => this.#run.answer(new Map([[key, answer]])),
+        (reason: unknown) => this.#run.refuse(key, asFault(reason)),
+      )
+    }
+  }
+}
+
+/** A task as it stands. A tool's own failure is the task's. */
+function shapeOf({ mcp: { service: { limits } } }: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+  const { status: { state }, result } = task
+  const hasFailed = state === 'completed' && isRecord(result) && result['isError'] === true
+  return {
+    ...taskMembers(task),
+    status: hasFailed ? 'failed' : statuses[state],
+    ttl: lifeOf(task, limits),
+    pollInterval: POLL_MS,
+  }
+}
+
+/** `tasks/get`. */
+export function getAugmented(request: McpRequest): MaybePromise<object> {
+  return onTask(request, (task) => shapeOf(request, task))
+}
+
+/** `tasks/list`: the principal's own; without a key, the session's. */
+export function listAugmented(request: McpRequest): MaybePromise<string> {
+  const { mcp: { service }, origin: { principal }, peer: { session } } = request
+  const isListed = (task: Task): boolean => isOurs(task)
+    && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
+  const page = (tasks: readonly Task[]): string => pageOf(request, 'tasks', tasks.filter(isListed).map((task) => (
+    { name: task.id, shown: shapeOf(request, task) }
+  )))
+  const tasks = service.tasks.list(principal.id)
+  return tasks instanceof Promise ? tasks.then(page) : page(tasks)
+}
+
+/** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
+export function cancelAugmented(request: McpRequest): MaybePromise<object> {
+  const { mcp: { service }, origin: { principal } } = request
+  return onTask(request, ({ id, status: { state } }) => {
+    if (isFinished(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
+    service.tasks.runOf(id)?.cancel()
+    const task = service.tasks.get(principal.id, id)
+    return task instanceof Promise ? task.then((later) => shapeOf(request, later!)) : shapeOf(request, task!)
+  }) as MaybePromise<object>
+}
+
+/** `tasks/result`: waits for the task's end, and answers as its call would have. */
+export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
+  return onTask(request, (task) => isFinished(task.status.state) ? finalResult(request, task) : wait(request, task)
+  ) as MaybePromise<object>
+}
+
+function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
+  const { tasks } = request.mcp.service
+  const { session } = request.peer
+  if (session !== undefined && session.running.size >= request.mcp.service.limits.maxCallsPerSession) {
+    throw new Fault('busy', 'Too many requests of this session are waiting; try again later')
+  }
+  // Nothing runs for it, but the client may cancel it like a call.
+  const call = openCall(request)
+  return new Promise((resolve, reject) => {
+    const end = (act: () => void): void => {
+      watched?.stop()
+      detach?.()
+      act()
+    }
+    const watched = tasks.watch(owner, id, (_event, task) => {
+      if (isFinished(task.status.state)) end(() => resolve(later(() => finalResult(request, task))))
+    })
+    const run = tasks.runOf(id)
+    const known = run === undefined ? undefined : augmented.get(run)
+    const detach = request.channel.sends ? known?.attach((message) => request.channel.send(message)) : undefined
+    call.onCancel((reason) => end(() => reject(reason)))
+  })
+}
+
+/** A promise of what `work` gives: what it throws is a rejection. */
+async function later<T>(work: () => T): Promise<T> {
+  return work()
+}
+
+function finalResult(request: McpRequest, task: Task): object {
+  const { _meta, ...result } = resultOf(request, task)
+  return { ...result, _meta: { ...isRecord(_meta) ? _meta : {}, ...related(task.id) } }
+}

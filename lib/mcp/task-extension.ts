@@ -1,0 +1,282 @@
+/**
+ * The tasks extension, as 2026-07-28 has it: the server decides that a call becomes a task, and the client
+ * polls, or listens, and brings answers by `tasks/update`.
+ *
+ * For those who have not declared the extension there are no tasks.
+ * Spec: MCP SEP-2663; https://modelcontextprotocol.io/seps/2663-tasks-extension
+ */
+import { isRecord } from '../core/content.ts'
+import { asFault, Fault } from '../core/fault.ts'
+import { TaskRun } from '../core/task-run.ts'
+import { RequestChannel } from './call-channel.ts'
+import { decodeAnswer, encodeQuestion } from './questions.ts'
+import { MAX_SUBSCRIPTIONS } from './session.ts'
+import { isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
+import type { TaskClient } from '../core/task-run.ts'
+import type { FaultKind } from '../core/fault.ts'
+import type { LiveCall } from '../core/live-call.ts'
+import type { Question } from '../core/question.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Task } from '../core/task.ts'
+import type { Tool, ToolResult } from '../core/tool.ts'
+import type { McpRequest } from './request.ts'
+
+/** The name by which both sides declare it. */
+export const TASKS = 'io.modelcontextprotocol/tasks'
+
+/** What refuses a call before, or instead of, running it: no task comes of it. */
+const refusals: ReadonlySet<FaultKind> = new Set([
+  'unauthenticated', 'forbidden', 'unsupported', 'busy', 'cancelled',
+])
+
+/**
+ * Whether a call of the tool may be answered with a task. Throws `Fault('unsupported')` for a tool that needs
+ * one and a client that does not know them.
+ */
+export function mayBecomeTask(request: McpRequest, tool: Tool): boolean {
+  if (tool.task === 'forbidden') return false
+  if (tool.task === 'required') requireTasks(request)
+  return knowsTasks(request)
+}
+
+function knowsTasks({ peer }: McpRequest): boolean {
+  return isRecord(peer.abilities.extensions[TASKS])
+}
+
+function requireTasks(request: McpRequest): void {
+  if (knowsTasks(request)) return
+  throw new Fault('unsupported', `This client has not declared the extension ${TASKS}`, {
+    ability: 'tasks', requiredCapabilities: { extensions: { [TASKS]: {} } },
+  })
+}
+
+/** What runs a tool for a call: gives its result, in the words of no revision. */
+type Work = (call: LiveCall) => MaybePromise<ToolResult>
+
+/** Writes a result where the call is answered with it. */
+type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
+
+/**
+ * Runs a tool that may become a task, and answers the request, now or later: with the result, with a round of
+ * questions, or with a task. Until it is one, the run is like any other. Throws `Fault('busy')` where the tool
+ * needs a task and there is no room for one.
+ */
+export function runTaskable(
+  request: McpRequest, tool: Tool, subject: readonly unknown[], work: Work,
+  encode: Encode,
+): undefined {
+  if (tool.task === 'required' && request.mcp.service.tasks.isFull) {
+    throw new Fault('busy', 'Too many tasks are running; try again later')
+  }
+  return new TaskableChannel(request, tool, subject).run(work, encode)
+}
+
+/**
+ * The way back of a call that may become a task: it has no progress and no log, because tasks have none. When
+ * it becomes one, the task's run takes its place, and this only answers what was known before.
+ */
+class TaskableChannel extends RequestChannel implements TaskClient {
+  readonly #tool: Tool
+  readonly #task: TaskRun
+  #said: string | undefined
+  /** A task on its way into the store, and why it did not get there. */
+  #beginning: Promise<void> | undefined
+  #refusal: unknown
+
+  constructor(request: McpRequest, tool: Tool, subject: readonly unknown[]) {
+    super(request, subject)
+    this.#tool = tool
+    this.#task = new TaskRun(request.mcp.service, this.live, this)
+  }
+
+  run(work: Work, encode: Encode): undefined {
+    const call = this.open()
+    let output
+    try {
+      output = work(call)
+      if (!(output instanceof Promise)) return this.#succeed(output, encode)
+    } catch (error) {
+      return this.#fail(error)
+    }
+    output.then((result) => this.#succeed(result, encode)).catch((error: unknown) => this.#fail(error))
+    // A run that asks by now ends with its round, and comes back with the answers.
+    setImmediate(() => {
+      if (!this.live.over && !this.isAsking) this.detach()
+    })
+    return undefined
+  }
+
+  override progress(_done: number, _total: number | undefined, text: string | undefined): void {
+    if (text !== undefined) this.#said = text
+  }
+
+  override log(): void {}
+
+  check(question: Question): void {
+    encodeQuestion(question, this.request.peer)
+  }
+
+  known(question: Question): unknown {
+    return this.roundTrips().known(question)
+  }
+
+  /** Makes it a task and tells the client. Nothing where it is one, or is answered, or there is no room. */
+  override detach(): void {
+    const { request } = this
+    const { mcp, origin } = request
+    const isBegun = this.#task.isTask || this.#beginning !== undefined
+    if (isBegun || request.isFinished || mcp.service.tasks.isFull) return
+    const task = this.#task.begin({
+      owner: origin.principal.id, protocol: 'mcp', runnable: this.#tool, contextId: '', sessionId: undefined,
+      ttlMs: undefined,
+    }, this.#said)
+    if (!(task instanceof Promise)) return this.#tell(task)
+    this.#beginning = task.then((kept) => this.#tell(kept), (error: unknown) => { this.#refusal = error })
+  }
+
+  #tell(task: Task): void {
+    const { request } = this
+    // From now on nothing that happens to the request matters to the run.
+    request.call = undefined
+    for (const { question, resolve, reject } of this.roundTrips().release()) {
+      this.#task.ask(question).then(resolve, reject)
+    }
+    request.succeed({ resultType: 'task', ...shapeOf(request, task) })
+  }
+
+  #succeed(result: ToolResult, encode: Encode): undefined {
+    this.#end(() => this.#task.complete(result), () => this.request.succeed(encode(this.request, this.#tool, result)))
+  }
+
+  #fail(thrown: unknown): undefined {
+    const isRefusal = !this.#task.isTask && refusals.has(asFault(thrown).kind)
+    if (isRefusal) return void this.request.fail(thrown)
+    this.#end(() => this.#task.fail(this.request.faultOf(thrown)), () => this.request.fail(thrown))
+  }
+
+  /** The outcome belongs to a task where there is one, or where the tool always answers with one. */
+  #end(toTask: () => void, toRequest: () => void): void {
+    const isRequired = this.#tool.task === 'required'
+    if (isRequired) this.detach()
+    const settle = (): void => {
+      if (this.#task.isTask) toTask()
+      else if (isRequired && this.#refusal !== undefined) this.request.fail(this.#refusal)
+      else toRequest()
+    }
+    if (this.#beginning === undefined) settle()
+    else this.#beginning.then(settle).catch((error: unknown) => this.request.fail(error))
+  }
+}
+
+/** A task as it stands: its state, and what belongs to that state. */
+function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+  const { status: { state }, questions } = task
+  return {
+    ...taskMembers(task),
+    status: statuses[state],
+    ttlMs: lifeOf(task, request.mcp.service.limits),
+    pollIntervalMs: POLL_MS,
+    ...state === 'input-required' && {
+      inputRequests: Object.fromEntries(questions.map(({ key, question }) => (
+        [key, encodeQuestion(question, request.peer)]
+      ))),
+    },
+    ...(state === 'completed' || state === 'failed') && outcomeOf(request, task),
+  }
+}
+
+function outcomeOf(request: McpRequest, task: Task): object {
+  try {
+    return { result: request.stamped(resultOf(request, task)) }
+  } catch (error) {
+    return { error: request.errorOf(asFault(error)) }
+  }
+}
+
+/** `tasks/get`. */
+export function getTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, (task) => shapeOf(request, task))
+}
+
+/** `tasks/update`: brings answers, as many as there are. Where one does not answer its question, none counts. */
+export function updateTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, ({ id, questions }) => {
+    const { inputResponses } = request.params
+    if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
+    const given = questions.filter(({ key }) => Object.hasOwn(inputResponses, key))
+    const answers = given.map(({ key, question }): [string, unknown] => (
+      [key, decodeResponse(key, question, inputResponses[key])]
+    ))
+    request.mcp.service.tasks.runOf(id)?.answer(new Map(answers))
+    return {}
+  })
+}
+
+function decodeResponse(key: string, question: Question, response: unknown): unknown {
+  try {
+    return decodeAnswer(question, response)
+  } catch (error) {
+    throw new Fault('invalid', `params.inputResponses.${key}: ${asFault(error).message}`)
+  }
+}
+
+/** `tasks/cancel`: what has ended stays as it is. */
+export function cancelTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, ({ id }) => {
+    request.mcp.service.tasks.runOf(id)?.cancel()
+    return {}
+  })
+}
+
+/** Tasks that somebody listens to. */
+export interface Following {
+  /** Those of the wanted ones that are the client's own. */
+  readonly ids: readonly string[]
+  /** Begins to tell: each task as it stands, then whenever it changes. */
+  begin(tell: (task: object) => void): void
+  stop(): void
+}
+
+/** Looks up the tasks that a client wants to hear of. */
+export async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<Following> {
+  const { mcp: { service: { tasks } }, origin: { principal: { id: owner } } } = request
+  const found = await Promise.all(wanted.map((id) => tasks.get(owner, id)))
+  const ids = found.filter(isOurs).map(({ id }) => id)
+  const stops: (() => void)[] = []
+  let isStopped = false
+  return {
+    ids,
+    begin(tell) {
+      const say = (task: Task | undefined): void => {
+        if (task !== undefined && !isStopped) tell(shapeOf(request, task))
+      }
+      for (const id of ids) {
+        const watched = tasks.watch(owner, id, (_event, task) => say(task))
+        if (watched !== undefined) stops.push(watched.stop)
+        const task = watched === undefined ? tasks.get(owner, id) : watched.task
+        // A store that fails is heard of by whoever asks for the task.
+        if (task instanceof Promise) task.then(say, () => {})
+        else say(task)
+      }
+    },
+    stop() {
+      isStopped = true
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+/** The ids in `notifications.taskIds`; undefined where there are none. */
+export function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  requireTasks(request)
+  const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
+    && value.every((id) => typeof id === 'string')
+  if (!isFine) {
+    throw new Fault('invalid', `params.notifications.taskIds must be at most ${MAX_SUBSCRIPTIONS} strings`)
+  }
+  return [...new Set(value)]
+}

@@ -1,0 +1,74 @@
+/**
+ * `tools/call`: which tool, with what, and whether its call is answered with the result, with a round of
+ * questions, or with a task.
+ */
+import { callTool } from '../core/call-tool.ts'
+import { isRecord, text } from '../core/content.ts'
+import { asFault, Fault, sentence } from '../core/fault.ts'
+import { openCall } from './call-channel.ts'
+import { toolResult } from './shape.ts'
+import { runAugmented, wantsTask } from './task-augmentation.ts'
+import { mayBecomeTask, runTaskable } from './task-extension.ts'
+import type { FaultKind } from '../core/fault.ts'
+import type { LiveCall } from '../core/live-call.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Tool, ToolResult } from '../core/tool.ts'
+import type { McpRequest } from './request.ts'
+
+/** What a tool throws and no model can mend: an error of the protocol. All else a model must be able to read. */
+const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
+
+/** The method. */
+export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
+  const { mcp, params, peer } = request
+  const { name, arguments: args = {} } = params
+  if (typeof name !== 'string') throw new Fault('invalid', 'params.name must be a string')
+  if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
+  const tool = mcp.tools.find(name)
+  if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
+  const subject = ['tools/call', name, args]
+  const { tasks } = peer.revision
+  if (tasks === 'augmentation' && wantsTask(request, tool)) {
+    return runAugmented(request, tool, (call) => run(request, tool, args, call))
+  }
+  if (tasks === 'extension' && mayBecomeTask(request, tool)) {
+    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call), encode)
+  }
+  const result = run(request, tool, args, openCall(request, subject))
+  return result instanceof Promise ? result.then((later) => encode(request, tool, later))
+    : encode(request, tool, result)
+}
+
+/** A result as JSON text. What JSON cannot say is the tool's failure like any other. */
+function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+  try {
+    return request.encode(toolResult(result, request.peer.revision, tool))
+  } catch (error) {
+    return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))
+  }
+}
+
+function run(request: McpRequest, tool: Tool, args: unknown, call: LiveCall): MaybePromise<ToolResult> {
+  const { mcp, peer } = request
+  try {
+    const result = callTool(mcp.service, tool, args, call, peer.session?.workload)
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: unknown) => failureOf(request, tool, error, error !== call.reason))
+  } catch (error) {
+    return failureOf(request, tool, error, true)
+  }
+}
+
+/**
+ * A failure as a result that a model can read. Throws what is an error of the protocol; `isOwn`: it was the tool
+ * that threw it.
+ */
+function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
+  const fault = asFault(error)
+  const { kind } = fault
+  if (kind === 'too-large' && !isOwn) throw fault
+  const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
+  if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
+  const said = sentence(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  return { content: [text(kind === 'timeout' ? `${tool.name}: ${said}` : said)], isError: true }
+}

@@ -1,0 +1,55 @@
+/**
+ * The options of a server that have a grammar of their own: each is checked and brought into its normal form,
+ * with a sentence where it cannot be.
+ */
+import { show } from './core/define.ts'
+
+/** A door of the server. */
+export type ProtocolName = 'http' | 'mcp' | 'a2a'
+
+/** Which doors are open. */
+export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
+
+const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+
+/** The port of a server that is told none. */
+export function defaultPort(protocols: readonly ProtocolName[]): number {
+  return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
+}
+
+/** The doors that are open. `hasOnlyTools`: there is no agent to talk to. */
+export function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
+  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
+    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
+  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
+  if (unknown !== undefined || wanted.length === 0) {
+    const wrong = show(unknown ?? choice)
+    throw new TypeError(`protocol is ${wrong}; write 'http', 'mcp', 'a2a', 'all' or a list of them`)
+  }
+  return ALL.filter((one) => wanted.includes(one))
+}
+
+/** A path of the server; undefined where it is the root. */
+export function pathOf(option: string, path: string | undefined): string | undefined {
+  if (path === undefined || path === '' || path === '/') return undefined
+  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
+  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
+}
+
+/** How many proxies are believed. */
+export function proxiesOf(trustProxy: boolean | number = false): number {
+  const count = Number(trustProxy)
+  if (typeof trustProxy !== 'string' && Number.isSafeInteger(count) && count >= 0) return count
+  throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
+}
+
+/** Where clients reach the server. */
+export function urlOf(publicUrl: string | URL | undefined): URL | undefined {
+  if (publicUrl === undefined) return undefined
+  const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    const wrong = show(String(publicUrl))
+    throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
+  }
+  return url
+}

@@ -1,0 +1,21 @@
+/**
+ * Scopes: what a caller may do, as OAuth spells it. A list of names, or one text with a space between
+ * them. RFC 6749 §3.3.
+ */
+
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/
+
+/** Whether a value is the name of one scope: visible ASCII without quotation marks and backslashes. */
+export function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value)
+}
+
+/** Whether a value is a list of strings, whatever they say. */
+export function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+/** The names in a `scope` text. */
+export function parseScope(text: string): readonly string[] {
+  return text.split(' ').filter((scope) => scope !== '')
+}

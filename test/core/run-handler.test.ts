@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineAgent } from '../../lib/core/agent.ts'
+import { runHandler } from '../../lib/core/run-handler.ts'
+import { Fault } from '../../lib/index.ts'
+import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+
+const never = new Promise<string>(() => {})
+
+test('a plain value is answered at once, and counts as nothing', () => {
+  const { service } = serviceOf()
+  const agent = defineAgent((prompt) => `You said ${prompt}`)
+  const outcome = ask(service, agent, 'hi', callOf())
+  assert.ok(!(outcome instanceof Promise))
+  assert.equal(outcome.text, 'You said hi')
+  assert.equal(service.workload.running, 0)
+})
+
+test('only what has to be waited for counts as running', async () => {
+  const { service } = serviceOf()
+  const agent = defineAgent(async () => { await sleep(1); return String(service.workload.running) })
+  const outcome = ask(service, agent, 'hi', callOf())
+  assert.equal(service.workload.running, 1)
+  assert.equal((await outcome).text, '1')
+  assert.equal(service.workload.running, 0)
+})
+
+test('a run that takes too long is told so, and goes on counting until it really ends', async () => {
+  const { service, logged } = serviceOf({ agentTimeoutMs: 20 })
+  let release: (text: string) => void = () => {}
+  let signal: AbortSignal | undefined
+  const agent = defineAgent((_prompt, call) => {
+    signal = call.signal
+    return new Promise<string>((resolve) => { release = resolve })
+  })
+  await assert.rejects(
+    async () => ask(service, agent, 'hi', callOf()),
+    { kind: 'timeout', message: 'No result within 20 ms' },
+  )
+  assert.equal(signal?.aborted, true)
+  assert.equal(service.workload.running, 1)
+  release('late')
+  await sleep(1)
+  assert.equal(service.workload.running, 0)
+  assert.deepEqual(logged, [])
+})
+
+test('what breaks after its end is a note in the log, and no more', async () => {
+  const { service, logged } = serviceOf()
+  let fail: (error: Error) => void = () => {}
+  const agent = defineAgent(() => new Promise<string>((_resolve, reject) => { fail = reject }))
+  const call = callOf()
+  const outcome = ask(service, agent, 'hi', call)
+  call.cancel(new Fault('cancelled', 'Gone'))
+  await assert.rejects(async () => outcome, { kind: 'cancelled', message: 'Gone' })
+  fail(new Error('too late'))
+  await sleep(1)
+  assert.deepEqual(
+    logged.map(([level, message]) => `${level} ${message}`),
+    ['debug A handler failed after its run was over'],
+  )
+})
+
+test('an agent may have a time of its own', async () => {
+  const { service } = serviceOf({ agentTimeoutMs: 10_000 })
+  const agent = defineAgent({ name: 'Slow', timeoutMs: 10, run: () => never })
+  await assert.rejects(async () => ask(service, agent, 'hi', callOf()), { kind: 'timeout' })
+})
+
+test('a call that is over before it begins never runs', () => {
+  const { service } = serviceOf()
+  const call = callOf()
+  call.cancel(new Fault('cancelled', 'Gone'))
+  assert.throws(
+    () => ask(service, defineAgent(() => assert.fail('it ran')), 'hi', call), { kind: 'cancelled' },
+  )
+})
+
+test('a run that ends its own call leaves no clock running', async () => {
+  const { service } = serviceOf()
+  const call = callOf()
+  const run = async (): Promise<string> => {
+    call.cancel(new Fault('cancelled', 'Gone'))
+    return never
+  }
+  const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
+  await assert.rejects(async () => runHandler(service, call, { kind: 'tool', name: 't' }, 60_000, run), { kind: 'cancelled' })
+  assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
+})
+
+test('a run that does not end gives its place back after one more limit, and is counted apart', async () => {
+  const { service } = serviceOf({ agentTimeoutMs: 20 })
+  let release: (text: string) => void = () => {}
+  const agent = defineAgent(() => new Promise<string>((resolve) => { release = resolve }))
+  await assert.rejects(async () => ask(service, agent, 'hi', callOf()), { kind: 'timeout' })
+  assert.deepEqual([service.workload.running, service.workload.abandoned], [1, 0])
+  while (service.workload.running > 0) await sleep(5)
+  assert.equal(service.workload.abandoned, 1)
+  release('late')
+  await sleep(1)
+  assert.equal(service.workload.abandoned, 0)
+})

@@ -1,0 +1,226 @@
+/**
+ * Task-augmented requests of 2025-11-25 as clients see them: what is offered, a task from its beginning to its
+ * result, questions on the streams of the session, and tasks of the client's own.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { begin, EventStream, gate, said, until } from './client.ts'
+import { form, serving } from './task-client.ts'
+import type { Call } from '../../lib/index.ts'
+import type { Json, LegacySession } from './client.ts'
+
+const RELATED = 'io.modelcontextprotocol/related-task'
+
+/** Begins a task with the tool `work`; the task as it is answered. */
+async function started(session: LegacySession, more: object = {}): Promise<Json> {
+  const { result } = await session.ask('tools/call', { name: 'work', task: {}, ...more })
+  return result.task
+}
+
+async function reaches(session: LegacySession, taskId: string, status: string): Promise<Json> {
+  let task: Json
+  await until(async () => {
+    task = (await session.ask('tasks/get', { taskId })).result
+    return task.status === status
+  }, `the task was ${status}`)
+  return task
+}
+
+test('tasks are offered where a tool may be one, and the tool says so', async () => {
+  const offering = await begin(serving('optional', () => 'done'))
+  assert.deepEqual(offering.opened.capabilities.tasks, { list: {}, cancel: {}, requests: { tools: { call: {} } } })
+  const [tool] = (await offering.ask('tools/list')).result.tools
+  assert.deepEqual(tool.execution, { taskSupport: 'optional' })
+  const plain = await begin(serving('forbidden', () => 'done'))
+  assert.equal('tasks' in plain.opened.capabilities, false)
+  assert.equal('execution' in (await plain.ask('tools/list')).result.tools[0], false)
+  for (const method of ['get', 'result', 'list', 'cancel']) {
+    assert.equal((await plain.ask(`tasks/${method}`, { taskId: 'x' })).error.code, -32601)
+  }
+  // Without the capability, what asks for a task is passed over.
+  assert.equal(said((await plain.ask('tools/call', { name: 'work', task: {} })).result), 'done')
+})
+
+test('the client decides, and the tool has its say', async () => {
+  const required = await begin(serving('required', () => 'done'))
+  assert.equal((await required.ask('tools/call', { name: 'work' })).error.code, -32601)
+  const optional = await begin(serving('optional', () => 'done'))
+  assert.equal(said((await optional.ask('tools/call', { name: 'work' })).result), 'done')
+  for (const task of [7, 'x', null, { ttl: 0 }, { ttl: 'long' }]) {
+    assert.equal((await optional.ask('tools/call', { name: 'work', task })).error.code, -32602)
+  }
+})
+
+test('a call is answered with a task at once, and its result is there later, for whoever waits', async () => {
+  const { promise, open } = gate<string>()
+  const session = await begin(serving('optional', () => promise))
+  const task = await started(session, { task: { ttl: 60_000 } })
+  assert.deepEqual([task.status, task.ttl, task.pollInterval], ['working', 60_000, 1_000])
+  assert.deepEqual(Object.keys((await session.ask('tasks/get', { taskId: task.taskId })).result).toSorted(),
+    ['createdAt', 'lastUpdatedAt', 'pollInterval', 'status', 'taskId', 'ttl'])
+  const waiting = session.ask('tasks/result', { taskId: task.taskId })
+  open('done')
+  const { result } = await waiting
+  assert.equal(said(result), 'done')
+  assert.deepEqual(result._meta, { [RELATED]: { taskId: task.taskId } })
+  assert.deepEqual((await session.ask('tasks/result', { taskId: task.taskId })).result, result)
+  assert.equal((await reaches(session, task.taskId, 'completed')).ttl, 60_000)
+})
+
+test('a tool that fails fails its task, and the result is what the call would have been', async () => {
+  const session = await begin(serving('optional', () => { throw new Error('secret') }))
+  const { taskId } = await started(session)
+  await reaches(session, taskId, 'failed')
+  const { result } = await session.ask('tasks/result', { taskId })
+  assert.equal(result.isError, true)
+  assert.match(said(result), /^Internal error/)
+  const unknown = await session.ask('tasks/result', { taskId: 'x' })
+  assert.deepEqual([unknown.error.code, unknown.error.data.detail], [-32602, 'Unknown task: x'])
+})
+
+test('a task is cancelled once, and what it says later is dropped', async () => {
+  const { promise, open } = gate<string>()
+  let signal: AbortSignal | undefined
+  const session = await begin(serving('optional', (call) => {
+    signal = call.signal
+    return promise
+  }))
+  const { taskId } = await started(session)
+  const waiting = session.ask('tasks/result', { taskId })
+  const { result } = await session.ask('tasks/cancel', { taskId })
+  assert.equal(result.status, 'cancelled')
+  assert.equal(signal?.aborted, true)
+  assert.equal((await waiting).error.code, -32600)
+  open('late')
+  assert.equal((await reaches(session, taskId, 'cancelled')).status, 'cancelled')
+  assert.equal((await session.ask('tasks/cancel', { taskId })).error.code, -32602)
+})
+
+test('a question of a task goes out on the stream of whoever waits for its result', async () => {
+  const server = serving('optional', async (call) => {
+    const { content } = await call.elicit({ message: 'Who?', schema: form })
+    return `Hello ${String(content?.['name'])}`
+  })
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  const { taskId } = await started(session)
+  await reaches(session, taskId, 'input_required')
+  const stream = new EventStream(await session.send('tasks/result', { taskId }))
+  const question = await stream.next()
+  assert.equal(question.method, 'elicitation/create')
+  assert.deepEqual(question.params._meta, { [RELATED]: { taskId } })
+  await session.answer(question.id, { action: 'accept', content: { name: 'Ada' } })
+  assert.equal(said((await stream.next()).result), 'Hello Ada')
+})
+
+test('the open stream of a session hears of its tasks, and carries their questions and progress', async () => {
+  const server = serving('optional', async (call) => {
+    call.progress(1, 2, 'Half')
+    const { action } = await call.elicit({ message: 'Who?', schema: form })
+    return action
+  })
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  const stream = await session.listen()
+  const { taskId } = await started(session, { _meta: { progressToken: 'p' } })
+  const heard: Json[] = []
+  let question: Json
+  while (question === undefined) {
+    const message = await stream.next()
+    heard.push(message)
+    if (message.method === 'elicitation/create') question = message
+  }
+  const statuses = heard.filter(({ method }) => method === 'notifications/tasks/status')
+  assert.deepEqual(statuses.map(({ params }) => params.status).at(-1), 'input_required')
+  assert.ok(statuses.every(({ params }) => params.taskId === taskId && params._meta === undefined))
+  assert.ok(heard.some(({ method, params }) => method === 'notifications/progress' && params.progressToken === 'p'))
+  await session.answer(question.id, { action: 'decline' })
+  await reaches(session, taskId, 'completed')
+  assert.equal(said((await session.ask('tasks/result', { taskId })).result), 'decline')
+})
+
+test('an answer that is none, and a refusal, are told to the handler; its task goes on', async () => {
+  const server = serving('optional', async (call) => (
+    await call.elicit({ message: 'Who?', schema: form }).then(() => 'answered', (error: Error) => error.message)
+  ))
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  const stream = await session.listen()
+  for (const reply of [{ result: { action: 'shrug' } }, { error: { code: -1, message: 'no' } }]) {
+    const { taskId } = await started(session)
+    let message = await stream.next()
+    while (message.method !== 'elicitation/create') message = await stream.next()
+    await session.post({ jsonrpc: '2.0', id: message.id, ...reply })
+    await reaches(session, taskId, 'completed')
+    assert.match(said((await session.ask('tasks/result', { taskId })).result), /needs an action|refused to answer: no/)
+  }
+})
+
+test('tasks are listed to the session that began them, page by page; with a key, to whoever has it', async () => {
+  const server = serving('optional', () => 'done', { mcp: { pageSize: 2 } })
+  const [one, other] = [await begin(server), await begin(server)]
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) ids.unshift((await started(one)).taskId)
+  const first = (await one.ask('tasks/list')).result
+  const second = (await one.ask('tasks/list', { cursor: first.nextCursor })).result
+  const listed = [...first.tasks, ...second.tasks].map((task: Json) => task.taskId)
+  assert.deepEqual([listed, second.nextCursor], [ids, undefined])
+  assert.deepEqual((await other.ask('tasks/list')).result.tasks, [])
+  assert.equal((await one.ask('tasks/list', { cursor: 'x' })).error.code, -32602)
+
+  const keyed = serving('optional', () => 'done', { apiKey: [{ id: 'ada', key: 'ada-0123456789' }, { id: 'bob', key: 'bob-0123456789' }] })
+  const as = (key: string): Promise<LegacySession> => begin(keyed, '2025-11-25', {}, { 'X-API-Key': `${key}-0123456789` })
+  const { taskId } = await started(await as('ada'))
+  assert.deepEqual((await (await as('ada')).ask('tasks/list')).result.tasks.map((task: Json) => task.taskId), [taskId])
+  assert.deepEqual((await (await as('bob')).ask('tasks/list')).result.tasks, [])
+  assert.equal((await (await as('bob')).ask('tasks/get', { taskId })).error.code, -32602)
+})
+
+test('whoever waits may cancel the waiting, and the task goes on', async () => {
+  const { promise, open } = gate<string>()
+  const session = await begin(serving('optional', () => promise))
+  const { taskId } = await started(session)
+  const waiting = session.send('tasks/result', { taskId }, 'w')
+  await new Promise((resolve) => setImmediate(resolve))
+  await session.notify('notifications/cancelled', { requestId: 'w' })
+  assert.equal((await waiting).status, 202)
+  open('done')
+  await reaches(session, taskId, 'completed')
+})
+
+test('what refuses a call refuses the task', async () => {
+  const server = serving('optional', () => 'done')
+  const session = await begin(server)
+  assert.equal((await session.ask('tools/call', { name: 'none', task: {} })).error.code, -32602)
+  const full = await begin(serving('optional', () => new Promise(() => {}), { maxTasks: 1 }))
+  await started(full)
+  assert.equal((await full.ask('tools/call', { name: 'work', task: {} })).error.code, -32603)
+})
+
+const abilities = { elicitation: {}, sampling: {}, tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } } }
+
+test('a client that works on a question as a task of its own is asked for the result', async () => {
+  const sampled = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
+  const server = serving('forbidden', async (call: Call) => {
+    const { content } = await call.sample({ messages: [], maxTokens: 1, task: { ttlMs: 5_000 } })
+    return (content as Json).text
+  })
+  const session = await begin(server, '2025-11-25', abilities)
+  const stream = await session.stream('work')
+  const question = await stream.next()
+  assert.deepEqual(question.params.task, { ttl: 5_000 })
+  await session.answer(question.id, { task: { taskId: 'theirs', status: 'working' } })
+  const wish = await stream.next()
+  assert.deepEqual([wish.method, wish.params], ['tasks/result', { taskId: 'theirs' }])
+  await session.answer(wish.id, sampled)
+  assert.equal(said((await stream.next()).result), 'Paris')
+})
+
+test('a client that knows no tasks is asked without one', async () => {
+  const server = serving('forbidden', async (call: Call) => (
+    (await call.elicit({ message: 'Who?', schema: form, task: {} })).action
+  ))
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  const stream = await session.stream('work')
+  const question = await stream.next()
+  assert.equal('task' in question.params, false)
+  await session.answer(question.id, { action: 'cancel' })
+  assert.equal(said((await stream.next()).result), 'cancel')
+})

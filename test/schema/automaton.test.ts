@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { automatonOf, sizeOf } from '../../lib/schema/automaton.ts'
+import { parseExpression } from '../../lib/schema/expression.ts'
+import type { Matches } from '../../lib/schema/automaton.ts'
+import type { Fuel } from '../../lib/schema/fuel.ts'
+
+const endless: Fuel = { pays: () => true }
+
+function matcherOf(source: string): Matches {
+  return automatonOf(parseExpression(RegExp(source, 'u').source))
+}
+
+/** Numbers from 0 up to a bound, the same in every run. */
+function chance(seed: number): (bound: number) => number {
+  let state = seed
+  return (bound) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % bound
+  }
+}
+
+const leaves = [
+  'a', 'b', 'c', 'ab', '.', '[ab]', '[^a]', '\\w', '\\W', '\\s', '^', '$', '\\b', '\\B', '\\u{e9}', '',
+]
+const quantifiers = ['*', '+', '?', '{2}', '{1,}', '{0,2}', '*?', '+?', '??']
+
+function patternFrom(pick: (bound: number) => number, depth: number): string {
+  const one = (): string => {
+    const kind = depth > 0 ? pick(12) : 0
+    if (kind < 5) return leaves[pick(leaves.length)]!
+    const inner = patternFrom(pick, depth - 1)
+    if (kind < 8) return `(?:${inner})${quantifiers[pick(quantifiers.length)]}`
+    if (kind < 9) return `(${inner}|${patternFrom(pick, depth - 1)})`
+    return `(?${['=', '!', '<=', '<!'][pick(4)]}${inner})`
+  }
+  return Array.from({ length: 1 + pick(3) }, one).join('')
+}
+
+test('an automaton finds what the runtime finds, in patterns and texts of every shape', () => {
+  const pick = chance(7)
+  // The runtime looks for look-behinds inside a surrogate pair too, so the two differ there.
+  const letters = ['a', 'b', 'c', ' ', '\n', 'é', '_']
+  for (let round = 0; round < 3000; round++) {
+    const source = patternFrom(pick, 3)
+    const native = RegExp(source, 'u')
+    const matches = matcherOf(source)
+    for (let text = 0; text < 8; text++) {
+      const value = Array.from({ length: pick(9) }, () => letters[pick(letters.length)]).join('')
+      assert.equal(matches(value, endless), native.test(value), `${source} on ${JSON.stringify(value)}`)
+    }
+  }
+})
+
+test('what was kept of one text is true of the next', () => {
+  const matches = matcherOf('^(?:ab?|c)*$')
+  for (const [text, yes] of [
+    ['', true], ['a', true], ['abc', true], ['abb', false], ['b', false], ['cab', true], ['a', true],
+  ] as const) assert.equal(matches(text, endless), yes, text)
+})
+
+test('an automaton pays for what it does, and stops where there is nothing left', () => {
+  const matches = matcherOf('(?:a?){100}a{100}b')
+  let spent = 0
+  assert.equal(matches('a'.repeat(1000), { pays: (steps) => (spent += steps) >= 0 }), false)
+  assert.ok(spent > 10_000, `${spent} steps`)
+  let left = 500
+  let asked = 0
+  const fuel: Fuel = {
+    pays(steps) {
+      asked++
+      left -= steps
+      return left >= 0
+    },
+  }
+  assert.equal(matcherOf('(?:a?){100}a{100}b')('a'.repeat(1_000_000), fuel), false)
+  assert.ok(asked < 100, `asked ${asked} times`)
+})
+
+test('a pattern that text after text makes new states of is not remembered without bound', () => {
+  const matches = matcherOf('(?:a|b)*a(?:a|b){12}c')
+  const before = process.memoryUsage().heapUsed
+  const pick = chance(3)
+  for (let round = 0; round < 300; round++) {
+    const text = Array.from({ length: 100 }, () => 'ab'[pick(2)]).join('')
+    assert.equal(matches(text, endless), false)
+  }
+  assert.ok(process.memoryUsage().heapUsed - before < 100_000_000)
+})
+
+test('the size of an automaton is known before it is made', () => {
+  const rows = [['abc', 3], ['(?:abc){3}', 16], ['a{1000}', 2002], ['(a)\\1', Infinity]] as const
+  for (const [source, size] of rows) {
+    assert.equal(sizeOf(parseExpression(source)), size, source)
+  }
+})
