@@ -3,6 +3,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
+import { FaultList } from '../wire/bounded.ts'
 import type { ChatMessage } from '../core/conversation.ts'
 import type { ProblemError } from '../wire/problem.ts'
 
@@ -21,28 +22,31 @@ export interface Query {
 const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
-/** Reads a parsed body. `headerSession` is the value of X-Session-Id. */
+/** Reads a parsed body; what is wrong with it where it is no query. `headerSession` is the value of X-Session-Id. */
 export function decodeQuery(
   body: unknown, headerSession: string | undefined,
-): Query | readonly ProblemError[] {
-  if (!isRecord(body)) return [{ path: '', message: 'must be a JSON object, as in {"query": "hello"}' }]
-  const errors: ProblemError[] = []
+): Query | FaultList<ProblemError> {
+  const errors = new FaultList<ProblemError>()
+  if (!isRecord(body)) {
+    errors.add({ path: '', message: 'must be a JSON object, as in {"query": "hello"}' })
+    return errors
+  }
   const said = saidIn(body, errors)
   const { session_id: bodySession, metadata, stream } = body
   if (bodySession !== undefined && bodySession !== null && !isSessionId(bodySession)) {
-    errors.push(badSession('/session_id'))
+    errors.add(badSession('/session_id'))
   }
-  if (headerSession !== undefined && !isSessionId(headerSession)) errors.push(badSession('X-Session-Id'))
+  if (headerSession !== undefined && !isSessionId(headerSession)) errors.add(badSession('X-Session-Id'))
   if (typeof bodySession === 'string' && headerSession !== undefined && bodySession !== headerSession) {
-    errors.push({ path: '/session_id', message: 'differs from the X-Session-Id header; send one of them' })
+    errors.add({ path: '/session_id', message: 'differs from the X-Session-Id header; send one of them' })
   }
   if (metadata !== undefined && metadata !== null && !isRecord(metadata)) {
-    errors.push({ path: '/metadata', message: 'must be an object' })
+    errors.add({ path: '/metadata', message: 'must be an object' })
   }
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
-    errors.push({ path: '/stream', message: 'must be true or false' })
+    errors.add({ path: '/stream', message: 'must be true or false' })
   }
-  if (errors.length > 0 || said === undefined) return errors
+  if (errors.items.length > 0 || said === undefined) return errors
   return {
     query: said.query,
     history: said.history,
@@ -61,54 +65,61 @@ function badSession(path: string): ProblemError {
 }
 
 function saidIn(
-  body: Readonly<Record<string, unknown>>, errors: ProblemError[],
+  body: Readonly<Record<string, unknown>>, errors: FaultList<ProblemError>,
 ): Pick<Query, 'query' | 'history'> | undefined {
   const names: readonly string[] = TEXT_NAMES.filter((name) => Object.hasOwn(body, name))
   const hasMessages = Object.hasOwn(body, 'messages')
   if (names.length + Number(hasMessages) > 1) {
     const all = [...names, ...hasMessages ? ['messages'] : []]
-    for (const name of all) errors.push({ path: `/${name}`, message: `send one of ${all.join(', ')}` })
+    for (const name of all) errors.add({ path: `/${name}`, message: `send one of ${all.join(', ')}` })
     return undefined
   }
   if (hasMessages) return lastOf(body['messages'], errors)
   const [name] = names
   if (name === undefined) {
-    errors.push({ path: '/query', message: 'is missing; send {"query": "your text"}' })
+    errors.add({ path: '/query', message: 'is missing; send {"query": "your text"}' })
     return undefined
   }
   const query = body[name]
   if (typeof query === 'string' && query.trim() !== '') return { query, history: undefined }
   const message = typeof query === 'string' ? 'must not be empty' : 'must be a string'
-  errors.push({ path: `/${name}`, message })
+  errors.add({ path: `/${name}`, message })
   return undefined
 }
 
-function lastOf(messages: unknown, errors: ProblemError[]): Pick<Query, 'query' | 'history'> | undefined {
+function lastOf(messages: unknown, errors: FaultList<ProblemError>): Pick<Query, 'query' | 'history'> | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
-    errors.push({ path: '/messages', message: 'must be a list of at least one { "role", "content" }' })
+    errors.add({ path: '/messages', message: 'must be a list of at least one { "role", "content" }' })
     return undefined
   }
-  const before = errors.length
-  const chat = messages.flatMap((message: unknown, index) =>
-    messageOf(message, `/messages/${index}`, errors) ?? [])
-  if (errors.length > before) return undefined
+  const before = errors.items.length
+  const chat: ChatMessage[] = []
+  for (const [index, message] of messages.entries()) {
+    if (errors.isFull) {
+      errors.stop()
+      break
+    }
+    const one = messageOf(message, `/messages/${index}`, errors)
+    if (one !== undefined) chat.push(one)
+  }
+  if (errors.items.length > before) return undefined
   const last = chat.findLastIndex((one) => one.role === 'user')
   const query = chat[last]?.content
   if (query === undefined || query.trim() === '') {
-    errors.push({ path: '/messages', message: 'needs a user message that is not empty' })
+    errors.add({ path: '/messages', message: 'needs a user message that is not empty' })
     return undefined
   }
   return { query, history: chat.toSpliced(last, 1) }
 }
 
-function messageOf(message: unknown, path: string, errors: ProblemError[]): ChatMessage | undefined {
+function messageOf(message: unknown, path: string, errors: FaultList<ProblemError>): ChatMessage | undefined {
   if (!isRecord(message) || !roles.has(message['role'])) {
-    errors.push({ path: `${path}/role`, message: 'must be user, assistant or system' })
+    errors.add({ path: `${path}/role`, message: 'must be user, assistant or system' })
     return undefined
   }
   const content = contentText(message['content'])
   if (content !== undefined) return { role: message['role'] as ChatMessage['role'], content }
-  errors.push({ path: `${path}/content`, message: 'must be a string' })
+  errors.add({ path: `${path}/content`, message: 'must be a string' })
   return undefined
 }
 

@@ -103,8 +103,10 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
   const query = decodeQuery(parsed.value, exchange.head.sessionId)
   if (!('query' in query)) {
-    const detail = query.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
-    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors: query }))
+    const { items: errors, isCut } = query
+    const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
+    const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
+    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors }))
   }
   const { accept } = exchange.head
   const wantsEvents = acceptance(accept, EVENT_STREAM)

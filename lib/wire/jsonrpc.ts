@@ -6,6 +6,7 @@
  * Spec: https://www.jsonrpc.org/specification
  */
 
+import { sentenceWithin } from './bounded.ts'
 import { JSON_TYPE } from './media.ts'
 
 /** §4 `id`. Null is legal there, and a question of the dialect here. */
@@ -40,7 +41,7 @@ export interface RpcError { readonly code: number; readonly message: string; rea
 export function rpcError(code: number, detail?: string, more?: Readonly<Record<string, unknown>>): RpcError {
   const message = messages.get(code) ?? 'Server error'
   if (detail === undefined && more === undefined) return { code, message }
-  return { code, message, data: { ...detail !== undefined && { detail }, ...more } }
+  return { code, message, data: { ...detail !== undefined && { detail: sentenceWithin(detail) }, ...more } }
 }
 
 /** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method. */

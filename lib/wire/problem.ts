@@ -4,6 +4,7 @@
  * `detail` and `error` are both the sentence, so that clients of either habit can read it.
  * Spec: RFC 9457.
  */
+import { sentenceWithin } from './bounded.ts'
 
 /** The media type of a problem document. */
 export const PROBLEM_JSON = 'application/problem+json'
@@ -49,7 +50,8 @@ export function problem(
   status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
 ): Problem & Readonly<Record<string, unknown>> {
   const title = titles.get(status) ?? 'Error'
-  const members = { type: 'about:blank', title, status, detail, error: detail, request_id: requestId }
+  const said = sentenceWithin(detail)
+  const members = { type: 'about:blank', title, status, detail: said, error: said, request_id: requestId }
   // What is added must not stand in the place of what every reader relies on.
   return more === undefined ? members : { ...members, ...more, ...members }
 }

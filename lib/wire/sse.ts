@@ -30,21 +30,30 @@ export function formatEvent(data: string, event?: string, id?: string): string {
   return `${lines}data: ${data}\n\n`
 }
 
+const LINE_END = /\r\n|\n|\r/
+
 /**
- * Reads a stream piece by piece: give it each chunk of decoded text, it tells each whole event.
- * What is left without its blank line at the end of a stream is no event. An event of more than
- * `maxLength` characters throws `RangeError`.
+ * Reads a stream piece by piece: give it each chunk of decoded text, it tells each whole event. What is left
+ * without its blank line at the end of a stream is no event. Takes time in proportion to the text, however
+ * it was cut. An event of more than `maxLength` characters, names and comments counted, throws `RangeError`.
  */
 export function eventReader(
   onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024,
 ): (chunk: string) => void {
-  let rest = ''
+  // The begin of a line, as it came: put together once, when its end is there.
+  let begun: string[] = []
   let afterReturn = false
   let started = false
   let event = ''
   let id = ''
   let data: string[] = []
+  // All of the event so far, because what is dropped costs too: a line may hold on to the chunk it came in.
   let length = 0
+
+  function count(characters: number): void {
+    length += characters
+    if (length > maxLength) throw new RangeError(`An event is longer than ${maxLength} characters`)
+  }
 
   function take(line: string): void {
     if (line === '') {
@@ -58,34 +67,33 @@ export function eventReader(
     if (colon === 0) return
     const field = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1)
-    if (field === 'data') {
-      data.push(value)
-      length += value.length
-      if (length > maxLength) throw tooLong(maxLength)
-    } else if (field === 'event') {
-      event = value
-    } else if (field === 'id' && !value.includes('\0')) {
-      id = value
-    }
+    if (field === 'data') data.push(value)
+    else if (field === 'event') event = value
+    else if (field === 'id' && !value.includes('\0')) id = value
   }
 
   return (chunk) => {
+    if (chunk === '') return
     let text = chunk
     // A CR at the end of one chunk and an LF at the start of the next are one line end.
     if (afterReturn && text.startsWith('\n')) text = text.slice(1)
-    if (chunk !== '') afterReturn = false
-    if (!started && text !== '') {
-      started = true
-      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
+    afterReturn = chunk.endsWith('\r')
+    if (!started && text.charCodeAt(0) === 0xfeff) text = text.slice(1)
+    started = true
+    const lines = text.split(LINE_END)
+    const last = lines.pop()!
+    for (const line of lines) {
+      count(line.length)
+      if (begun.length === 0) {
+        take(line)
+      } else {
+        begun.push(line)
+        take(begun.join(''))
+        begun = []
+      }
     }
-    const lines = (rest + text).split(/\r\n|\n|\r/)
-    rest = lines.pop()!
-    if (rest.length > maxLength) throw tooLong(maxLength)
-    for (const line of lines) take(line)
-    if (text.endsWith('\r')) afterReturn = true
+    if (last === '') return
+    count(last.length)
+    begun.push(last)
   }
-}
-
-function tooLong(maxLength: number): RangeError {
-  return new RangeError(`An event is longer than ${maxLength} characters`)
 }

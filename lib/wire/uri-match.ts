@@ -12,6 +12,7 @@ import type { Operator, Part, Variable } from './uri-parts.ts'
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192
 
+// An escaped `/` is a `/` to whoever gets the value: a part of an address that is one segment must not be two.
 const ESCAPED_STOP = /^%(?:2F|3F|23)$/
 
 type Values = Readonly<Record<string, string | readonly string[]>>
@@ -20,8 +21,8 @@ type Values = Readonly<Record<string, string | readonly string[]>>
 type Step =
   | Fork
   | { readonly do: 'text'; readonly text: string }
-  /** One character, or one escape, that is none of the stops. */
-  | { readonly do: 'char'; readonly stops: string }
+  /** One character, or one escape, that is none of the stops; in a simple expression no escape of one either. */
+  | { readonly do: 'char'; readonly stops: string; readonly isSimple: boolean }
   | { readonly do: 'jump'; readonly to: number }
   /** A value begins, a value ends. */
   | { readonly do: 'open' }
@@ -54,7 +55,7 @@ function stepsOf(part: Part, next: Part | undefined): Steps {
   const isLazy = typeof next === 'object' && next.operator.first !== ''
   return variables.reduceRight<Steps>((rest, variable, index) => {
     const stops = variables.length > 1 || variable.isExploded ? operator.stops + separator : operator.stops
-    const item = value(variable, stops, first === '' ? 1 : 0, isLazy)
+    const item = value(variable, stops, first === '' ? 1 : 0, isLazy, first === '' && !operator.isReserved)
     const more = variable.isExploded ? optional(repeated([...literal(separator), ...item])) : []
     const steps = [...literal(index === 0 ? first : separator), ...item, ...more, ...rest]
     return index === 0 && first === '' ? steps : optional(steps)
@@ -62,13 +63,15 @@ function stepsOf(part: Part, next: Part | undefined): Steps {
 }
 
 function named({ stops, ifEmpty }: Operator, variable: Variable): Steps {
-  const pair = [...literal(`${variable.name}=`), ...value(variable, stops, 0, false)]
+  const pair = [...literal(`${variable.name}=`), ...value(variable, stops, 0, false, false)]
   if (ifEmpty !== '') return pair
   return either(pair, [...literal(variable.name), { do: 'open' }, { do: 'close', variable }])
 }
 
-function value(variable: Variable, stops: string, min: 0 | 1, isLazy: boolean): Steps {
-  const some = repeated([{ do: 'char', stops }], isLazy)
+function value(
+  variable: Variable, stops: string, min: 0 | 1, isLazy: boolean, isSimple: boolean,
+): Steps {
+  const some = repeated([{ do: 'char', stops, isSimple }], isLazy)
   return [{ do: 'open' }, ...min === 1 ? some : optional(some, isLazy), { do: 'close', variable }]
 }
 
@@ -133,8 +136,7 @@ function advance(place: Place, step: Exclude<Step, Fork>, text: string): boolean
   } else if (step.do === 'char') {
     const char = text[place.at]
     if (char === undefined || step.stops.includes(char)) return false
-    // An escaped `/` is a `/` to whoever gets the value: what may not hold the one may not hold the other.
-    if (char === '%' && step.stops.includes('/') && ESCAPED_STOP.test(text.slice(place.at, place.at + 3))) return false
+    if (char === '%' && step.isSimple && ESCAPED_STOP.test(text.slice(place.at, place.at + 3))) return false
     place.at += char === '%' ? 3 : 1
   } else if (step.do === 'open') {
     place.from = place.at

@@ -5,103 +5,19 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { answerOf } from '../../lib/core/answer.ts'
-import { LiveCall } from '../../lib/core/live-call.ts'
 import { Fault } from '../../lib/core/fault.ts'
+import { defineTool } from '../../lib/core/tool.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
-import { anonymous } from '../../lib/core/principal.ts'
 import { createServer } from '../../lib/server.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { callOf } from '../fixtures/house.ts'
+import { ask as rpc, begin, messagesOf, modern, said, serve } from '../mcp/client.ts'
+import {
+  ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
+} from './endpoint.ts'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
-import type { Answer } from '../../lib/core/answer.ts'
-import type { CallChannel, CallFacts } from '../../lib/core/call.ts'
-import type { ChatMessage } from '../../lib/core/conversation.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
-import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
-
-/** A request as the endpoint got it. */
-interface Received { readonly request: IncomingMessage; readonly body: Readonly<Record<string, unknown>> }
-
-interface Endpoint {
-  readonly origin: string
-  readonly baseUrl: string
-  readonly received: Received[]
-  /** How many connections were opened. */
-  connections: number
-}
-
-type Respond = (response: ServerResponse, received: Received) => void
-
-/** An endpoint that answers as `respond` says. */
-async function endpoint(t: TestContext, respond: Respond): Promise<Endpoint> {
-  const server = createHttpServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    const received = { request, body: JSON.parse(body) as Received['body'] }
-    made.received.push(received)
-    respond(response, received)
-  })
-  server.on('connection', () => { made.connections++ })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const made: Endpoint = { origin, baseUrl: `${origin}/v1`, received: [], connections: 0 }
-  return made
-}
-
-interface Lent extends CallFacts, CallChannel { readonly history: readonly ChatMessage[] }
-
-function newCall({ history = [], ...lent }: Partial<Lent> = {}): LiveCall {
-  const nothing = (): undefined => {}
-  const headers = new Map<string, string>()
-  const origin = { requestId: 'r1', principal: anonymous, header: nothing, headers, onGone: nothing }
-  const channel = { protocol: 'http' as const, ...lent }
-  return Object.assign(new LiveCall(origin, channel, channel), { history })
-}
-
-interface Said { readonly answer: Answer; readonly pieces: readonly string[] }
-
-/** Asks an agent and tells the answer and the pieces in which it came. */
-async function ask(options: OpenaiOptions, prompt = 'hi', call: LiveCall = newCall()): Promise<Said> {
-  const pieces: string[] = []
-  const answer = await answerOf(openaiAgent(options).run(prompt, call), call, 1e7, (piece) => {
-    pieces.push(piece.type === 'text' ? piece.text : piece.type)
-  })
-  return { answer, pieces }
-}
-
-async function faultOf(options: OpenaiOptions): Promise<Fault> {
-  const thrown = await ask(options).then(() => undefined, (error: unknown) => error)
-  assert.ok(thrown instanceof Fault, `${String(thrown)} is no Fault`)
-  return thrown
-}
-
-function delta(content: string | null, finish: string | null = null): string {
-  return data({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })
-}
-
-function data(value: unknown): string {
-  return `data: ${JSON.stringify(value)}\n\n`
-}
-
-const DONE = 'data: [DONE]\n\n'
-const EVENTS = { 'content-type': 'text/event-stream' }
-const HTML_TYPE = { 'content-type': 'text/html' }
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
-
-/** Answers with a stream that is written in one go. */
-function stream(text: string): Respond {
-  return (response) => { response.writeHead(200, EVENTS).end(text) }
-}
-
-function reply(status: number, body: string, headers: Readonly<Record<string, string>> = JSON_TYPE): Respond {
-  return (response) => { response.writeHead(status, headers).end(body) }
-}
+import type { Received, Respond } from './endpoint.ts'
 
 test('each piece is told when it arrives, before the next is sent', async (t) => {
   let proceed = (): void => {}
@@ -114,7 +30,7 @@ test('each piece is told when it arrives, before the next is sent', async (t) =>
     }
     response.end(delta(null, 'stop') + data({ choices: [], usage: { total_tokens: 9 } }) + DONE)
   })
-  const call = newCall()
+  const call = callOf()
   const pieces: string[] = []
   const answer = await answerOf(openaiAgent({ baseUrl }).run('count', call), call, 1e7, (piece) => {
     pieces.push(piece.type === 'text' ? piece.text : piece.type)
@@ -145,10 +61,8 @@ test('chunks may end anywhere, inside a letter and between the two characters of
 
 test('the request holds what the options say, and the messages in order', async (t) => {
   const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
-  const call = newCall({
-    history: [{ role: 'user', content: 'I am Ada' }, { role: 'assistant', content: 'Hello Ada' }],
-    message: [{ type: 'text', text: 'Who am I?' }],
-  })
+  const call = callOf({ message: [{ type: 'text', text: 'Who am I?' }] })
+  call.history = [{ role: 'user', content: 'I am Ada' }, { role: 'assistant', content: 'Hello Ada' }]
   await ask({
     baseUrl: `${baseUrl}//`, apiKey: ' sk-secret\n', model: 'qwen3', instructions: 'Be brief.',
     temperature: 0.2, maxTokens: 50, headers: { 'X-Team': 'blue' }, body: { seed: 7, messages: 'not mine' },
@@ -200,8 +114,8 @@ test('OpenAI itself is told the limit of tokens under its newer name', async (t)
 test("a caller's system message stands only where the author gives no instructions", async (t) => {
   const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
   const history = [{ role: 'system', content: 'Obey me' }] as const
-  await ask({ baseUrl }, 'hi', newCall({ history }))
-  await ask({ baseUrl, instructions: 'Be kind' }, 'hi', newCall({ history }))
+  await ask({ baseUrl }, 'hi', Object.assign(callOf(), { history }))
+  await ask({ baseUrl, instructions: 'Be kind' }, 'hi', Object.assign(callOf(), { history }))
   const user = { role: 'user', content: 'hi' }
   assert.deepEqual(received.map(({ body }) => body['messages']), [
     [{ role: 'system', content: 'Obey me' }, user],
@@ -214,7 +128,7 @@ test('pictures of the message are sent as data addresses', async (t) => {
   const message = [
     { type: 'text', text: 'What is it?' }, { type: 'image', data: 'aGk=', mimeType: 'image/png' },
   ] as const
-  await ask({ baseUrl }, 'What is it?', newCall({ message }))
+  await ask({ baseUrl }, 'What is it?', callOf({ message }))
   assert.deepEqual(received[0]?.body['messages'], [{
     role: 'user',
     content: [
@@ -275,22 +189,22 @@ test('what the model withholds is rejected, with the text that it gave', async (
   }
 })
 
-test('each way to fail has its kind and its sentence', async (t) => {
+test('each way to fail has its kind, a sentence for the caller, and a reason for the log', async (t) => {
   const error = (message: string): string => JSON.stringify({ error: { message, type: 'x' } })
-  const table: readonly (readonly [Respond, FaultKind, string])[] = [
-    [reply(401, error('Incorrect API key provided: sk-1234')), 'failed', 'refused the key'],
-    [reply(403, error('no')), 'failed', 'refused the key'],
-    [reply(404, error('no such model')), 'failed', "was not found under the name 'm': no such model"],
-    [reply(404, '<h1>Not found</h1>', HTML_TYPE), 'failed', "was not found under the name 'm'"],
-    [reply(429, error('Slow down')), 'busy', 'is busy: Slow down'],
-    [reply(400, error('Too\nlong')), 'failed', 'refused the request (400): Too long'],
-    [reply(422, '{"detail":"bad"}'), 'failed', 'refused the request (422): bad'],
+  const table: readonly (readonly [Respond, FaultKind, string, why?: string])[] = [
+    [reply(401, error('Incorrect API key provided: sk-1234')), 'failed', "refused this server's key"],
+    [reply(403, error('no')), 'failed', "refused this server's key"],
+    [reply(404, error('no such model')), 'failed', 'was not found', 'no such model'],
+    [reply(404, '<h1>Not found</h1>', HTML_TYPE), 'failed', 'was not found'],
+    [reply(429, error('Slow down')), 'busy', 'is busy', 'Slow down'],
+    [reply(400, error('Too\nlong')), 'failed', 'refused the request (400)', 'Too long'],
+    [reply(422, '{"detail":"bad"}'), 'failed', 'refused the request (422)', 'bad'],
     [reply(422, '{"detail":[{"msg":"bad"}]}'), 'failed', 'refused the request (422)'],
-    [reply(500, '{"error":"out of memory"}'), 'failed', 'failed (500): out of memory'],
+    [reply(500, '{"error":"out of memory"}'), 'failed', 'failed (500)', 'out of memory'],
     [reply(503, ''), 'failed', 'failed (503)'],
-    [reply(400, '[{"error":{"message":"in a list"}}]'), 'failed', 'refused the request (400): in a list'],
+    [reply(400, '[{"error":{"message":"in a list"}}]'), 'failed', 'refused the request (400)', 'in a list'],
     [reply(301, '', { location: 'http://127.0.0.1:9/' }), 'failed', 'refused the request (301)'],
-    [reply(200, error('overloaded')), 'failed', 'failed: overloaded'],
+    [reply(200, error('overloaded')), 'failed', 'failed', 'overloaded'],
     [reply(200, '{"choices":[]}'), 'failed', 'gave no answer'],
     [reply(200, '{"choices":'), 'failed', 'sent what cannot be read'],
     [reply(200, '<html>', HTML_TYPE), 'failed', 'gave no answer'],
@@ -301,45 +215,52 @@ test('each way to fail has its kind and its sentence', async (t) => {
     [stream(delta('half')), 'failed', 'broke off its answer'],
     [stream(delta('half') + 'data: {"choices":\n\n' + DONE), 'failed', 'sent what cannot be read'],
     [stream(`data: ${'['.repeat(100)}${']'.repeat(100)}\n\n`), 'failed', 'sent what cannot be read'],
-    [stream(delta('half') + data({ error: { message: 'too long' } }) + DONE), 'failed', 'failed: too long'],
-    [stream(data({ error: 'exploded' }) + DONE), 'failed', 'failed: exploded'],
-    [stream(`event: error\n${data({ message: 'lost' })}`), 'failed', 'failed: lost'],
-    [stream(data({ object: 'error', message: 'no room' })), 'failed', 'failed: no room'],
-    [stream(delta('x'.repeat(4 * 1024 * 1024))), 'failed', 'sent more than is read'],
+    [stream(delta('half') + data({ error: { message: 'too long' } }) + DONE), 'failed', 'failed', 'too long'],
+    [stream(data({ error: 'exploded' }) + DONE), 'failed', 'failed', 'exploded'],
+    [stream(`event: error\n${data({ message: 'lost' })}`), 'failed', 'failed', 'lost'],
+    [stream(data({ object: 'error', message: 'no room' })), 'failed', 'failed', 'no room'],
+    [stream(delta('x'.repeat(4 * 1024 * 1024))), 'failed', 'sent more than is read',
+      'An event is longer than 4194304 characters'],
     [reply(200, `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`), 'failed', 'sent more than is read'],
     [(response) => {
       response.writeHead(200, EVENTS).write(delta('half'), () => response.destroy())
-    }, 'failed', 'broke off its answer'],
+    }, 'failed', 'broke off its answer', 'other side closed'],
   ]
-  for (const [respond, kind, sentence] of table) {
+  for (const [respond, kind, sentence, why] of table) {
     const { baseUrl, origin } = await endpoint(t, respond)
-    const fault = await faultOf({ baseUrl, model: 'm', apiKey: 'sk-1234' })
-    assert.equal(fault.message, `The model at ${origin} ${sentence}`)
+    const logged: unknown[] = []
+    const fault = await faultOf({
+      baseUrl, model: 'm', apiKey: 'sk-1234', log: (...line) => logged.push(line),
+    })
+    assert.equal(fault.message, `The model ${sentence}`)
     assert.equal(fault.kind, kind, sentence)
+    assert.equal(fault.cause, `m at ${origin}${why === undefined ? '' : `: ${why}`}`)
+    assert.deepEqual(logged, [['warning', fault.message, { request: 'r-1', why: fault.cause }]])
   }
 })
 
-test('an endpoint that is not there is named by its origin', async () => {
+test('only the log is told where an endpoint is that cannot be reached', async () => {
   const free = createHttpServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as AddressInfo
   free.close()
   await once(free, 'close')
   const fault = await faultOf({ baseUrl: `http://127.0.0.1:${port}/v1?token=abc`, apiKey: 'sk-1234' })
-  assert.equal(fault.message, `The model at http://127.0.0.1:${port} cannot be reached`)
+  assert.equal(fault.message, 'The model cannot be reached')
   assert.equal(fault.kind, 'failed')
+  const origin = `127.0.0.1:${port}`
+  assert.equal(fault.cause, `gpt-6-luna at http://${origin}: connect ECONNREFUSED ${origin}`)
 })
 
 test('what an endpoint says of an error is short, one line, and without secrets', async (t) => {
   const message = 'Key my key, header Basic dXNlcjpwdw==, other Bearer abc.def and sk-proj-0123456789ab'
     + `\r\n\u2028\u001b[31m${'👋'.repeat(300)}`
-  for (const [respond, start] of [
-    [reply(400, JSON.stringify({ error: { message } })), 'refused the request (400)'],
-    [stream(data({ error: { message } })), 'failed'],
-  ] as const) {
+  const said = { error: { message } }
+  for (const respond of [reply(400, JSON.stringify(said)), stream(data(said))]) {
     const { baseUrl, origin } = await endpoint(t, respond)
-    const fault = await faultOf({ baseUrl, apiKey: 'my key', headers: { 'X-Proxy': 'Basic dXNlcjpwdw==' } })
-    const told = fault.message.slice(`The model at ${origin} ${start}: `.length)
+    const options = { baseUrl, model: 'm', apiKey: 'my key', headers: { 'X-Proxy': 'Basic dXNlcjpwdw==' } }
+    const fault = await faultOf(options)
+    const told = String(fault.cause).slice(`m at ${origin}: `.length)
     assert.match(told, /^Key \*\*\*, header Basic \*\*\*, other \*\*\* and \*\*\* \[31m👋+…$/u)
     assert.equal([...told].length, 201)
     assert.doesNotMatch(inspect(fault, { depth: 9 }), /my key|dXNl|abc\.def|0123/)
@@ -355,13 +276,13 @@ test('an endpoint that falls silent is given up, whatever it has said before', a
   ]
   for (const respond of silent) {
     let closed = Promise.resolve()
-    const { baseUrl, origin } = await endpoint(t, (response, received) => {
+    const { baseUrl } = await endpoint(t, (response, received) => {
       closed = new Promise((resolve) => { response.on('close', resolve) })
       respond(response, received)
     })
     const fault = await faultOf({ baseUrl, idleMs: 50 })
     assert.equal(fault.kind, 'timeout')
-    assert.equal(fault.message, `The model at ${origin} was silent for 50 ms`)
+    assert.equal(fault.message, 'The model was silent for 50 ms')
     await closed
   }
 })
@@ -375,7 +296,7 @@ test('a slow answer that never falls silent, and a slow reader, are waited for',
     }
     response.end(DONE)
   })
-  const call = newCall()
+  const call = callOf()
   const output = openaiAgent({ baseUrl, idleMs: 400 }).run('hi', call)
   let delay = 600
   const answer = await answerOf(output, call, 1e7, () => sleep(delay).then(() => { delay = 0 }))
@@ -402,7 +323,7 @@ test('a caller that leaves closes the connection to the endpoint', async (t) => 
     (response) => { response.writeHead(200, EVENTS).write(delta('half')) },
   ]
   for (const respond of leaving) {
-    const call = newCall()
+    const call = callOf()
     let closed = Promise.resolve()
     const { baseUrl } = await endpoint(t, (response, received) => {
       closed = new Promise((resolve) => { response.on('close', resolve) })
@@ -420,7 +341,7 @@ test('a reader that stops between two pieces closes the connection to the endpoi
     closed = new Promise((resolve) => { response.on('close', resolve) })
     response.writeHead(200, EVENTS).write(delta('half'))
   })
-  for await (const piece of openaiAgent({ baseUrl }).run('hi', newCall()) as AsyncIterable<unknown>) {
+  for await (const piece of openaiAgent({ baseUrl }).run('hi', callOf()) as AsyncIterable<unknown>) {
     assert.equal(piece, 'half')
     break
   }
@@ -429,7 +350,7 @@ test('a reader that stops between two pieces closes the connection to the endpoi
 
 test('a call that was cancelled before it began sends nothing', async (t) => {
   const made = await endpoint(t, stream(delta('ok', 'stop') + DONE))
-  const call = newCall()
+  const call = callOf()
   call.cancel(new Fault('cancelled', 'Too late'))
   await assert.rejects(ask({ baseUrl: made.baseUrl }, 'hi', call), { message: 'Too late' })
   await sleep(20)
@@ -444,34 +365,145 @@ test('a connection serves more than one question', async (t) => {
   assert.ok(made.connections < 4, `${made.connections} connections`)
 })
 
-test('options that cannot work are refused at once, and keys are not shown', () => {
-  const table: readonly (readonly [OpenaiOptions, RegExp])[] = [
-    [{ baseUrl: 'localhost:11434/v1' }, /baseUrl/],
-    [{ baseUrl: 'sk-secret' }, /baseUrl/],
-    [{ baseUrl: 'ftp://127.0.0.1/' }, /baseUrl/],
-    [{ baseUrl: 'http://me:sk-secret@127.0.0.1/v1' }, /without a password/],
-    [{ apiKey: 'sk-secret\nsk-secret' }, /authorization/],
-    [{ apiKey: 'sk-secret…' }, /authorization/],
-    [{ headers: { 'X-Key': 'sk-secret\n' } }, /X-Key/],
-    [{ model: '' }, /'model'/],
-    [{ name: '' }, /'name'/],
-    [{ idleMs: 0 }, /idleMs 0/],
-    [{ idleMs: NaN }, /idleMs NaN/],
-  ]
-  for (const [options, pattern] of table) {
-    assert.throws(() => openaiAgent(options), (error) => {
-      assert.ok(error instanceof TypeError)
-      assert.match(error.message, pattern)
-      assert.doesNotMatch(`${error.message} ${String(error.cause)}`, /sk-secret/)
-      return true
-    })
-  }
+const weather = defineTool({
+  name: 'weather',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  run: async ({ city }) => `Rain in ${city}`,
 })
 
-test('the agent has a name and a description of its own unless it is given others', () => {
-  const { name, id, description } = openaiAgent()
-  assert.deepEqual([name, id, description], ['Assistant', 'assistant', 'Answers with the model gpt-6-luna.'])
-  assert.equal(openaiAgent({ name: 'Poet', description: 'Writes.' }).description, 'Writes.')
+/** The messages of a request, without the first, which is what the caller asked. */
+function later(received: readonly Received[], request: number): readonly unknown[] {
+  const messages: unknown = received[request]?.body['messages']
+  return Array.isArray(messages) ? messages.slice(1) : []
+}
+
+test('a model calls the tools beside it, and what it says around them is told as it comes', async (t) => {
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    stream(delta('Let me ') + delta('look.') + calls(['weather', '{"city":"Rome"}']) + DONE),
+    stream(delta('It rains.', 'stop') + DONE),
+  ))
+  const { answer, pieces } = await ask({ baseUrl, tools: [weather], body: { parallel_tool_calls: false } })
+  assert.equal(answer.text, 'Let me look.\n\nIt rains.')
+  assert.equal(answer.state, 'completed')
+  assert.equal(pieces.at(-1), '\n\nIt rains.')
+  assert.deepEqual(later(received, 1), [
+    {
+      role: 'assistant',
+      content: 'Let me look.',
+      tool_calls: [{
+        id: 'call-weather-0', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' },
+      }],
+    },
+    { role: 'tool', tool_call_id: 'call-weather-0', content: 'Rain in Rome' },
+  ])
+  const [first, second] = received
+  assert.equal(first?.body['parallel_tool_calls'], false)
+  assert.deepEqual({ ...second?.body, messages: [] }, { ...first?.body, messages: [] })
+})
+
+test('the text before a call is told before the call is made', async (t) => {
+  const { baseUrl } = await endpoint(t, inTurn(
+    stream(delta('Looking.') + calls(['note', '{}']) + DONE), stream(delta('Done.', 'stop') + DONE),
+  ))
+  const order: string[] = []
+  const note = defineTool({ name: 'note', run: () => { order.push('run') } })
+  const call = callOf({ progress: (_done, _total, text) => order.push(String(text)) })
+  const output = openaiAgent({ baseUrl, tools: [note] }).run('hi', call)
+  await answerOf(output, call, 1e7, (piece) => { order.push(piece.type === 'text' ? piece.text : '') })
+  assert.deepEqual(order, ['Looking.', 'Calls note…', 'run', '\n\nDone.'])
+})
+
+test('the calls of one step run at once, and their results stand in the order of the calls', async (t) => {
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    stream(calls(['meet', '{"who":"a"}'], ['meet', '{"who":"b"}'], ['meet', '{"who":"c"}']) + DONE),
+    stream(delta('ok', 'stop') + DONE),
+  ))
+  const waiting: (() => void)[] = []
+  const meet = defineTool({
+    name: 'meet',
+    inputSchema: { type: 'object', properties: { who: { type: 'string' } } },
+    run: async ({ who }) => {
+      // Each waits for all, and the last to come is the first to leave.
+      await new Promise<void>((resolve) => {
+        waiting.unshift(resolve)
+        if (waiting.length === 3) for (const leave of waiting) leave()
+      })
+      return who
+    },
+  })
+  await ask({ baseUrl, tools: [meet] })
+  assert.deepEqual(later(received, 1).slice(1), [
+    { role: 'tool', tool_call_id: 'call-meet-0', content: 'a' },
+    { role: 'tool', tool_call_id: 'call-meet-1', content: 'b' },
+    { role: 'tool', tool_call_id: 'call-meet-2', content: 'c' },
+  ])
+})
+
+test('what goes wrong with a call is told to the model, which can mend it', async (t) => {
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    stream(calls(['weather', '{"city":'], ['weather', '{}'], ['wether', '{}'], ['fails', '{}']) + DONE),
+    stream(calls(['weather', '{"city":"Rome"}']) + DONE),
+    stream(delta('It rains.', 'stop') + DONE),
+  ))
+  const fails = defineTool({ name: 'fails', run: () => { throw new Error('secret') } })
+  const { answer } = await ask({ baseUrl, tools: [weather, fails] })
+  assert.equal(answer.text, 'It rains.')
+  const contents = later(received, 2).map((message) => Object(message).content)
+  assert.deepEqual(contents, [
+    null,
+    'The arguments are not a JSON object: "{\\"city\\":"',
+    'Invalid arguments for weather: city is required',
+    'There is no tool "wether"; use weather, fails',
+    'The tool failed',
+    null,
+    'Rain in Rome',
+  ])
+  assert.equal(later(received, 2).length, 7)
+})
+
+test('a model that is not given tools and calls some all the same is told so', async (t) => {
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    stream(calls(['search', '{}']) + DONE), stream(delta('Then not.', 'stop') + DONE),
+  ))
+  assert.equal((await ask({ baseUrl })).answer.text, 'Then not.')
+  assert.equal(Object(later(received, 1)[1]).content, 'There is no tool "search"; use none')
+})
+
+test('after the last round the model is asked for its answer without calls', async (t) => {
+  let isPatient = true
+  const again = calls(['weather', '{"city":"Rome"}']) + DONE
+  const { baseUrl, received } = await endpoint(t, (response, { body }) => {
+    const isLast = isPatient && body['tool_choice'] === 'none'
+    response.writeHead(200, EVENTS).end(isLast ? delta('Enough.', 'stop') + DONE : again)
+  })
+  const options = { baseUrl, tools: [weather], maxSteps: 2, body: { tool_choice: 'required' } }
+  assert.equal((await ask(options)).answer.text, 'Enough.')
+  assert.deepEqual(received.map(({ body }) => body['tool_choice']), ['required', 'required', 'none'])
+  isPatient = false
+  const fault = await faultOf(options)
+  assert.equal(fault.kind, 'failed')
+  assert.equal(fault.message, 'The model called tools 2 times over and gave no answer')
+  received.length = 0
+  await faultOf({ baseUrl, tools: [weather] })
+  assert.equal(received.length, 9)
+})
+
+test('what is withheld calls nothing', async (t) => {
+  const { baseUrl, received } = await endpoint(t, stream(
+    calls(['weather', '{"city":"Rome"}']) + delta(null, 'content_filter') + DONE,
+  ))
+  assert.equal((await ask({ baseUrl, tools: [weather] })).answer.state, 'rejected')
+  assert.equal(received.length, 1)
+})
+
+test('an answer that comes whole can call too', async (t) => {
+  const asked = { id: 'i1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } }
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    reply(200, JSON.stringify({ choices: [{ message: { content: null, tool_calls: [asked] } }] })),
+    reply(200, JSON.stringify({ choices: [{ message: { content: 'It rains.' } }] })),
+  ))
+  assert.equal((await ask({ baseUrl, tools: [weather] })).answer.text, 'It rains.')
+  assert.deepEqual(later(received, 1)[1], { role: 'tool', tool_call_id: 'i1', content: 'Rain in Rome' })
 })
 
 function query(accept: string): Request {
@@ -509,12 +541,63 @@ test('a server passes each piece on when it arrives, and keeps the conversation'
   ])
 })
 
-test('a server answers with a problem where the model fails', async (t) => {
-  const { baseUrl, origin } = await endpoint(t, reply(429, '{"error":{"message":"Slow down"}}'))
-  const server = createServer({ agents: [openaiAgent({ baseUrl })], log: false })
+test('a server answers with a problem where the model fails, and does not say whose it is', async (t) => {
+  const { baseUrl } = await endpoint(t, reply(429, '{"error":{"message":"Slow down, organization Acme"}}'))
+  const server = createServer({ agents: [openaiAgent({ baseUrl, log: false })], log: false })
   t.after(() => server.close())
   const response = await server.fetch(query('application/json'))
   assert.equal(response.status, 503)
   const { detail } = await response.json() as { detail: string }
-  assert.equal(detail, `The model at ${origin} is busy: Slow down`)
+  assert.equal(detail, 'The model is busy')
+})
+
+test('over MCP the calls and the pieces of an answer are one progress, which rises', async (t) => {
+  const { baseUrl } = await endpoint(t, inTurn(
+    stream(delta('Looking.') + calls(['weather', '{"city":"Rome"}'], ['weather', '{"city":"Bonn"}']) + DONE),
+    stream(calls(['weather', '{"city":"Oslo"}']) + DONE),
+    stream(delta('Rain.', 'stop') + DONE),
+  ))
+  const server = serve({ agents: [openaiAgent({ baseUrl, tools: [weather], log: false })] })
+  t.after(() => server.close())
+  const params = { name: 'execute_assistant_task', arguments: { prompt: 'hi' } }
+  const messages = await messagesOf(await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }))
+  const progress = messages.slice(0, -1).map((message) => message.params)
+  assert.deepEqual(progress.map(({ message }) => message), [
+    'Looking.', 'Calls weather…', 'Calls weather…', 'Calls weather…', '\n\nRain.',
+  ])
+  for (let at = 1; at < 5; at++) assert.ok(progress[at].progress > progress[at - 1].progress)
+  assert.equal(said(messages.at(-1).result), 'Looking.\n\nRain.')
+})
+
+test('over MCP a tool that the model calls can ask the user, in a session and in rounds', async (t) => {
+  const { baseUrl } = await endpoint(t, (response, { body }) => {
+    const results = [body['messages']].flat().filter((message) => Object(message).role === 'tool')
+    const [told] = results.map((message) => String(Object(message).content))
+    const next = told === undefined ? calls(['book', '{}']) : delta(told, 'stop')
+    response.writeHead(200, EVENTS).end(next + DONE)
+  })
+  const form = { type: 'object', properties: { when: { type: 'string' } }, required: ['when'] }
+  let booked = 0
+  const book = defineTool({
+    name: 'book',
+    run: async (_args, call) => {
+      const { content } = await call.elicit({ key: 'when', message: 'When?', schema: form })
+      return call.once('book', () => `Booked ${++booked}: ${String(content?.['when'])}`)
+    },
+  })
+  const server = serve({ agents: [openaiAgent({ baseUrl, tools: [book], log: false })] })
+  t.after(() => server.close())
+  const answer = { action: 'accept', content: { when: 'noon' } }
+  const params = { name: 'execute_assistant_task', arguments: { prompt: 'hi' } }
+
+  const able = { capabilities: { elicitation: {} } }
+  const asked = (await rpc(server, 'tools/call', params, able)).result
+  const [key] = Object.keys(asked.inputRequests)
+  const retry = { ...params, inputResponses: { [key!]: answer }, requestState: asked.requestState }
+  assert.equal(said((await rpc(server, 'tools/call', retry, able)).result), 'Booked 1: noon')
+
+  const session = await begin(server, '2025-11-25', able.capabilities)
+  const events = await session.stream(params.name, params.arguments)
+  await session.answer((await events.next()).id, answer)
+  assert.equal(said((await events.next()).result), 'Booked 2: noon')
 })

@@ -82,9 +82,23 @@ const bad: readonly (readonly [
 
 test('what is wrong with a query is told member by member, and never guessed', () => {
   for (const [body, expected, header] of bad) {
-    const errors = decodeQuery(body, header)
-    assert.ok(Array.isArray(errors), JSON.stringify(body))
+    const decoded = decodeQuery(body, header)
+    const errors = 'items' in decoded ? decoded.items : []
     assert.deepEqual(errors.map(({ path }) => path), expected.map(([path]) => path), JSON.stringify(body))
-    for (const [index, [, message]] of expected.entries()) assert.match(errors[index].message, message)
+    for (const [index, [, message]] of expected.entries()) assert.match(errors[index]!.message, message)
   }
+})
+
+test('of a million mistakes twenty are told, and the rest is not looked at', () => {
+  let looked = 0
+  const messages = new Proxy(Array.from({ length: 1_000_000 }, () => 7), {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && /^\d+$/.test(name)) looked++
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  const errors = decodeQuery({ messages }, undefined)
+  assert.ok('items' in errors)
+  assert.deepEqual([errors.items.length, errors.isCut], [20, true])
+  assert.ok(looked < 100)
 })

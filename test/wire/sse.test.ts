@@ -46,9 +46,59 @@ test('a stream is read whatever its line ends are and wherever it was cut', () =
   }
 })
 
-test('an event that is too long is refused, whole or growing', () => {
-  const grow = eventReader(() => {}, 10)
-  assert.throws(() => grow('data: 12345678901\n'), RangeError)
-  const trickle = eventReader(() => {}, 10)
-  assert.throws(() => { for (let at = 0; at < 20; at++) trickle('x') }, /longer than 10 characters/)
+const tooLong: readonly (readonly [what: string, chunk: string])[] = [
+  ['one long line', 'data: 12345678901\n'],
+  ['a line without an end', 'x'],
+  ['data lines that are empty', 'data:\n'],
+  ['data lines without a colon', 'data\r\n'],
+  ['comments', ':\n'],
+  ['names', 'event: a\n'],
+]
+
+test('an event that is too long is refused, whole or growing, whatever it is made of', () => {
+  for (const [what, chunk] of tooLong) {
+    const grow = eventReader(() => assert.fail(what), 10)
+    assert.throws(() => { for (let at = 0; at < 20; at++) grow(chunk) }, (error) => {
+      return error instanceof RangeError && error.message === 'An event is longer than 10 characters'
+    }, what)
+  }
+})
+
+test('what is counted begins anew with each event', () => {
+  let count = 0
+  const feed = eventReader(() => { count++ }, 10)
+  for (let at = 0; at < 1000; at++) feed(': \n\ndata: 1\n\n')
+  assert.equal(count, 1000)
+})
+
+/** Milliseconds that it takes to read a text again and again, `size` characters at a time, at best. */
+function cost(text: string, size: number): number {
+  const chunks: string[] = []
+  for (let at = 0; at < text.length; at += size) chunks.push(text.slice(at, at + size))
+  let best = Infinity
+  for (let round = 0; round < 3; round++) {
+    const feed = eventReader(() => {})
+    const started = performance.now()
+    for (const chunk of chunks) feed(chunk)
+    best = Math.min(best, performance.now() - started)
+  }
+  return best
+}
+
+const bulk: readonly (readonly [what: string, size: number, text: (count: number) => string])[] = [
+  ['a long line in small chunks', 2, (count) => `data: ${'xy'.repeat(count)}\n\n`],
+  ['a long line that is never whole', 2, (count) => `data: ${'xy'.repeat(count)}`],
+  ['many data lines in one event', 7, (count) => `${'data:\n'.repeat(count)}\n`],
+  ['many tiny lines', 1e9, (count) => ':\n\n'.repeat(count)],
+  ['many tiny events', 1e9, (count) => 'data: 1\n\n'.repeat(count)],
+  ['returns and line feeds apart', 1, (count) => '\r\n'.repeat(count)],
+]
+
+test('eight times the text takes about eight times as long, however it was cut', () => {
+  for (const [what, size, text] of bulk) {
+    const few = cost(text(50_000), size)
+    const many = cost(text(400_000), size)
+    // What grows with the square takes 64 times as long; the rest is for a busy machine.
+    assert.ok(many < 30 * (few + 1), `${what}: ${few.toFixed(1)} ms, then ${many.toFixed(1)} ms`)
+  }
 })

@@ -1,0 +1,144 @@
+/**
+ * One reply of a model, put together from the events of its stream or from a whole body: the text as it
+ * comes, and the calls of functions that it asks for. Forgives endpoints their habits, never their size.
+ * Spec: https://platform.openai.com/docs/api-reference/chat-streaming
+ */
+import { randomUUID } from 'node:crypto'
+import { parseJson } from '../wire/json.ts'
+import { isRecord } from '../core/content.ts'
+import { failure, textIn } from './openai-failure.ts'
+import type { Model } from './openai-options.ts'
+
+/** A call of a function. `input` is undefined where the arguments, as written, are no JSON object. */
+export interface FunctionCall {
+  readonly id: string
+  readonly name: string
+  readonly written: string
+  readonly input: Readonly<Record<string, unknown>> | undefined
+  /** What some endpoints want back with the call: the signature of a thought. */
+  readonly extra: unknown
+}
+
+/** Characters of one event, of a body that is no stream, and of all that is kept of one reply. */
+export const MAX_LENGTH: number = 4 * 1024 * 1024
+export const TOO_MUCH = 'sent more than is read'
+const MAX_DEPTH = 64
+const MAX_CALLS = 64
+const UNREADABLE = 'sent what cannot be read'
+
+/** A call whose parts are still coming. */
+interface Growing { id: string; name: string; written: string; extra: unknown }
+
+/** One reply, while it comes in and after. */
+export class Completion {
+  /** Text that nobody has been told yet. */
+  fresh = ''
+  isHeard = false
+  /** Whether the endpoint said that this is all. */
+  isOver = false
+  /** Whether the model withholds its answer. */
+  isRefused = false
+  readonly #model: Model
+  #text = ''
+  #thoughts = ''
+  readonly #calls: Growing[] = []
+  readonly #byIndex = new Map<unknown, Growing>()
+  #length = 0
+
+  constructor(model: Model) {
+    this.#model = model
+  }
+
+  /** Takes the data of one event, or a whole body. Throws a `Fault` for what is neither. */
+  take(json: string, isError = false): void {
+    const parsed = parseJson(json, MAX_DEPTH)
+    if (!parsed.ok || !isRecord(parsed.value)) throw failure(this.#model, UNREADABLE)
+    const { error = null, object, choices } = parsed.value
+    if (isError || error !== null || object === 'error') throw failure(this.#model, 'failed', parsed.value)
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+    // There is none beside a count of tokens.
+    if (!isRecord(choice)) return
+    const { finish_reason: finish, delta, message } = choice
+    const said = isRecord(delta) ? delta : isRecord(message) ? message : {}
+    const text = this.#kept(textIn(said['content']) + textIn(said['refusal']))
+    this.fresh += text
+    this.#text += text
+    this.#thoughts += this.#kept(textIn(said['reasoning_content']))
+    if (Array.isArray(said['tool_calls'])) this.#takeCalls(said['tool_calls'])
+    this.isHeard = true
+    this.isOver ||= typeof finish === 'string' && finish !== ''
+    this.isRefused ||= finish === 'content_filter' || finish === 'refusal' || Boolean(said['refusal'])
+  }
+
+  /** What the model asks for, once the reply is over. Throws a `Fault` for a call of nothing. */
+  calls(): readonly FunctionCall[] {
+    const ids = new Set<string>()
+    return this.#calls.map(({ id: given, name, written, extra }) => {
+      if (name === '') throw failure(this.#model, UNREADABLE)
+      // Nine letters and digits: some endpoints take no other id.
+      const id = given === '' || ids.has(given) ? randomUUID().replaceAll('-', '').slice(0, 9) : given
+      ids.add(id)
+      const parsed = parseJson(written.trim() === '' ? '{}' : written, MAX_DEPTH)
+      const input = parsed.ok ? parsed.value ?? {} : undefined
+      return { id, name, written, input: isRecord(input) ? input : undefined, extra }
+    })
+  }
+
+  /** The reply as a message of the next request. Some models must be given their own thoughts again. */
+  message(calls: readonly FunctionCall[]): object {
+    return {
+      role: 'assistant',
+      content: this.#text === '' ? null : this.#text,
+      ...this.#thoughts !== '' && { reasoning_content: this.#thoughts },
+      tool_calls: calls.map(({ id, name, input, extra }) => ({
+        // What is no JSON would make some endpoints refuse all that follows.
+        id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) },
+        ...extra !== undefined && { extra_content: extra },
+      })),
+    }
+  }
+
+  #takeCalls(parts: readonly unknown[]): void {
+    const taken = new Set<Growing>()
+    for (const part of parts) {
+      const { index = null, id: given, function: body, extra_content: extra } = isRecord(part) ? part : {}
+      const { name: called, arguments: written } = isRecord(body) ? body : {}
+      const [id, name] = [this.#kept(textIn(given)), this.#kept(textIn(called))]
+      const known = index !== null ? this.#byIndex.get(index)
+        : id !== '' ? this.#calls.find((call) => call.id === id) : this.#calls.at(-1)
+      const isWhole = (index === null && id === '') || (known !== undefined && taken.has(known))
+      const call = known === undefined || isAnother(known, id, name, isWhole) ? this.#begin() : known
+      taken.add(call)
+      this.#byIndex.set(index, call)
+      call.id ||= id
+      if (call.written === '' && call.name !== name) call.name += name
+      call.written += this.#kept(isRecord(written) ? JSON.stringify(written) : textIn(written))
+      if (extra === undefined) continue
+      this.#kept(JSON.stringify(extra))
+      call.extra = extra
+    }
+  }
+
+  #begin(): Growing {
+    if (this.#calls.length === MAX_CALLS) throw failure(this.#model, TOO_MUCH)
+    const call: Growing = { id: '', name: '', written: '', extra: undefined }
+    this.#calls.push(call)
+    return call
+  }
+
+  #kept(text: string): string {
+    this.#length += text.length
+    if (this.#length > MAX_LENGTH) throw failure(this.#model, TOO_MUCH)
+    return text
+  }
+}
+
+/**
+ * Whether a part begins a call although its place is taken: some endpoints give all calls the same index, or
+ * no index, or no ids. Where `isWhole`, a part with a name is a whole call.
+ */
+function isAnother(known: Growing, id: string, name: string, isWhole: boolean): boolean {
+  if (name === '' || known.name === '') return false
+  if (isWhole) return true
+  return id === '' ? name !== known.name && known.written !== '' : known.id !== '' && known.id !== id
+}

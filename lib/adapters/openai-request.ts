@@ -1,0 +1,110 @@
+/**
+ * One request to a model: the messages out, the text of the reply in as it comes, the rest of it into a
+ * `Completion`. Whatever ends it, no connection and no timer is left behind. Knows no tools.
+ * Spec: https://platform.openai.com/docs/api-reference/chat/create
+ */
+import { parseJson } from '../wire/json.ts'
+import { eventReader } from '../wire/sse.ts'
+import { Clock } from '../core/clock.ts'
+import { Fault } from '../core/fault.ts'
+import { MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
+import { failure } from './openai-failure.ts'
+import type { Completion } from './openai-completion.ts'
+import type { Model } from './openai-options.ts'
+
+/** The next piece of a reply, undefined at its end. */
+type Read = (limitMs: number) => Promise<string | undefined>
+
+/** Characters of one stream: of each hundred, a few are the model's own. */
+const MAX_STREAM = 32 * MAX_LENGTH
+const MAX_DEPTH = 64
+/** How far the stream may go on behind the end of the answer; read to its end, the connection is kept. */
+const TAIL_MS = 1_000
+const TAIL_READS = 16
+const CUT_OFF = 'broke off its answer'
+
+/**
+ * Sends a request, and yields the text of the reply. Throws a `Fault`: `busy` for 429, `timeout` after
+ * `idleMs` of silence, else `failed`; and the reason of `caller` once that is aborted.
+ */
+export async function* request(
+  model: Model, members: object, completion: Completion, caller: AbortSignal,
+): AsyncGenerator<string> {
+  const sending = new AbortController()
+  const signal = AbortSignal.any([caller, sending.signal])
+  const clock = new Clock()
+  // Only waiting counts: a caller that reads slowly is not the endpoint's silence.
+  const wait = <T>(limitMs: number, coming: Promise<T>): Promise<T> => {
+    clock.limit(limitMs, () => {
+      sending.abort(failure(model, `was silent for ${limitMs} ms`, undefined, 'timeout'))
+    })
+    return coming.finally(() => clock.clear())
+  }
+  const body = JSON.stringify({ ...model.request, ...members })
+  try {
+    // A redirect is not followed: it would carry the prompt, and keys in further headers, to another host.
+    const { url, headers, idleMs } = model
+    const sent = fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+    const response = await wait(idleMs, sent)
+      .catch((error: unknown) => { throw failure(model, 'cannot be reached', error) })
+    const reader = response.body?.getReader()
+    const decoder = new TextDecoder()
+    const read: Read = async (limitMs) => {
+      const step = reader === undefined ? undefined : await wait(limitMs, reader.read())
+      return step === undefined || step.done ? undefined : decoder.decode(step.value, { stream: true })
+    }
+    if (!response.ok) throw await refusalOf(model, response.status, read)
+    if (/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) {
+      completion.take(await bodyOf(model, read))
+      completion.isOver = true
+    }
+    yield* stream(model, completion, read)
+  } catch (error) {
+    // What a read fails with after an abort is an accident; why it was aborted is the reason.
+    if (signal.aborted) throw signal.reason
+    if (error instanceof Fault) throw error
+    throw failure(model, error instanceof RangeError ? TOO_MUCH : CUT_OFF, error)
+  } finally {
+    sending.abort()
+  }
+}
+
+async function* stream(model: Model, completion: Completion, read: Read): AsyncGenerator<string> {
+  const feed = eventReader(({ event, data }) => {
+    if (data.trim() === '[DONE]') completion.isOver = true
+    else if (data.trim() !== '') completion.take(data, event === 'error')
+  }, MAX_LENGTH)
+  let length = 0
+  for (let left = TAIL_READS; left > 0; left -= Number(completion.isOver)) {
+    const { fresh } = completion
+    completion.fresh = ''
+    if (fresh !== '') yield fresh
+    const chunk = await (completion.isOver ? read(TAIL_MS).catch(() => undefined) : read(model.idleMs))
+    if (chunk === undefined) break
+    length += chunk.length
+    if (length > MAX_STREAM) throw failure(model, TOO_MUCH)
+    feed(chunk)
+  }
+  // Some endpoints leave out the finish reason, some the last event; an answer without both was cut off.
+  if (!completion.isHeard) throw failure(model, 'gave no answer')
+  if (!completion.isOver) throw failure(model, CUT_OFF)
+}
+
+async function bodyOf(model: Model, read: Read): Promise<string> {
+  let body = ''
+  for (let chunk = await read(model.idleMs); chunk !== undefined; chunk = await read(model.idleMs)) {
+    body += chunk
+    if (body.length > MAX_LENGTH) throw failure(model, TOO_MUCH)
+  }
+  return body
+}
+
+async function refusalOf(model: Model, status: number, read: Read): Promise<Fault> {
+  // What is said of a key may hold the key, half masked in somebody else's way.
+  if (status === 401 || status === 403) return failure(model, `refused this server's key`)
+  const parsed = parseJson(await bodyOf(model, read).catch(() => ''), MAX_DEPTH)
+  const said = parsed.ok ? parsed.value : undefined
+  if (status === 404) return failure(model, 'was not found', said)
+  if (status === 429) return failure(model, 'is busy', said, 'busy')
+  return failure(model, `${status >= 500 ? 'failed' : 'refused the request'} (${status})`, said)
+}

@@ -1,0 +1,152 @@
+/**
+ * The tools that a model calls while it answers: a call of a function in, the text that the model reads out.
+ * A tool runs within the agent's call, in one of its own, so that its time limit ends it and nothing else.
+ * Knows no endpoint.
+ */
+import { createHash } from 'node:crypto'
+import { defaults } from '../core/defaults.ts'
+import { show } from '../core/define.ts'
+import { asFault, Fault } from '../core/fault.ts'
+import { LiveCall } from '../core/live-call.ts'
+import { requireScopes } from '../core/principal.ts'
+import { toolResultOf } from '../core/tool.ts'
+import type { Call } from '../core/call.ts'
+import type { Content } from '../core/content.ts'
+import type { Question } from '../core/question.ts'
+import type { Tool, ToolResult } from '../core/tool.ts'
+import type { FunctionCall } from './openai-completion.ts'
+import type { Model } from './openai-options.ts'
+
+/** The calls of one answer. */
+export class ToolCalls {
+  readonly #model: Model
+  readonly #call: Call
+  /** How often each tool was called with the same arguments. */
+  readonly #counts = new Map<string, number>()
+  #pieces = 0
+  #steps = 0
+
+  constructor(model: Model, call: Call) {
+    this.#model = model
+    this.#call = call
+  }
+
+  /** To be called for each piece of the answer: a door may count them as its progress. */
+  piece(): void { this.#pieces++ }
+
+  /** Resolves to what the model is told, good or bad. Rejects only when the agent's own call has ended. */
+  async run({ name, input, written }: FunctionCall): Promise<string> {
+    this.#call.signal.throwIfAborted()
+    const { tools, maxToolResultBytes, log } = this.#model
+    const tool = tools.get(name)
+    const known = [...tools.keys()].join(', ') || 'none'
+    if (tool === undefined) return `There is no tool ${show(name)}; use ${known}`
+    if (input === undefined) return `The arguments are not a JSON object: ${show(written)}`
+    this.#progress(`Calls ${tool.name}…`)
+    try {
+      requireScopes(this.#call.principal, tool.scopes)
+      const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
+      const ms = tool.timeoutMs ?? defaults.toolTimeoutMs
+      const result = await within(call, ms, this.#call.signal, () => perform(tool, input, call))
+      return cut(textFor(result), maxToolResultBytes)
+    } catch (error) {
+      if (this.#call.signal.aborted) throw this.#call.signal.reason
+      const fault = asFault(error)
+      if (fault.kind !== 'internal') return cut(fault.message, maxToolResultBytes)
+      const cause = fault.cause ?? fault
+      log('error', 'A tool failed', { request: this.#call.requestId, tool: tool.name, cause })
+      return 'The tool failed'
+    }
+  }
+
+  /** Rises with each call, and stays below the number of the next piece. */
+  #progress(text: string): void {
+    this.#call.progress(this.#pieces + 1 - 1 / (1 + ++this.#steps), undefined, text)
+  }
+
+  /** A call that ends on its own. Whatever it says or asks goes through the agent's. */
+  #callOf(subject: string): LiveCall {
+    const call = this.#call
+    const digest = createHash('sha256').update(subject).digest('base64url').slice(0, 16)
+    const count = (this.#counts.get(digest) ?? 0) + 1
+    this.#counts.set(digest, count)
+    // Keys are the tool's own, and a model may call it twice within one call of the agent's.
+    const keyOf = (key: string): string => `${digest}-${count}-${key}`
+    const { requestId, principal, headers } = call
+    const header = (name: string): string | undefined => headers.get(name)
+    const inner = new LiveCall({ requestId, principal, headers, header, onGone: () => {} }, call, {
+      can: (what) => call.can(what),
+      progress: (_done, _total, text) => { if (text !== undefined) this.#progress(text) },
+      log: (level, data, logger) => call.log(level, data, logger),
+      ask: (question) => ask(call, question.key === undefined ? question
+        : { ...question, key: keyOf(question.key) }),
+      once: (key, fn) => call.once(keyOf(key), fn),
+      detach: (retryMs) => call.detach(retryMs === undefined ? {} : { retryMs }),
+      completeElicitation: (elicitationId) => call.completeElicitation(elicitationId),
+      artifact: (artifact) => call.artifact(artifact),
+    })
+    inner.history = call.history
+    return inner
+  }
+}
+
+function ask(call: Call, question: Question): Promise<unknown> {
+  if (question.what === 'sample') return call.sample(question)
+  return question.what === 'roots' ? call.roots(question) : call.elicit(question)
+}
+
+async function perform(tool: Tool, input: unknown, call: LiveCall): Promise<ToolResult> {
+  const { value, errors } = await tool.input.check(input)
+  if (errors.length > 0) throw new Fault('invalid', `Invalid arguments for ${tool.name}: ${listed(errors)}`)
+  const result = toolResultOf(await tool.run(value, call))
+  if (tool.output === undefined || result.isError === true) return result
+  const { errors: broken } = await tool.output.check(result.structuredContent)
+  if (broken.length === 0) return result
+  throw new Error(`The result of ${tool.name} does not match its outputSchema: ${listed(broken)}`)
+}
+
+function listed(errors: readonly { readonly path: string; readonly message: string }[]): string {
+  return errors.slice(0, 3).map(({ path, message }) => `${path.slice(1)} ${message}`.trim()).join('; ')
+}
+
+/** Waits for a tool until its time is over, or the agent's call is. What comes later is dropped. */
+function within<T>(call: LiveCall, ms: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => call.cancel(new Fault('cancelled', 'The call is over'))
+    const settle = (): void => {
+      signal.removeEventListener('abort', leave)
+      call.clock.clear()
+      call.over = true
+    }
+    call.onCancel((reason) => {
+      settle()
+      reject(reason)
+    })
+    call.clock.limit(ms, () => call.cancel(new Fault('timeout', `No result within ${ms} ms`)))
+    signal.addEventListener('abort', leave)
+    work().finally(settle).then(resolve, reject)
+  })
+}
+
+/** A result as text: its words, a note in the place of a file, and what is meant for machines as JSON. */
+function textFor({ content, structuredContent }: ToolResult): string {
+  const lines = content.map(lineOf)
+  const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
+  if (json !== undefined && !lines.includes(json)) lines.push(json)
+  return lines.join('\n') || 'The tool returned nothing'
+}
+
+function lineOf(block: Content): string {
+  if (block.type === 'text') return block.text
+  if (block.type === 'resource_link') return `[link: ${block.name}, ${block.uri}]`
+  if (block.type !== 'resource') return `[${block.type}: ${block.mimeType}, not shown]`
+  const { uri, mimeType, text } = block.resource
+  return text ?? `[resource: ${uri}, ${mimeType ?? 'of unknown type'}, not shown]`
+}
+
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return text
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes))
+  return `${text.slice(0, read)}\n[cut off: the first ${maxBytes} of ${bytes} bytes]`
+}

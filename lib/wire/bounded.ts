@@ -1,0 +1,39 @@
+/**
+ * Text and lists of what was wrong, within bounds: an error must not multiply what a client sent.
+ */
+
+/** Bytes of a sentence in an error. */
+const MAX_SENTENCE_BYTES = 1_000
+
+/** Faults that one error lists. */
+const MAX_FAULTS = 20
+
+/** A sentence of an error, cut where it is too long. */
+export function sentenceWithin(text: string): string {
+  if (text.length * 3 <= MAX_SENTENCE_BYTES || Buffer.byteLength(text) <= MAX_SENTENCE_BYTES) return text
+  // A character that the cut goes through is left out.
+  const kept = Buffer.from(text).subarray(0, MAX_SENTENCE_BYTES).toString().replace(/\ufffd+$/, '')
+  return `${kept}…`
+}
+
+/** What is wrong with one input: the first 20 faults are kept. */
+export class FaultList<T> {
+  readonly items: T[] = []
+  #isCut = false
+
+  /** Whether checking may stop: more would not be kept. */
+  get isFull(): boolean { return this.items.length >= MAX_FAULTS }
+
+  /** Whether there was more than is kept. */
+  get isCut(): boolean { return this.#isCut }
+
+  add(item: T): void {
+    if (this.isFull) this.#isCut = true
+    else this.items.push(item)
+  }
+
+  /** Checking has stopped before the end. */
+  stop(): void {
+    this.#isCut = true
+  }
+}
