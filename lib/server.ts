@@ -7,7 +7,7 @@ import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
 import { show } from './core/define.ts'
 import { Fault } from './core/fault.ts'
-import { quietly, stderrLog } from './core/log.ts'
+import { quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { anonymous } from './core/principal.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
@@ -19,6 +19,7 @@ import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
 import { createRateLimits } from './http/rate.ts'
+import { createObserver } from './http/observer.ts'
 import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
@@ -38,6 +39,8 @@ import type { ApiKey, Authenticate, Authorization } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
 import type { Handler } from './http/listener.ts'
 import type { RateLimit } from './http/rate.ts'
+import type { RequestSummary } from './http/observer.ts'
+import type { Means } from './http/transaction.ts'
 import type { McpOptions } from './mcp/context.ts'
 import type { ProtocolChoice, ProtocolName } from './options.ts'
 import type { Seal } from './wire/seal.ts'
@@ -87,6 +90,10 @@ export interface ServerOptions extends Offer, Partial<Limits> {
   readonly log?: Log | false | undefined
   /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
   readonly onCall?: OnCall | undefined
+  /** Logs one line for each request, at level info, which standard error then shows. */
+  readonly accessLog?: boolean | undefined
+  /** Is told of each request when it is over. For metrics: `route` has few values, `path` has any. */
+  readonly onRequest?: ((request: RequestSummary) => void) | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
   /** What only the MCP door needs to know. */
@@ -159,7 +166,8 @@ export function createService(options: ServerOptions): { readonly service: Servi
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const store = options.store ?? memoryStore()
-  const log = quietly(options.log === false ? () => {} : options.log ?? stderrLog)
+  const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
+  const log = quietly(options.log === false ? () => {} : options.log ?? usualLog)
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -195,14 +203,12 @@ export function createServer(options: ServerOptions): TriportServer {
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
-    ...serviceEndpoints(service, {
-      endpoints: () => endpoints, mountPath, isKeyed, isDraining: () => isDraining,
-    }),
+    ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
     ...protocols.includes('a2a') ? a2aEndpoints(service, { isKeyed }) : [],
   ]
-  const streams = new Streams(limits)
+  const streams = new Streams(limits, log)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
@@ -214,7 +220,13 @@ export function createServer(options: ServerOptions): TriportServer {
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
     isDraining: () => isDraining,
   })
-  const listener = createListener({ gate, streams, budget, limits, log })
+  if (options.onRequest !== undefined && typeof options.onRequest !== 'function') {
+    const wrong = show(options.onRequest)
+    throw new TypeError(`onRequest is ${wrong}; write a function that takes a summary of each request`)
+  }
+  const observer = createObserver(options.onRequest, options.accessLog ?? false, log)
+  const means: Means = { gate, streams, budget, limits, observer, log }
+  const listener = createListener({ ...means, mountPath })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
     if (!Number.isInteger(port) || port < 0 || port > 65535) {
@@ -270,7 +282,7 @@ export function createServer(options: ServerOptions): TriportServer {
     listen,
     handler: listener.handler,
     status,
-    fetch: createFetch({ gate, streams, budget, limits, log }),
+    fetch: createFetch(means),
     close: () => closing ??= shut(),
   }
 }

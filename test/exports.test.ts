@@ -19,12 +19,12 @@ const types = `
   Launched Limits Log LogLevel MaybePromise McpOptions MemoryStore MemoryStoreOptions NamedKey Offer
   Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
   PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
-  ProtocolName RateLimit Resource ResourceContents ResourceDefinition ResourceLike ResourceLink
-  ResourceOutput ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice
-  Run SampleAnswer SampleQuestion Schema SchemaError Served ServedKind ServerOptions ServerStatus Severity
-  Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TemplateValue TextContent TokenInfo
-  Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput ToolResult ToolResultInput Trace
-  TriportServer UriTemplate UrlQuestion Validate Validation Variables Verify
+  ProtocolName RateLimit RequestSummary Resource ResourceContents ResourceDefinition ResourceLike
+  ResourceLink ResourceOutput ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router
+  RouterChoice Run SampleAnswer SampleQuestion Schema SchemaError Served ServedKind ServerOptions
+  ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TemplateValue
+  TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput ToolResult
+  ToolResultInput Trace TriportServer UriTemplate UrlQuestion Validate Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

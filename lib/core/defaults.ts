@@ -7,7 +7,7 @@
 export interface Limits {
   /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
   readonly maxBodyBytes: number
-  /** All bodies being read at one time; over it 503 before reading. */
+  /** The bodies of all requests that are not done, at what they take of memory; over it 503. */
   readonly maxBodiesBytes: number
   /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
   readonly maxDepth: number
@@ -53,8 +53,10 @@ export interface Limits {
   readonly sessionIdleMs: number
   /** Written but not yet taken by one slow reader; over it that one stream is dropped. */
   readonly maxStreamBytes: number
-  /** The same for all streams together; over it the largest is dropped. */
+  /** The same for all replies together, streams and whole ones; over it the largest is dropped. */
   readonly maxQueuedBytes: number
+  /** A reply of which bytes wait, and none are taken for this long, is dropped. Proxies wait 60 s. */
+  readonly writeTimeoutMs: number
   /** Events kept of one stream for a client that comes back. */
   readonly replayEvents: number
   /** Bytes kept of one stream for a client that comes back. */
@@ -114,6 +116,7 @@ export const defaults: Limits = Object.freeze({
   sessionIdleMs: 30 * 60_000,
   maxStreamBytes: MiB,
   maxQueuedBytes: 256 * MiB,
+  writeTimeoutMs: 30_000,
   replayEvents: 256,
   replayBytes: MiB,
   replayMs: 5 * 60_000,

@@ -28,8 +28,12 @@ export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<st
 
 /** Writes warnings and errors to standard error, one line each, with the stack of a cause below it. */
 export const stderrLog: Log = (level, message, fields) => {
-  if (level === 'debug' || level === 'info') return
-  process.stderr.write(formatLine(level, message, fields) + '\n')
+  if (level !== 'info') verboseStderrLog(level, message, fields)
+}
+
+/** The same, and what is only informative. */
+export const verboseStderrLog: Log = (level, message, fields) => {
+  if (level !== 'debug') process.stderr.write(formatLine(level, message, fields) + '\n')
 }
 
 /** One line of text: control characters are escaped, so that a client cannot write lines of its own. */

@@ -38,11 +38,13 @@ export interface Exchange {
   /** What the `{names}` of the endpoint's path stood for. */
   readonly params: ReadonlyMap<string, string>
   readonly head: KnownHeaders
-  /** Length and UTF-8 are checked already; '' = none. */
+  /** Length and UTF-8 are checked already; '' = none. Let go as soon as `handle` has returned. */
   readonly body: string
   readonly origin: Origin
-  /** Where this server is reached by the client: scheme, authority and mount path, without a final `/`. */
+  /** Where this server is reached by the client: scheme, authority and base path. Always a valid URL. */
   readonly baseUrl: string
+  /** What stands before every path for the client, a host's prefix and the mount path; no final `/`. */
+  readonly basePath: string
   /** The base URL rests on a list or an option, not on whatever the client sent. */
   readonly baseUrlIsTrusted: boolean
   header(name: string): string | undefined

@@ -3,51 +3,41 @@
  * the same endpoints.
  */
 import { isUtf8 } from 'node:buffer'
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { costOf } from './body.ts'
 import { isSource } from './exchange.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
-import type { Limits } from '../core/defaults.ts'
-import type { Log } from '../core/log.ts'
-import type { BodyBudget } from './body.ts'
+import { LATE } from './unread.ts'
+import { WebPipe } from './web-pipe.ts'
 import type { Reply, Source } from './exchange.ts'
-import type { Gate } from './gate.ts'
-import type { Pipe, StreamSink, Streams } from './sink.ts'
-import type { RequestHead, HttpRequest } from './request.ts'
-
-/** What it works with. */
-export interface FetchOptions {
-  readonly gate: Gate
-  readonly streams: Streams
-  readonly budget: BodyBudget
-  readonly limits: Limits
-  readonly log: Log
-}
-
-/** Bytes that a web stream holds before it calls its reader slow. */
-const HIGH_WATER = 16 * 1024
+import type { HttpRequest, RequestHead } from './request.ts'
+import type { Means } from './transaction.ts'
 
 /** Makes the function. It never rejects: what fails is answered. */
-export function createFetch(options: FetchOptions): (incoming: Request) => Promise<Response> {
-  const { gate, log } = options
+export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
+  const { gate, log, observer } = means
   return async (incoming) => {
+    const beganAtMs = observer.isWanted ? performance.now() : 0
     const departure = new Departure(incoming.signal)
     const request = await gate(headOf(incoming, departure))
-    const send = (reply: Reply): Response =>
-      responseOf(request, endingAt(reply, request.principal.expiresAt), options, departure)
-    if (request.refusal !== undefined) return send(request.refusal)
+    const transaction = new FetchTransaction(request, departure, means, beganAtMs)
+    if (request.refusal !== undefined) return transaction.answer(request.refusal)
     const endpoint = request.endpoint!
     try {
       if (endpoint.accepts !== undefined && request.method !== 'GET' && request.method !== 'HEAD') {
-        const refusal = await readInto(request, incoming, options)
-        if (refusal !== undefined) return send(refusal)
+        const refusal = await readInto(request, incoming, means)
+        if (refusal !== undefined) return transaction.answer(refusal)
       }
-      return send(await endpoint.handle(request))
+      const reply = endpoint.handle(request)
+      request.body = ''
+      return transaction.answer(await reply)
     } catch (error) {
       log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
-      return send(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
+      return transaction.answer(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
     }
   }
 }
@@ -96,49 +86,108 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 }
 
 /** Reads the body into the request; a reply where that cannot be. */
-async function readInto(request: HttpRequest, incoming: Request, options: FetchOptions): Promise<Reply | undefined> {
-  const { budget, limits } = options
+async function readInto(
+  request: HttpRequest, incoming: Request, { budget, limits }: Means,
+): Promise<Reply | undefined> {
   const chunks: Uint8Array[] = []
+  const reader = incoming.body?.getReader()
+  const noRoom = (): Reply => refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
   let length = 0
+  let isLate = false
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => { reader?.cancel().catch(() => {}) }
+  if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
+    timer = setTimeout(() => { isLate = true; stop() }, limits.bodyTimeoutMs)
+  }
   try {
-    for await (const chunk of incoming.body ?? []) {
-      if (length + chunk.length > limits.maxBodyBytes) return refusalOf(request, 413, tooLarge(limits))
-      if (!budget.take(chunk.length)) return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
-      length += chunk.length
-      chunks.push(chunk)
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      const { value } = part
+      const refusal = length + value.length > limits.maxBodyBytes ? refusalOf(request, 413, tooLarge(limits))
+        : budget.take(request, value.length) ? undefined : noRoom()
+      if (refusal !== undefined) {
+        stop()
+        return refusal
+      }
+      length += value.length
+      chunks.push(value)
     }
   } catch {
-    return refusalOf(request, 400, 'The body ended before it was whole')
+    if (!isLate) return refusalOf(request, 400, 'The body ended before it was whole')
   } finally {
-    budget.give(length)
+    clearTimeout(timer)
   }
+  if (isLate) return refusalOf(request, 408, LATE)
   const bytes = Buffer.concat(chunks, length)
   if (!isUtf8(bytes)) return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
+  if (!budget.settle(request, costOf(bytes))) return noRoom()
   request.body = bytes.toString()
   return undefined
 }
 
-function responseOf(request: HttpRequest, reply: Reply, options: FetchOptions, departure: Departure): Response {
-  const { body, status } = reply
-  const { streams } = options
-  const lines = headerLines(request, reply)
-  if (!isSource(body)) {
-    const length = lengthOf(status, body)
-    if (length !== undefined) lines.push('Content-Length', length)
-    const isEmpty = request.method === 'HEAD' || length === undefined
-    return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
+/** One request and the response that is made for it. What becomes of a whole response is not known here. */
+class FetchTransaction {
+  readonly #request: HttpRequest
+  readonly #departure: Departure
+  readonly #means: Means
+  readonly #beganAtMs: number
+
+  constructor(request: HttpRequest, departure: Departure, means: Means, beganAtMs: number) {
+    this.#request = request
+    this.#departure = departure
+    this.#means = means
+    this.#beganAtMs = beganAtMs
   }
-  if (streams.isFull) {
+
+  answer(wanted: Reply): Response {
+    const reply = endingAt(wanted, this.#request.principal.expiresAt)
+    const { body, status } = reply
+    const isHead = this.#request.method === 'HEAD'
+    const lines = headerLines(this.#request, reply)
+    if (!isSource(body)) {
+      const length = lengthOf(status, body)
+      if (length !== undefined) lines.push('Content-Length', String(length))
+      const isEmpty = isHead || length === undefined
+      this.#done(this.#departure.isGone ? 0 : status, isEmpty ? 0 : length)
+      return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
+    }
+    if (this.#means.streams.isFull) {
+      discard(body)
+      const detail = 'Too many streams are open; try again later'
+      return this.answer(refusalOf(this.#request, 503, detail, ['Retry-After', '5']))
+    }
+    const headers = headersOf([...lines, ...STREAM_HEADERS])
+    if (!isHead) {
+      return new Response(this.#stream(body, status, reply.type === EVENT_STREAM), { status, headers })
+    }
     discard(body)
-    const full = refusalOf(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
-    return responseOf(request, full, options, departure)
+    this.#done(status, 0)
+    return new Response(null, { status, headers })
   }
-  const headers = headersOf([...lines, ...STREAM_HEADERS])
-  if (request.method !== 'HEAD') {
-    return new Response(streamOf(body, streams, reply.type === EVENT_STREAM, departure), { status, headers })
+
+  #stream(source: Source, status: number, isEvents: boolean): ReadableStream<Uint8Array> {
+    const { streams } = this.#means
+    const departure = this.#departure
+    const pipe = new WebPipe(() => departure.leave())
+    const observed: Source = {
+      open: (sink) => {
+        const onOver = source.open(sink)
+        return () => {
+          this.#done(status, pipe.bytes)
+          onOver?.()
+        }
+      },
+    }
+    pipe.sink = streams.open(observed, pipe, isEvents)
+    departure.onGone(() => pipe.finish())
+    return pipe.stream
   }
-  discard(body)
-  return new Response(null, { status, headers })
+
+  #done(status: number, bytes: number): void {
+    const { budget, observer } = this.#means
+    budget.release(this.#request)
+    if (this.#beganAtMs === 0) return
+    observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
+  }
 }
 
 function bodyOf(body: string | Uint8Array | undefined): string | Uint8Array<ArrayBuffer> | null {
@@ -150,47 +199,4 @@ function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers()
   for (let at = 0; at < lines.length; at += 2) headers.append(lines[at]!, lines[at + 1]!)
   return headers
-}
-
-function streamOf(
-  source: Source, streams: Streams, isEvents: boolean, departure: Departure,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  let sink: StreamSink | undefined
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      let isOver = false
-      const push = (text: string): boolean => {
-        if (text !== '' && !isOver) controller.enqueue(encoder.encode(text))
-        return (controller.desiredSize ?? 0) > 0
-      }
-      const pipe: Pipe = {
-        begin: push,
-        push,
-        finish() {
-          if (isOver) return
-          isOver = true
-          controller.close()
-          sink?.gone()
-        },
-        destroy() {
-          if (!isOver) controller.error(new DOMException('The reader did not keep up', 'AbortError'))
-          isOver = true
-        },
-        get waiting() { return isOver ? 0 : HIGH_WATER - (controller.desiredSize ?? HIGH_WATER) },
-      }
-      sink = streams.open(source, pipe, isEvents)
-      departure.onGone(() => {
-        if (isOver) return
-        isOver = true
-        controller.error(new DOMException('The request was aborted', 'AbortError'))
-        sink?.gone()
-      })
-    },
-    pull() { sink?.drained() },
-    cancel() {
-      sink?.gone()
-      departure.leave()
-    },
-  }, { highWaterMark: HIGH_WATER, size: (chunk) => chunk?.byteLength ?? 0 })
 }

@@ -1,43 +1,37 @@
 /**
- * node:http made safe: timeouts, connection counts, what Node itself refuses, an orderly end, and the
- * last catch. Hands each request through the gate, its body reader and its endpoint to the reply writer.
+ * node:http made safe: timeouts, connection counts, what Node itself refuses, whose turn it is, an orderly
+ * end. Makes a transaction of each request, of a server of its own or of somebody else's.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
-import { isThenable } from '../core/thenable.ts'
-import { mustWait, NodeRequestHead, responseOn } from './node-request.ts'
-import { readBody } from './body.ts'
-import { isSource } from './exchange.ts'
-import { endingAt } from './expiry.ts'
-import { NO_ROOM, tooLarge } from './gate.ts'
 import { isLoopback } from './guard.ts'
-import { discard, sendReply } from './reply.ts'
+import { isOutside } from './node-request.ts'
+import { Transaction } from './transaction.ts'
+import { isEarly, responseOn, Turns } from './turns.ts'
 import { answerUnread, unreadOf } from './unread.ts'
-import { refusalOf } from './request.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Limits } from '../core/defaults.ts'
-import type { Log } from '../core/log.ts'
-import type { BodyBudget, BodyFailure } from './body.ts'
-import type { Reply } from './exchange.ts'
-import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
-import type { Streams } from './sink.ts'
-import type { HttpRequest } from './request.ts'
+import type { Expectation, Means } from './transaction.ts'
 
 /** What a listener works with. */
-export interface ListenerOptions {
-  readonly gate: Gate
-  readonly streams: Streams
-  readonly budget: BodyBudget
-  readonly limits: Limits
-  readonly log: Log
+export interface ListenerOptions extends Means {
+  /** '' or a path with a leading and no final `/`. */
+  readonly mountPath: string
 }
 
-/** Answers one request of a node:http server. */
-export type Handler = (incoming: IncomingMessage, response: ServerResponse) => void
+/**
+ * Answers one request of a node:http, node:https or node:http2 server. Where a `next` is given it is called,
+ * and nothing is answered, for a path outside of the mount path. Throws `TypeError` for what is neither a
+ * request nor a response of Node's.
+ */
+export interface Handler {
+  (incoming: IncomingMessage, response: ServerResponse, next?: () => void): void
+  (incoming: Http2ServerRequest, response: Http2ServerResponse, next?: () => void): void
+}
 
 /** A request handler for node:http, and a server of our own around it. */
 export interface Listener {
@@ -53,8 +47,8 @@ export interface Listener {
   destroy(): Promise<void>
 }
 
-/** What a client wants to hear before it sends its body. */
-type Expectation = 'nothing' | 'continue' | 'unknown'
+type AnyRequest = IncomingMessage | Http2ServerRequest
+type AnyResponse = ServerResponse | Http2ServerResponse
 
 /** The largest that Node takes. */
 const MAX_HEADER_SIZE = 2 ** 31 - 1
@@ -62,9 +56,10 @@ const DROP_LOG_MS = 60_000
 
 /** Makes a listener; nothing is opened yet. */
 export function createListener(options: ListenerOptions): Listener {
-  const { gate, streams, budget, limits, log } = options
-  /** What is being answered; a response has no request while its caller is being identified. */
-  const running = new Map<ServerResponse, HttpRequest | undefined>()
+  const { limits, log, mountPath } = options
+  /** What is being answered. */
+  const running = new Map<ServerResponse, Transaction>()
+  const turns = new Turns()
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false
@@ -73,100 +68,45 @@ export function createListener(options: ListenerOptions): Listener {
   function receive(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
   ): void {
-    if (mustWait(incoming, response)) {
-      response.once('socket', () => receive(incoming, response, bind, expects))
-      return
-    }
-    response.on('close', () => {
-      running.delete(response)
-      if (running.size === 0) onIdle?.()
-    })
+    // Of what one read has brought, some may come behind the request that had the connection closed.
+    if (incoming.socket.destroyed) return
+    // Node's clock has run while it waited; in somebody else's server nobody knows what runs.
+    if (!isEarly(incoming, response)) return answer(incoming, response, bind, expects, bind === undefined)
+    turns.wait(incoming, response, () => answer(incoming, response, bind, expects, true))
+  }
+
+  function answer(
+    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
+    isTimed: boolean,
+  ): void {
+    const transaction = new Transaction(incoming, response, bind, expects, isTimed, options)
+    transaction.isLast = isDraining
+    running.set(response, transaction)
+    response.on('close', onClose)
     // Without a listener an error of one socket would end the process.
     response.on('error', ignore)
-    try {
-      const request = gate(new NodeRequestHead(incoming, response, bind))
-      if (!(request instanceof Promise)) return go(incoming, response, request, expects)
-      running.set(response, undefined)
-      request.then((later) => go(incoming, response, later, expects)).catch(failed)
-    } catch (error) {
-      failed(error)
-    }
-
-    function failed(error: unknown): void {
-      log('error', 'A request could not be handled', { cause: error })
-      response.destroy()
-    }
+    transaction.begin()
   }
 
-  function go(incoming: IncomingMessage, response: ServerResponse, request: HttpRequest, expects: Expectation): void {
-    if (response.closed) return
-    running.set(response, request)
-    const { endpoint } = request
-    if (request.refusal !== undefined || endpoint === undefined) {
-      if (request.refusal !== undefined) send(request.refusal)
-      return
-    }
-    if (expects === 'unknown') return send(refusalOf(request, 417, 'Nothing but 100-continue can be expected'))
-    if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') return run()
-    if (expects === 'continue') response.writeContinue()
-    readBody(incoming, limits.maxBodyBytes, budget, (text, failure) => {
-      if (failure === undefined) {
-        request.body = text
-        return run()
-      }
-      const refusal = bodyRefusal(request, failure, options)
-      if (refusal !== undefined) send(refusal)
-    })
-
-    function run(): void {
-      try {
-        const reply = endpoint!.handle(request)
-        if (isThenable(reply)) reply.then(send, failed)
-        else send(reply)
-      } catch (error) {
-        failed(error)
-      }
-    }
-
-    function send(reply: Reply): void {
-      try {
-        if (!isSource(reply.body) || !streams.isFull) return deliver(reply)
-        discard(reply.body)
-        const detail = 'Too many streams are open; try again later'
-        deliver(refusalOf(request, 503, detail, ['Retry-After', '5']))
-      } catch (error) {
-        failed(error)
-      }
-    }
-
-    function deliver(reply: Reply): void {
-      const { expiresAt } = request.principal
-      sendReply(incoming, response, request, endingAt(reply, expiresAt), streams, isDraining)
-    }
-
-    /** What broke before a word was sent is told; what breaks while that is told is not. */
-    function failed(error: unknown): void {
-      log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
-      try {
-        if (response.headersSent) response.destroy()
-        else deliver(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
-      } catch {
-        response.destroy()
-      }
-    }
+  function onClose(this: ServerResponse): void {
+    const transaction = running.get(this)
+    running.delete(this)
+    transaction?.closed()
+    if (running.size === 0) onIdle?.()
   }
 
-  /** Node's parser or its clock has given a connection up. A request that is under way answers it itself. */
+  /**
+   * Node's parser or its clock has given a connection up. A request that is under way answers it itself; one
+   * that has come whole is answered first, and what came behind it is not.
+   */
   function giveUp(error: NodeJS.ErrnoException, socket: Duplex): void {
     log('debug', 'A connection sent no readable request', { code: error.code })
     const { status, detail } = unreadOf(error.code)
     const response = responseOn(socket)
-    const request = response === undefined ? undefined : running.get(response)
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else if (response === undefined) answerUnread(socket, { status, detail })
-    // An answer that has begun owns the socket, and so does the one that is still to come to a whole request.
-    else if (request === undefined || response.headersSent || response.req.complete) socket.destroy()
-    else sendReply(response.req, response, request, refusalOf(request, status, detail), streams, true)
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    if (response === undefined) return answerUnread(socket, { status, detail })
+    const transaction = running.get(response)
+    if (transaction?.giveUp(status, detail) !== true) socket.destroy()
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {
@@ -211,10 +151,18 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   return {
-    handler: (incoming, response) => receive(incoming, response, undefined, 'nothing'),
+    handler(incoming: AnyRequest, response: AnyResponse, next) {
+      if (!isRequest(incoming) || !isResponse(response)) {
+        const remedy = 'with Fastify, pass request.raw and reply.raw'
+        throw new TypeError(`handler takes a request and a response of Node; ${remedy}`)
+      }
+      if (typeof next === 'function' && isOutside(mountPath, incoming.url ?? '/')) next()
+      else receive(incoming, response, undefined, 'nothing')
+    },
     listen: open,
     drain() {
       isDraining = true
+      for (const transaction of running.values()) transaction.isLast = true
       server?.close()
       server?.closeIdleConnections()
     },
@@ -238,16 +186,13 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
-function bodyRefusal(request: HttpRequest, failure: BodyFailure, options: ListenerOptions): Reply | undefined {
-  switch (failure) {
-    case 'too-large': return refusalOf(request, 413, tooLarge(options.limits))
-    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
-    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
-    case 'gone': return undefined
-    case 'taken':
-      options.log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-      return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
-  }
+/** One of HTTP/2 has every member that is used here of one of HTTP/1. */
+function isRequest(incoming: AnyRequest): incoming is IncomingMessage {
+  return Array.isArray(incoming.rawHeaders)
+}
+
+function isResponse(response: AnyResponse): response is ServerResponse {
+  return typeof response.writeHead === 'function'
 }
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {

@@ -1,56 +1,107 @@
 /**
- * A request of node:http as the gate sees it, and whose turn it is on a connection.
+ * A request of node:http, node:https or node:http2 as the gate sees it, whoever's server it came in by.
  */
 import { isLoopback } from './guard.ts'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { parseTarget } from './router.ts'
+import type { IncomingMessage } from 'node:http'
 import type { Bind } from './guard.ts'
 import type { RequestHead } from './request.ts'
+
+/** What a host may let a request come under: whole segments of plain characters. */
+const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 
 /** The head of a node:http request. */
 export class NodeRequestHead implements RequestHead {
   readonly #incoming: IncomingMessage
-  readonly #response: ServerResponse
   readonly #bind: Bind | undefined
+  #lines: readonly string[] | undefined
+  #address: string | undefined
+  #onGone: (() => void)[] | undefined
+  #isGone = false
 
   /** `bind` is undefined in somebody else's server. */
-  constructor(incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined) {
+  constructor(incoming: IncomingMessage, bind: Bind | undefined) {
     this.#incoming = incoming
-    this.#response = response
     this.#bind = bind
   }
 
   get method(): string { return this.#incoming.method ?? 'GET' }
   get target(): string { return this.#incoming.url ?? '/' }
-  get httpVersion(): string { return this.#incoming.httpVersion }
-  get rawHeaders(): readonly string[] { return this.#incoming.rawHeaders }
+
+  /** What came by HTTP/2 is told as HTTP/1.1, as every check behind this knows it. */
+  get httpVersion(): string { return isHttp2(this.#incoming) ? '1.1' : this.#incoming.httpVersion }
+
+  get rawHeaders(): readonly string[] {
+    const { rawHeaders } = this.#incoming
+    return isHttp2(this.#incoming) ? this.#lines ??= headerLines(rawHeaders) : rawHeaders
+  }
+
   get secure(): boolean { return 'encrypted' in this.#incoming.socket }
-  get remoteAddress(): string | undefined { return this.#incoming.socket.remoteAddress }
+
+  /** Kept, once it was asked for: a socket that has closed does not know it any more. */
+  get remoteAddress(): string | undefined { return this.#address ??= this.#incoming.socket.remoteAddress }
 
   /** In somebody else's server the socket's own address tells how the client came in. */
   get bind(): Bind {
     return this.#bind ?? (isLoopback(this.#incoming.socket.localAddress) ? 'loopback' : 'network')
   }
 
+  get prefix(): string { return this.#bind === undefined ? prefixOf(this.#incoming) : '' }
+
   onGone(listener: () => void): void {
-    const response = this.#response
-    if (response.destroyed && !response.writableFinished) return listener()
-    response.on('close', () => {
-      if (!response.writableFinished) listener()
-    })
+    if (this.#isGone) listener()
+    else (this.#onGone ??= []).push(listener)
+  }
+
+  /** Tells all who want to know that the client has left without its whole answer. */
+  left(): void {
+    this.#isGone = true
+    const listeners = this.#onGone ?? []
+    this.#onGone = undefined
+    for (const listener of listeners) listener()
   }
 }
 
-/** The response that Node has made for what is on this socket now. */
-export function responseOn(socket: Duplex): ServerResponse | undefined {
-  if (!('_httpMessage' in socket)) return undefined
-  return socket._httpMessage as ServerResponse | null ?? undefined
+/** Whether a request came by HTTP/2, where a connection is nobody's own; a number alone is only a claim. */
+export function isHttp2(incoming: IncomingMessage): boolean {
+  return incoming.httpVersionMajor === 2 && 'stream' in incoming
 }
 
-/**
- * Whether a request has come while an earlier one on its connection is still being answered. Node would
- * run all of them at once, and would not tell those that wait when the connection closes.
- */
-export function mustWait(incoming: IncomingMessage, response: ServerResponse): boolean {
-  return response.socket === null && responseOn(incoming.socket) !== undefined
+/** The header lines of HTTP/2 without its own, of which `:authority` is what Host was (RFC 9113 §8.3.1). */
+function headerLines(rawHeaders: readonly string[]): readonly string[] {
+  const lines: string[] = []
+  let authority: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name, value] = [rawHeaders[at]!, rawHeaders[at + 1]!]
+    if (name === ':authority') authority = value
+    // A Host that says the same is one too many; one that says something else is refused for that.
+    else if (!name.startsWith(':') && !(name === 'host' && value === authority)) lines.push(name, value)
+  }
+  return authority === undefined ? lines : ['host', authority, ...lines]
+}
+
+/** Under which path a host has mounted this server: what Express and Connect have taken off the address. */
+function prefixOf(incoming: IncomingMessage): string {
+  const { url = '/' } = incoming
+  const whole: unknown = 'originalUrl' in incoming ? incoming.originalUrl : undefined
+  if (typeof whole !== 'string' || whole === url) return ''
+  const [before, rest] = [withoutQuery(whole), withoutQuery(url)]
+  // The address of the mount itself has lost all that it had, and got a slash for it.
+  const isMount = rest === '/' && !before.endsWith('/')
+  if (!isMount && !before.endsWith(rest)) return ''
+  const prefix = isMount ? before : before.slice(0, before.length - rest.length)
+  return PREFIX.test(prefix) ? prefix : ''
+}
+
+/** The path of a request target, as it came. */
+export function withoutQuery(target: string): string {
+  const end = target.indexOf('?')
+  return end < 0 ? target : target.slice(0, end)
+}
+
+/** Whether an address is outside of the mount path, and so its host's and not ours to answer. */
+export function isOutside(mountPath: string, target: string): boolean {
+  if (mountPath === '') return false
+  const path = parseTarget(target)?.path
+  return path !== mountPath && path?.startsWith(`${mountPath}/`) !== true
 }

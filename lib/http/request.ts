@@ -8,6 +8,7 @@ import { authorityOf, forwarded, networkOf } from './address.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
+import type { BodyHolder } from './body.ts'
 import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from './exchange.ts'
 import type { Bind, Guard } from './guard.ts'
 import type { Counted, RateLimits } from './rate.ts'
@@ -22,6 +23,8 @@ export interface RequestHead {
   readonly bind: Bind
   readonly secure: boolean
   readonly remoteAddress: string | undefined
+  /** Under which path somebody else's server has mounted this one: '' or without a final `/`. */
+  readonly prefix?: string
   onGone(listener: () => void): void
 }
 
@@ -46,7 +49,7 @@ const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
 /** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
-export class HttpRequest implements Exchange, Origin {
+export class HttpRequest implements Exchange, Origin, BodyHolder {
   readonly incoming: RequestHead
   readonly head: KnownHeaders
   path = ''
@@ -62,6 +65,8 @@ export class HttpRequest implements Exchange, Origin {
   /** What the reply tells of rate limits. */
   rateHeaders: readonly string[] = none
   hostIsListed = false
+  /** What its body takes of the budget of all bodies. */
+  held = 0
   readonly #options: RequestOptions
   #requestId: string | undefined
   #headers: ReadonlyMap<string, string> | undefined
@@ -100,13 +105,21 @@ export class HttpRequest implements Exchange, Origin {
     this.incoming.onGone(listener)
   }
 
-  get baseUrl(): string {
+  get basePath(): string {
     const { publicUrl, mountPath } = this.#options
-    if (publicUrl !== undefined) return publicUrl.href.replace(/\/$/, '') + mountPath
+    const outer = publicUrl?.pathname.replace(/\/$/, '') ?? ''
+    const { prefix = '' } = this.incoming
+    // The operator may have told the host's prefix as a part of where clients come.
+    return (outer.endsWith(prefix) ? outer : outer + prefix) + mountPath
+  }
+
+  get baseUrl(): string {
+    const { publicUrl } = this.#options
+    if (publicUrl !== undefined) return publicUrl.origin + this.basePath
     const scheme = this.#forwarded('x-forwarded-proto')?.toLowerCase()
     const isSecure = scheme === 'https' || (scheme !== 'http' && this.incoming.secure)
     const authority = this.#forwardedHost ?? authorityOf(this.head.host) ?? 'localhost'
-    return `${isSecure ? 'https' : 'http'}://${authority}${mountPath}`
+    return `${isSecure ? 'https' : 'http'}://${authority}${this.basePath}`
   }
 
   get baseUrlIsTrusted(): boolean {

@@ -6,47 +6,56 @@
  */
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { HEARTBEAT } from '../wire/sse.ts'
+import { Backlog } from './backlog.ts'
 import type { Limits } from '../core/defaults.ts'
+import type { Log } from '../core/log.ts'
+import type { Waiting } from './backlog.ts'
 import type { Sink, Source } from './exchange.ts'
 
 /** What carries a stream: a response of node:http, or a web stream. */
 export interface Pipe {
   /** Sends the head, with what there is: `whole` says that nothing will follow. */
-  begin(text: string, whole: boolean): boolean
-  /**
-   * `isLast`: the end follows at once. False: more waits than the pipe likes to hold; `StreamSink.drained`
-   * is called when it has gone.
-   */
-  push(text: string, isLast: boolean): boolean
+  begin(text: string, whole: boolean): void
+  /** `isLast`: the end follows at once. Where much waits, `StreamSink.drained` is called when it has gone. */
+  push(text: string, isLast: boolean): void
   finish(): void
   /** Drops the stream and its reader. */
   destroy(): void
   /** Bytes that were pushed and not yet taken. */
   readonly waiting: number
+  /** A number that is another one whenever some of them were taken. */
+  readonly taken: number
 }
 
 /** Enough waits here for a reader to be called slow: writers that can wait should. */
 const HIGH_WATER = 64 * 1024
 
-/** All open streams of one server, and what waits on them together. */
+/** What streams are bound by. */
+export type StreamLimits = Pick<
+  Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs' | 'writeTimeoutMs'
+>
+
+/** All open streams of one server. */
 export class Streams {
+  /** What waits, on streams and of whole replies. */
+  readonly backlog: Backlog
   readonly #maxStreams: number
   readonly #maxStreamBytes: number
-  readonly #maxQueuedBytes: number
   readonly #heartbeatMs: number
+  readonly #log: Log
   readonly #open = new Set<StreamSink>()
-  #queued = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: Pick<Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs'>) {
+  constructor(limits: StreamLimits, log: Log) {
+    this.backlog = new Backlog(limits)
     this.#maxStreams = limits.maxStreams
     this.#maxStreamBytes = limits.maxStreamBytes
-    this.#maxQueuedBytes = limits.maxQueuedBytes
     this.#heartbeatMs = limits.heartbeatMs
+    this.#log = log
   }
 
   get count(): number { return this.#open.size }
-  get queued(): number { return this.#queued }
+  get queued(): number { return this.backlog.bytes }
   get isFull(): boolean { return this.#open.size >= this.#maxStreams }
 
   /** Opens a source on a pipe. `isEvents`: heartbeats may be sent. */
@@ -72,25 +81,17 @@ export class Streams {
     return bytes > this.#maxStreamBytes
   }
 
-  /** Keeps the account of what waits, and drops the largest while all together is too much. */
-  account(sink: StreamSink, bytes: number): void {
-    this.#queued += bytes - sink.held
-    sink.held = bytes
-    while (this.#queued > this.#maxQueuedBytes) {
-      let largest = sink
-      for (const other of this.#open) if (other.held > largest.held) largest = other
-      if (largest.held === 0) return
-      largest.drop()
-    }
-  }
-
   closed(sink: StreamSink): void {
-    this.#queued -= sink.held
-    sink.held = 0
+    this.backlog.account(sink, 0)
     this.#open.delete(sink)
     if (this.#open.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  /** What goes wrong between two turns has nobody to be thrown to. */
+  failed(what: string, cause: unknown): void {
+    this.#log('error', what, { cause })
   }
 
   #beat(): void {
@@ -99,10 +100,11 @@ export class Streams {
 }
 
 /** One stream. */
-export class StreamSink implements Sink {
+export class StreamSink implements Sink, Waiting {
   closed = false
-  /** Bytes that wait, as last accounted. */
   held = 0
+  seen = 0
+  seenAtMs = 0
   readonly #streams: Streams
   readonly #pipe: Pipe
   readonly #isEvents: boolean
@@ -119,6 +121,9 @@ export class StreamSink implements Sink {
     this.#pipe = pipe
     this.#isEvents = isEvents
   }
+
+  get waiting(): number { return this.#pipe.waiting }
+  get taken(): number { return this.#pipe.taken }
 
   /** Lets the source begin. Where it says nothing at once, the head leaves alone. */
   start(source: Source): void {
@@ -159,8 +164,7 @@ export class StreamSink implements Sink {
   /** The pipe has taken what waited. */
   drained(): void {
     if (this.closed) return
-    const { waiting } = this.#pipe
-    if (waiting !== this.held) this.#streams.account(this, waiting)
+    this.#account()
     if (this.held < HIGH_WATER) this.#wake()
   }
 
@@ -173,7 +177,11 @@ export class StreamSink implements Sink {
     this.#wake()
     const onOver = this.#onOver
     this.#onOver = undefined
-    onOver?.()
+    try {
+      onOver?.()
+    } catch (error) {
+      this.#streams.failed('A stream could not be ended', error)
+    }
   }
 
   /** Ends a stream whose reader does not keep up. */
@@ -191,23 +199,33 @@ export class StreamSink implements Sink {
 
   flushNow(): void {
     this.#flushing = false
-    if (!this.closed) this.#flush()
+    if (this.closed) return
+    try {
+      this.#flush()
+    } catch (error) {
+      this.#streams.failed('A stream could not be written', error)
+      this.drop()
+    }
   }
 
   #flush(): void {
     const text = this.#pending
     this.#pending = ''
-    let isTaken = true
     if (!this.#begun) {
       this.#begun = true
-      isTaken = this.#pipe.begin(text, this.#ended)
+      this.#pipe.begin(text, this.#ended)
     } else if (text !== '') {
-      isTaken = this.#pipe.push(text, this.#ended)
+      this.#pipe.push(text, this.#ended)
     }
     if (this.#ended) this.#pipe.finish()
-    const waiting = isTaken ? 0 : this.#pipe.waiting
-    if (waiting !== this.held) this.#streams.account(this, waiting)
+    // Finished, it may be over already.
+    if (!this.closed) this.#account()
     if (this.held < HIGH_WATER) this.#wake()
+  }
+
+  #account(): void {
+    const { waiting } = this.#pipe
+    if (waiting !== this.held) this.#streams.backlog.account(this, waiting)
   }
 
   #schedule(): void {

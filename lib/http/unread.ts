@@ -8,13 +8,16 @@ import type { Duplex } from 'node:stream'
 /** A client that does not read its answer is not waited for any longer than this. */
 const LINGER_MS = 1_000
 
+/** The sentence for a request that does not come to its end in time. */
+export const LATE = 'The request took too long to arrive'
+
 /** Why Node gave a connection up. */
 export interface Unread { readonly status: number; readonly detail: string }
 
 const reasons: ReadonlyMap<string, Unread> = new Map([
   ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The header lines are too large' }],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The chunk extensions are too large' }],
-  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request took too long to arrive' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: LATE }],
 ])
 
 /** What the client is told of an error code of Node's. */

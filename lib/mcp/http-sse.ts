@@ -35,7 +35,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   const overuse = exchange.take('initialize', 1)
   if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
   // Whatever can fail is read before a session begins.
-  const prefix = new URL(exchange.baseUrl).pathname.replace(/\/$/, '')
+  const path = `${exchange.basePath}/messages/`
   let session: Session
   try {
     session = mcp.sessions.open(exchange.origin.principal.id, oldest)
@@ -48,7 +48,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
     type: EVENT_STREAM,
     body: {
       open(sink) {
-        sink.write(formatEvent(`${prefix}/messages/?session_id=${session.id}`, 'endpoint'))
+        sink.write(formatEvent(`${path}?session_id=${session.id}`, 'endpoint'))
         session.outlet = (message) => { sink.write(formatEvent(message, 'message')) }
         session.onEnd = () => sink.end()
         return () => mcp.sessions.close(session)

@@ -14,21 +14,19 @@ import type { Endpoint, Reply } from '../http/exchange.ts'
 /** What the paths tell about the server around them. */
 export interface ServerFacts {
   readonly endpoints: () => readonly Endpoint[]
-  readonly mountPath: string
   readonly isKeyed: () => boolean
   readonly isDraining: () => boolean
 }
 
 /** Makes them. `facts.endpoints` is asked only when a request comes. */
 export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
-  const { mountPath } = facts
   // Put together at the first request, when all endpoints are known, and sent as it is ever after.
-  let paths: readonly string[] | undefined
-  const fixedPaths = (): readonly string[] => paths ??= [...new Set(facts.endpoints()
-    .filter(({ path }) => !path.includes('{'))
-    .map(({ path, outsideMount }) => outsideMount === true ? path : mountPath + path))]
-  let health: Reply | undefined
-  let welcome: Reply | undefined
+  const fixedPaths = (basePath: string): readonly string[] => {
+    const fixed = facts.endpoints().filter(({ path }) => !path.includes('{'))
+    return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
+  }
+  let health: { readonly basePath: string; readonly reply: Reply } | undefined
+  let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
   let openapi: { readonly baseUrl: string; readonly reply: Reply } | undefined
   service.catalog.onChange(() => { openapi = undefined })
 
@@ -36,20 +34,27 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
     operations: { get: plainOperation('Service', summary) },
   })
-  const healthy: Endpoint['handle'] = () => health ??= json({
-    status: 'ok', endpoints: fixedPaths(), name: service.name, version: service.version,
-  })
+  const healthy: Endpoint['handle'] = ({ basePath }) => {
+    if (health?.basePath !== basePath) {
+      const endpoints = fixedPaths(basePath)
+      const { name, version } = service
+      health = { basePath, reply: json({ status: 'ok', endpoints, name, version }) }
+    }
+    return health.reply
+  }
 
   return [
-    at('/', 'Welcome', ({ head }) => {
+    at('/', 'Welcome', ({ head, basePath }) => {
+      const docs = `${basePath}/docs`
       if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
-        return { status: 303, headers: ['Location', `${mountPath}/docs`, 'Vary', 'Accept'] }
+        return { status: 303, headers: ['Location', docs, 'Vary', 'Accept'] }
       }
-      return welcome ??= json({
-        message: `Welcome to ${service.name}. See ${mountPath}/docs for usage.`,
-        endpoints: fixedPaths(),
-        docs: `${mountPath}/docs`,
-      }, 200, ['Vary', 'Accept'])
+      if (welcome?.basePath !== basePath) {
+        const message = `Welcome to ${service.name}. See ${docs} for usage.`
+        const reply = json({ message, endpoints: fixedPaths(basePath), docs }, 200, ['Vary', 'Accept'])
+        welcome = { basePath, reply }
+      }
+      return welcome.reply
     }),
     at('/health', 'Whether the server is up', healthy),
     at('/healthz', 'Whether the server is up', healthy),

@@ -21,7 +21,7 @@ const promised: Partial<Limits> = {
   checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
   toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000, maxCalls: 1_024,
   maxCallsPerSession: 64, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024, maxSessions: 10_000,
-  sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 256 * MiB, replayEvents: 256,
+  sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 256 * MiB, writeTimeoutMs: 30_000, replayEvents: 256,
   replayBytes: MiB, replayMs: 300_000, maxReplayBytes: 64 * MiB, heartbeatMs: 15_000, maxTasks: 10_000,
   taskKeepMs: 3_600_000, maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000,
   conversationMessages: 100, conversationBytes: MiB, maxConversationsBytes: 256 * MiB, graceMs: 10_000,

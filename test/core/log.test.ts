@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describe, formatLine, logLevelOf, quietly } from '../../lib/core/log.ts'
+import { describe, formatLine, logLevelOf, quietly, stderrLog, verboseStderrLog } from '../../lib/core/log.ts'
 import type { Severity } from '../../lib/index.ts'
 
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /
@@ -58,6 +58,17 @@ test('every severity has its level in the log of the server', () => {
     ['critical', 'error'], ['alert', 'error'], ['emergency', 'error'],
   ]
   for (const [severity, level] of levels) assert.equal(logLevelOf(severity), level)
+})
+
+test('standard error shows what is wrong, and for the asking what is informative', (t) => {
+  const shown: string[] = []
+  t.mock.method(process.stderr, 'write', (text: string) => shown.push(text.replace(WHEN, '')) > 0)
+  for (const log of [stderrLog, verboseStderrLog]) {
+    for (const level of ['debug', 'info', 'warning', 'error'] as const) log(level, 'a')
+    shown.push('-')
+  }
+  t.mock.restoreAll()
+  assert.deepEqual(shown, ['warning a\n', 'error a\n', '-', 'info a\n', 'warning a\n', 'error a\n', '-'])
 })
 
 test('a logger that breaks hurts nobody', () => {

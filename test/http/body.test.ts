@@ -2,20 +2,117 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
-import { BodyBudget } from '../../lib/http/body.ts'
-import { echo, jsonOf, serve } from '../fixtures/client.ts'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { BodyBudget, costOf } from '../../lib/http/body.ts'
+import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 test('all bodies together have one bound, and give back what they took', () => {
   const budget = new BodyBudget(100)
-  assert.equal(budget.take(60), true)
+  const [one, other] = [{ held: 0 }, { held: 0 }]
+  assert.equal(budget.take(one, 60), true)
   assert.equal(budget.fits(40), true)
   assert.equal(budget.fits(41), false)
-  assert.equal(budget.take(41), false)
-  assert.equal(budget.take(40), true)
-  budget.give(60)
-  assert.equal(budget.take(60), true)
+  assert.equal(budget.take(other, 41), false)
+  assert.equal(budget.take(other, 40), true)
+  budget.release(one)
+  budget.release(one)
+  assert.equal(budget.take(one, 60), true)
+  assert.deepEqual([one.held, other.held], [60, 40])
+})
+
+test('a whole body takes what it costs, and one that is alone always has room', () => {
+  const budget = new BodyBudget(100)
+  const [one, other] = [{ held: 0 }, { held: 0 }]
+  budget.take(one, 10)
+  assert.equal(budget.settle(one, 500), true)
+  assert.equal(budget.take(other, 1), false)
+  budget.release(one)
+  budget.take(other, 10)
+  budget.take(one, 10)
+  assert.equal(budget.settle(one, 91), false)
+  assert.equal(budget.settle(one, 90), true)
+  assert.equal(budget.fits(1), false)
+})
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Bytes of heap that are really used. What one collection has left over the next one takes. */
+function heap(): number {
+  collect()
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+const numbered = (make: (at: number) => string): string =>
+  Array.from({ length: 40_000 }, (_, at) => make(at)).join()
+const same = (text: string): string => `[${numbered(() => text)}]`
+
+/** JSON texts of many small values, and of one large. */
+const texts: readonly (readonly [what: string, text: string])[] = [
+  ['empty arrays', same('[]')],
+  ['empty objects', same('{}')],
+  ['arrays in arrays', same('[[[[]]]]')],
+  ['arrays of one', same('[1]')],
+  ['small numbers', same('1')],
+  ['fractions among strings', `["",${same('1.5').slice(1)}`],
+  ['null', same('null')],
+  ['strings of their own', `[${numbered((at) => `"${at.toString(36)}"`)}]`],
+  ['one object of many names', `{${numbered((at) => `"${at.toString(36)}":1`)}}`],
+  ['objects of one shape', same('{"a":1,"b":2}')],
+  ['objects of many shapes', `[${numbered((at) => `{"${at.toString(36)}":1}`)}]`],
+  ['objects with a number for a name', same('{"999":1}')],
+  ['a string of one byte each', `"${'x'.repeat(400_000)}"`],
+  ['a string of two bytes each', `"\u4e00${'x'.repeat(400_000)}"`],
+]
+
+/** What the values of a text take, measured where nothing of an earlier one is still held. */
+function takenBy(text: string): number {
+  const before = heap()
+  const value: unknown = JSON.parse(text)
+  const after = heap()
+  assert.notEqual(value, undefined)
+  return after - before
+}
+
+test('a body is counted for about what its values take, and never for much less', () => {
+  for (const [what, text] of texts) {
+    const bytes = Buffer.from(text)
+    const ratio = costOf(bytes) / Math.max(takenBy(bytes.toString()), bytes.length)
+    assert.ok(ratio > 0.6 && ratio < 8, `${what}: ${ratio}`)
+  }
+})
+
+/** How a request ends that has brought much: its run ends, or its client leaves. */
+const ends: readonly (readonly [stream: boolean, isLeft: boolean])[] = [
+  [false, false], [false, true], [true, false], [true, true],
+]
+
+test('what a request has brought is counted until it is done, however it ends', async (t) => {
+  const metadata = { many: Array.from({ length: 2_000 }, () => []) }
+  for (const [stream, isLeft] of ends) {
+    const running: (() => void)[] = []
+    const run = (): Promise<string> => new Promise((resolve) => { running.push(() => resolve('done')) })
+    const { url } = await listen(t, { agents: [run], maxBodyBytes: 20_000, maxBodiesBytes: 150_000 })
+    const ask = (asked?: AbortController): Promise<Response> => fetch(url, {
+      method: 'POST', headers: { 'content-type': 'application/json' }, ...asked && { signal: asked.signal },
+      body: JSON.stringify({ query: 'hello', metadata, stream }),
+    })
+    const first = new AbortController()
+    const answer = ask(first).then((response) => response.text()).catch(() => 'left')
+    await eventually(() => running.length === 1, 'it runs')
+    assert.equal((await ask()).status, 503)
+    if (isLeft) first.abort()
+    else running[0]!()
+    assert.match(await answer, isLeft ? /^left$/ : /done/)
+    const next = ask()
+    await eventually(() => running.length === 2, 'there is room again')
+    running[1]!()
+    assert.match(await (await next).text(), /done/)
+  }
 })
 
 /** What a body parser that came first has made of a request. */

@@ -14,6 +14,7 @@ import { createGate } from '../../lib/http/gate.ts'
 import { createGuard } from '../../lib/http/guard.ts'
 import { createListener } from '../../lib/http/listener.ts'
 import { DeferredStream } from '../../lib/http/deferred-stream.ts'
+import { createObserver } from '../../lib/http/observer.ts'
 import { createRouteTable } from '../../lib/http/router.ts'
 import { Streams } from '../../lib/http/sink.ts'
 import { EVENT_STREAM, eventReader, formatEvent } from '../../lib/wire/sse.ts'
@@ -31,8 +32,8 @@ async function house(
 ): Promise<{ readonly calls: readonly Call[]; readonly port: number; readonly streams: Streams }> {
   const limits = limitsOf(given)
   const budget = new BodyBudget(limits.maxBodiesBytes)
-  const streams = new Streams(limits)
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
+  const streams = new Streams(limits, log)
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
     rateLimits: undefined,
@@ -40,10 +41,11 @@ async function house(
     authenticate: () => undefined,
     isDraining: () => false,
   })
-  const listener = createListener({ gate, streams, budget, limits, log })
+  const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
+  const listener = createListener({ ...means, mountPath: '' })
   t.after(() => listener.destroy())
   const { port } = await listener.listen(0, '127.0.0.1')
-  const inside = createFetch({ gate, streams, budget, limits, log })
+  const inside = createFetch(means)
   const outside: Call = (path, body, headers) => {
     const { method, body: stream, headers: all } = request(path, body, headers)
     return fetch(

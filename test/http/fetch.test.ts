@@ -163,6 +163,20 @@ test('a body that comes in pieces is read within the same bounds', async (t) => 
   assert.deepEqual(logged, [])
 })
 
+test('a body that does not come to its end in time is given up', async (t) => {
+  const server = serve(t, { agents: [echo], bodyTimeoutMs: 50, headersTimeoutMs: 50 })
+  let isCancelled = false
+  const body = new ReadableStream({
+    start(controller) { controller.enqueue(Buffer.from('{"query":')) },
+    cancel() { isCancelled = true },
+  })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
+  const response = await server.fetch(new Request('http://triport.test/', init as RequestInit))
+  assert.equal(response.status, 408)
+  assert.equal((await jsonOf(response))['error'], 'The request took too long to arrive')
+  assert.equal(isCancelled, true)
+})
+
 test('bodies without a socket count too, and give their room back', async (t) => {
   const server = serve(t, { agents: [echo], maxBodyBytes: 50, maxBodiesBytes: 50 })
   let release: () => void = () => {}

@@ -147,7 +147,7 @@ test('a body is judged by its headers', () => {
 
 test('a body that finds no room beside the others is not begun', () => {
   const budget = new BodyBudget(10)
-  budget.take(9)
+  budget.take({ held: 0 }, 9)
   const { refusal } = requestOf({ budget }, post(...JSON_BODY))
   assert.equal(refusal?.status, 503)
   assert.deepEqual(refusal?.headers, ['Retry-After', '1'])

@@ -260,14 +260,29 @@ test('who is slow to ask is told so, and let go', async (t) => {
   await (await dial(t, port)).closed()
 })
 
-test('a slow second request does not spoil the answer to the first', async (t) => {
-  const run = async (): Promise<string> => { await sleep(250); return 'late' }
-  const { port } = await listen(
-    t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
-  )
-  const wire = await dial(t, port)
-  wire.send(`${POST}Content-Length: ${QUERY.length}\r\n\r\n${QUERY}GET /health HTTP/1.1\r\n`)
-  assert.doesNotMatch(await wire.closed(), /408/)
+/** What comes behind a request that runs, and never becomes one. */
+const behind: readonly (readonly [what: string, bytes: string])[] = [
+  ['half a head', 'GET /health HTTP/1.1\r\n'],
+  ['half a body', `${POST}Content-Length: 100\r\n\r\n{"query":`],
+  ['what is not HTTP', '!"§$%&\r\n\r\n'],
+]
+
+test('what is bad behind a request does not spoil its answer', async (t) => {
+  const late = async (): Promise<string> => { await sleep(250); return 'late' }
+  const streamed = async function* (): AsyncGenerator<string> { yield 'early '; yield await late() }
+  for (const [what, bytes] of behind) {
+    for (const [run, query] of [[late, QUERY], [streamed, '{"query":"hello","stream":true}']] as const) {
+      const { port } = await listen(
+        t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
+      )
+      const text = await dial(t, port).then((wire) => {
+        wire.send(`${POST}Content-Length: ${query.length}\r\n\r\n${query}${bytes}`)
+        return wire.closed()
+      })
+      assert.equal(parseAnswers(text).length, 1, what)
+      assert.match(text, /^HTTP\/1\.1 200[^]*late/, what)
+    }
+  }
 })
 
 test('an idle connection is kept for a while, and no longer', async (t) => {

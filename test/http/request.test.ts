@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/core/principal.ts'
+import { authorityOf } from '../../lib/http/address.ts'
 import { createGuard } from '../../lib/http/guard.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import type { RequestOptions } from '../../lib/http/request.ts'
@@ -11,11 +12,12 @@ const guard = createGuard({
 
 function requestOf(
   headers: Readonly<Record<string, string>>, options: Partial<RequestOptions> = {}, secure = false,
+  prefix = '',
 ): HttpRequest {
   return new HttpRequest({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
     secure,
-    remoteAddress: undefined, onGone: () => {},
+    remoteAddress: undefined, prefix, onGone: () => {},
   }, { anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard, ...options })
 }
 
@@ -44,10 +46,17 @@ const bases: readonly (readonly [
   [named('ported.example:8443'), { proxies: 1 }, 'http://ported.example:8443'],
   [named('[2001:db8::1]:8443'), { proxies: 1 }, 'http://[2001:db8::1]:8443'],
   [{ 'host': 'inner', 'x-forwarded-proto': 'HTTPS' }, { proxies: 1 }, 'https://inner'],
+  // What looks like a host and is none.
+  ...['a:b', 'a:99999', '[::1', '[', '::1', '1.2.3.4.5', '256.0.0.1', ':', 'a:80:80', '[]', '.', '-.:-'].map(
+    (host) => [{ host }, {}, `http://${authorityOf(host) ?? 'localhost'}`] as const,
+  ),
 ]
 
 test('where the server is reached is told by an option, a trusted proxy, or Host', () => {
-  for (const [headers, options, baseUrl] of bases) assert.equal(requestOf(headers, options).baseUrl, baseUrl)
+  for (const [headers, options, baseUrl] of bases) {
+    assert.equal(requestOf(headers, options).baseUrl, baseUrl)
+    assert.equal(URL.canParse(baseUrl), true, baseUrl)
+  }
   assert.equal(requestOf({ host: 'a' }, {}, true).baseUrl, 'https://a')
   const odd = { 'host': 'a', 'x-forwarded-proto': 'x' }
   assert.equal(requestOf(odd, { proxies: 1 }, true).baseUrl, 'https://a')
@@ -79,6 +88,25 @@ test('whatever names a request brings, an address can be made of its base URL', 
       const { baseUrl } = requestOf({ host, 'x-forwarded-host': host }, { proxies })
       assert.ok(URL.canParse(baseUrl), `${host} ${baseUrl}`)
     }
+  }
+})
+
+const mounts: readonly (readonly [prefix: string, options: Partial<RequestOptions>, basePath: string])[] = [
+  ['', {}, ''],
+  ['', { mountPath: '/a' }, '/a'],
+  ['/host', {}, '/host'],
+  ['/host', { mountPath: '/a' }, '/host/a'],
+  ['/host', { publicUrl: new URL('https://agents.example') }, '/host'],
+  // The operator has told all of where clients come, or only what a proxy puts before it.
+  ['/host', { publicUrl: new URL('https://agents.example/host/') }, '/host'],
+  ['/host', { publicUrl: new URL('https://agents.example/proxy'), mountPath: '/a' }, '/proxy/host/a'],
+]
+
+test('before every path stand the prefix of a host and the mount path', () => {
+  for (const [prefix, options, basePath] of mounts) {
+    const request = requestOf({ host: 'a' }, options, false, prefix)
+    assert.equal(request.basePath, basePath)
+    assert.equal(request.baseUrl, `${options.publicUrl?.origin ?? 'http://a'}${basePath}`)
   }
 })
 

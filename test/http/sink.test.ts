@@ -3,29 +3,40 @@ import test from 'node:test'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { Streams } from '../../lib/http/sink.ts'
 import type { Sink, Source } from '../../lib/http/exchange.ts'
-import type { Pipe, StreamSink } from '../../lib/http/sink.ts'
+import type { Pipe, StreamLimits, StreamSink } from '../../lib/http/sink.ts'
 
-const limits = { maxStreams: 100, maxStreamBytes: 1_000, maxQueuedBytes: 1_000_000, heartbeatMs: 60_000 }
+const limits = {
+  maxStreams: 100, maxStreamBytes: 1_000, maxQueuedBytes: 1_000_000, heartbeatMs: 60_000,
+  writeTimeoutMs: 60_000,
+}
 const KIB = 1024
+
+function streamsOf(given: Partial<StreamLimits> = {}, logged: string[] = []): Streams {
+  return new Streams({ ...limits, ...given }, (_level, message) => { logged.push(message) })
+}
 
 /** A pipe that remembers what it was told, and takes nothing while it is stuck. */
 class Tape implements Pipe {
   readonly told: string[] = []
   isStuck = false
   waiting = 0
+  taken = 0
 
-  begin(text: string, whole: boolean): boolean {
-    return this.#take(whole ? 'whole' : 'begin', text)
+  begin(text: string, whole: boolean): void {
+    this.#take(whole ? 'whole' : 'begin', text)
   }
 
-  push(text: string): boolean { return this.#take('push', text) }
+  push(text: string): void {
+    this.#take('push', text)
+  }
+
   finish(): void { this.told.push('finish') }
   destroy(): void { this.told.push('destroy') }
 
-  #take(what: string, text: string): boolean {
+  #take(what: string, text: string): void {
     this.told.push(`${what} ${text.length > 20 ? text.length : text}`.trimEnd())
     if (this.isStuck) this.waiting += text.length
-    return !this.isStuck
+    else this.taken += text.length
   }
 }
 
@@ -45,7 +56,7 @@ function open(
 }
 
 test('a source that says nothing at once has its head sent alone', async () => {
-  const { sink, tape } = open(new Streams(limits))
+  const { sink, tape } = open(streamsOf())
   assert.deepEqual(tape.told, ['begin'])
   sink.write('a')
   await turn()
@@ -53,7 +64,7 @@ test('a source that says nothing at once has its head sent alone', async () => {
 })
 
 test('what is said in one turn leaves as one piece, with the head where it is the first', async () => {
-  const { sink, tape } = open(new Streams(limits), (fresh) => { fresh.write('a'); fresh.write('b') })
+  const { sink, tape } = open(streamsOf(), (fresh) => { fresh.write('a'); fresh.write('b') })
   assert.deepEqual(tape.told, [])
   sink.write('c')
   await turn()
@@ -65,14 +76,14 @@ test('what is said in one turn leaves as one piece, with the head where it is th
 })
 
 test('a stream that ends in the turn in which it began leaves whole', async () => {
-  const { tape } = open(new Streams(limits), (sink) => { sink.write('a'); sink.end('b') })
+  const { tape } = open(streamsOf(), (sink) => { sink.write('a'); sink.end('b') })
   await turn()
   assert.deepEqual(tape.told, ['whole ab', 'finish'])
 })
 
 test('after the end, and after the reader has left, writing is refused and never an error', async () => {
   for (const finish of [(sink: StreamSink) => sink.end(), (sink: StreamSink) => sink.gone()]) {
-    const { sink, tape } = open(new Streams(limits))
+    const { sink, tape } = open(streamsOf())
     finish(sink)
     await turn()
     const told = [...tape.told]
@@ -85,7 +96,7 @@ test('after the end, and after the reader has left, writing is refused and never
 })
 
 test('a source is told once that it is over, whoever ended it', async () => {
-  const streams = new Streams(limits)
+  const streams = streamsOf()
   const left = open(streams)
   left.sink.gone()
   left.sink.gone()
@@ -100,16 +111,33 @@ test('a source is told once that it is over, whoever ended it', async () => {
 })
 
 test('a source that breaks while it is opened leaves nothing behind', () => {
-  const streams = new Streams(limits)
+  const streams = streamsOf()
   assert.throws(() => open(streams, () => { throw new Error('broken') }), /broken/)
   assert.equal(streams.count, 0)
+})
+
+test('what breaks between two turns ends that stream, and is logged', async () => {
+  const logged: string[] = []
+  const streams = streamsOf({}, logged)
+  const tape = new Tape()
+  tape.push = () => { throw new Error('an odd pipe') }
+  const broken = open(streams, () => {}, true, tape)
+  const fine = open(streams)
+  broken.sink.write('a')
+  fine.sink.write('a')
+  await turn()
+  assert.deepEqual([broken.sink.closed, broken.over(), fine.sink.closed], [true, 1, false])
+  const odd: Source = { open: () => () => { throw new Error('an odd source') } }
+  streams.open(odd, new Tape(), true).gone()
+  assert.deepEqual(logged, ['A stream could not be written', 'A stream could not be ended'])
+  assert.equal(streams.count, 1)
 })
 
 test('a slow reader makes its writer wait, until what waited has gone or the reader has', async () => {
   const drain = ({ tape, sink }: Opened): void => { tape.waiting = 0; sink.drained() }
   const leave = ({ sink }: Opened): void => sink.gone()
   for (const release of [drain, leave]) {
-    const opened = open(new Streams({ ...limits, maxStreamBytes: KIB * KIB }))
+    const opened = open(streamsOf({ maxStreamBytes: KIB * KIB }))
     opened.tape.isStuck = true
     assert.equal(opened.sink.write('x'.repeat(100 * KIB)), false)
     await turn()
@@ -123,7 +151,7 @@ test('a slow reader makes its writer wait, until what waited has gone or the rea
 })
 
 test('a stream on which too much waits is dropped, and only that one', async () => {
-  const streams = new Streams(limits)
+  const streams = streamsOf()
   const slow = open(streams)
   const quick = open(streams)
   slow.tape.isStuck = true
@@ -141,7 +169,7 @@ test('a stream on which too much waits is dropped, and only that one', async () 
 })
 
 test('one message over the cap is no fault of a reader who keeps up', async () => {
-  const { sink, tape } = open(new Streams(limits))
+  const { sink, tape } = open(streamsOf())
   sink.write('x'.repeat(5_000))
   await turn()
   sink.write('y'.repeat(5_000))
@@ -150,7 +178,7 @@ test('one message over the cap is no fault of a reader who keeps up', async () =
 })
 
 test('where all streams together hold too much, the largest is dropped first', async () => {
-  const streams = new Streams({ ...limits, maxStreamBytes: 10_000, maxQueuedBytes: 10_000 })
+  const streams = streamsOf({ maxStreamBytes: 10_000, maxQueuedBytes: 10_000 })
   const sizes = [2_000, 6_000, 3_000]
   const opened = sizes.map((size) => {
     const one = open(streams)
@@ -164,7 +192,7 @@ test('where all streams together hold too much, the largest is dropped first', a
 })
 
 test('silence is filled with comments, on event streams that keep up', async () => {
-  const streams = new Streams({ ...limits, heartbeatMs: 20 })
+  const streams = streamsOf({ heartbeatMs: 20 })
   const silent = open(streams)
   const plain = open(streams, () => {}, false)
   const stuck = open(
@@ -179,7 +207,7 @@ test('silence is filled with comments, on event streams that keep up', async () 
 })
 
 test('a server knows when it has as many streams as it may', () => {
-  const streams = new Streams({ ...limits, maxStreams: 2 })
+  const streams = streamsOf({ maxStreams: 2 })
   const first = open(streams)
   assert.equal(streams.isFull, false)
   open(streams)

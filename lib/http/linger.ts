@@ -1,0 +1,43 @@
+/**
+ * The end of a connection whose request was answered before all of it had come.
+ *
+ * To close at once would reset the connection, and could take the answer with it. So the answer is sent
+ * whole, this half of the connection is closed, and what the client still sends is passed over for a
+ * while: clients that write all of a body before they read anything get to read why it was refused.
+ */
+import { Socket } from 'node:net'
+import { isHttp2 } from './node-request.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** The longest that a client may go on sending. */
+const LINGER_MS = 2_000
+
+/** Whether it can be done: on HTTP/1 over a socket. Over anything else a response simply ends. */
+export function canLinger(incoming: IncomingMessage): boolean {
+  return incoming.socket instanceof Socket && !isHttp2(incoming)
+}
+
+/** Sends the rest of an answer whose head is written, and passes over at most `maxBytes` of the body. */
+export function linger(
+  incoming: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
+  maxBytes: number,
+): void {
+  if (body !== undefined) response.write(body)
+  else response.flushHeaders()
+  const { socket } = incoming
+  socket.end()
+  let passed = 0
+  const close = (): void => {
+    clearTimeout(timer)
+    socket.destroySoon()
+  }
+  const timer = setTimeout(close, LINGER_MS)
+  incoming.removeAllListeners('data')
+  incoming.on('data', (chunk: Buffer) => {
+    passed += chunk.length
+    if (passed > maxBytes) close()
+  })
+  incoming.on('end', close)
+  incoming.on('close', close)
+  incoming.resume()
+}

@@ -1,0 +1,46 @@
+/**
+ * Whose turn it is on a connection. HTTP/1 answers in order, so of the requests that come at once one is
+ * answered and the others wait. Node would run them all, and would not tell those that wait when the
+ * connection closes. While one waits the socket is not read: only what one read of it has brought can wait.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** The response that Node has made for what is on this socket now. */
+export function responseOn(socket: Duplex): ServerResponse | undefined {
+  if (!('_httpMessage' in socket)) return undefined
+  return socket._httpMessage as ServerResponse | null ?? undefined
+}
+
+/** Whether a request has come while an earlier one on its connection is still being answered. */
+export function isEarly(incoming: IncomingMessage, response: ServerResponse): boolean {
+  return response.socket === null && responseOn(incoming.socket) !== undefined
+}
+
+/** The requests of one server that wait for their turn. */
+export class Turns {
+  /** How many wait on each connection that has ever had one. */
+  readonly #waiting = new Map<Duplex, number>()
+
+  /** Calls `go` when it is the request's turn; never, when its connection closes before that. */
+  wait({ socket }: IncomingMessage, response: ServerResponse, go: () => void): void {
+    if (!this.#waiting.has(socket)) this.#watch(socket)
+    this.#waiting.set(socket, this.#count(socket) + 1)
+    socket.pause()
+    response.once('socket', () => {
+      this.#waiting.set(socket, this.#count(socket) - 1)
+      if (this.#count(socket) === 0) socket.resume()
+      go()
+    })
+  }
+
+  #count(socket: Duplex): number {
+    return this.#waiting.get(socket) ?? 0
+  }
+
+  #watch(socket: Duplex): void {
+    // Node goes on reading for reasons of its own: when a request is whole, and when a reply has drained.
+    socket.on('resume', () => { if (this.#count(socket) > 0) socket.pause() })
+    socket.once('close', () => this.#waiting.delete(socket))
+  }
+}

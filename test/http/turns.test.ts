@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createNode } from 'node:http'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { dial, eventually, listen, parseAnswers, say, serve } from '../fixtures/client.ts'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { ServerOptions } from '../../lib/index.ts'
+
+const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n'
+const MANY = 200_000
+
+function post(query: string, more = ''): string {
+  const body = JSON.stringify({ query })
+  return `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${more}`
+    + `Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** An agent that answers when it is told to, and what it was asked. */
+function patient(): { readonly asked: string[]; release(): void; run(prompt: string): Promise<string> } {
+  const asked: string[] = []
+  const waiting: (() => void)[] = []
+  return {
+    asked,
+    release() { waiting.shift()?.() },
+    run(prompt) {
+      asked.push(prompt)
+      return new Promise((resolve) => waiting.push(() => resolve(`Told ${prompt}`)))
+    },
+  }
+}
+
+/** The same server on a socket of its own, and in a server of somebody else. */
+async function ports(t: TestContext, options: ServerOptions): Promise<readonly number[]> {
+  const { port } = await listen(t, options)
+  const foreign = createNode(serve(t, options).handler)
+  t.after(() => { foreign.closeAllConnections(); foreign.close() })
+  await once(foreign.listen(0, '127.0.0.1'), 'listening')
+  return [port, (foreign.address() as AddressInfo).port]
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Megabytes of heap that are really used. */
+function heap(): number {
+  collect()
+  return process.memoryUsage().heapUsed / 1e6
+}
+
+const keys: readonly (readonly [what: string, more: Partial<ServerOptions>, header: string])[] = [
+  ['without a key', {}, ''],
+  ['with a key that is looked up', {
+    apiKey: async (key) => { await sleep(1); return key === 'k' ? { id: 'k', scopes: [] } : undefined },
+  }, 'X-API-Key: k\r\n'],
+]
+
+for (const [what, more, header] of keys) {
+  test(`what is sent ahead ${what} waits in the socket, and costs nothing when that closes`, async (t) => {
+    const agent = patient()
+    for (const port of await ports(t, { agents: [{ ...agent, name: 'Patient' }], ...more })) {
+      agent.asked.length = 0
+      const wire = await dial(t, port)
+      wire.send(post('first', header))
+      await eventually(() => agent.asked.length === 1, 'the first runs')
+      const ahead = Buffer.from(`GET /agents HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`.repeat(MANY))
+      const before = heap()
+      wire.send(ahead)
+      // Time enough to read all of it, were it read.
+      await sleep(1_000)
+      const grown = heap() - before
+      assert.ok(grown < 20, `${grown} MB`)
+      wire.leave()
+      agent.release()
+      const leftAt = performance.now()
+      const [answer] = await say(t, port, `${HEALTH}Connection: close\r\n\r\n`)
+      assert.equal(answer?.status, 200)
+      assert.ok(performance.now() - leftAt < 2_000, `${performance.now() - leftAt} ms`)
+    }
+  })
+}
+
+test('all that is sent ahead is answered in its order', async (t) => {
+  const count = 5_000
+  for (const port of await ports(t, { agents: [(prompt: string) => prompt] })) {
+    const wire = await dial(t, port)
+    wire.send(Array.from({ length: count }, (_, at) => post(`q${at}`)).join(''))
+    await wire.until((text) => text.includes(`"q${count - 1}"`))
+    const said = [...wire.text.matchAll(/"response":"q(\d+)"/g)].map(([, number]) => Number(number))
+    assert.deepEqual(said, Array.from({ length: count }, (_, at) => at))
+  }
+})
+
+test('a request that waits is read to its end when it is its turn', async (t) => {
+  const agent = patient()
+  for (const port of await ports(t, { agents: [{ ...agent, name: 'Patient' }] })) {
+    agent.asked.length = 0
+    const wire = await dial(t, port)
+    const long = 'x'.repeat(500_000)
+    wire.send(post('first') + post(long))
+    await eventually(() => agent.asked.length === 1, 'the first runs')
+    await sleep(50)
+    assert.deepEqual(agent.asked, ['first'])
+    agent.release()
+    await eventually(() => agent.asked.length === 2, 'the second runs')
+    agent.release()
+    const answers = await wire.answers(2)
+    assert.equal(answers[1]?.status, 200)
+    assert.equal(agent.asked[1], long)
+  }
+})
+
+test('the time of a body that waits is not counted while it waits', async (t) => {
+  const agent = patient()
+  const limits = { headersTimeoutMs: 100, bodyTimeoutMs: 200, checkIntervalMs: 20 }
+  const { port } = await listen(t, { agents: [{ ...agent, name: 'Patient' }], ...limits })
+  const wire = await dial(t, port)
+  wire.send(post('first') + post('second').slice(0, -5))
+  await eventually(() => agent.asked.length === 1, 'the first runs')
+  await sleep(400)
+  agent.release()
+  const [first] = parseAnswers(await wire.closed())
+  assert.equal(first?.status, 200)
+  assert.equal(first.headers.get('connection'), 'close')
+})
