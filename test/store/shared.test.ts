@@ -115,15 +115,16 @@ test('while a conversation cannot be kept, answers are given, with one warning',
 
 /** A request as a door sees it. */
 function exchangeOf(body: object): Exchange {
-  const origin = {
-    requestId: 'r', principal: anonymous, headers: new Map(), header: () => undefined, onGone: () => {},
+  const exchange = {
+    method: 'POST', path: '/', query: '', params: new Map(), body: JSON.stringify(body),
+    baseUrl: 'http://triport.test', basePath: '', baseUrlIsTrusted: true, head: { accept: '*/*' },
+    header: () => undefined, take: () => undefined,
+    origin: {
+      requestId: 'r', principal: anonymous, headers: new Map(), header: () => undefined, onGone: () => {},
+    },
   }
-  return {
-    method: 'POST', path: '/', query: '', params: new Map(), body: JSON.stringify(body), origin,
-    baseUrl: 'http://triport.test', baseUrlIsTrusted: true, header: () => undefined,
-    take: () => undefined,
-    head: { accept: '*/*' } as unknown as Exchange['head'],
-  }
+  // Its other headers are those that no client sent.
+  return exchange as unknown as Exchange
 }
 
 test('with a store of its own a door answers at once, and writes nothing down but the answer', (t) => {
