@@ -13,6 +13,7 @@ export { Fault } from './core/fault.ts'
 export { defaults } from './core/defaults.ts'
 export { openaiAgent } from './adapters/openai.ts'
 export { compile } from './schema/compile.ts'
+export { checkStore } from './store/check.ts'
 export { memoryStore } from './store/memory.ts'
 
 export type { ProtocolChoice, ProtocolName } from './settings.ts'
@@ -38,7 +39,7 @@ export type {
   Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents,
   ResourceLink, TextContent,
 } from './core/content.ts'
-export type { ChatMessage } from './core/conversation.ts'
+export type { ChatMessage } from './core/chat.ts'
 export type { Limits } from './core/defaults.ts'
 export type { Icon, ServedKind } from './core/define.ts'
 export type { FaultKind } from './core/fault.ts'
@@ -53,7 +54,7 @@ export type {
   ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition,
   Variables,
 } from './core/resource.ts'
-export type { Entry, MaybePromise, Store, StoreKey } from './core/store.ts'
+export type { Entry, Keep, MaybePromise, Store, StoreKey } from './core/store.ts'
 export type {
   Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
 } from './core/subject.ts'
@@ -68,6 +69,8 @@ export type { RequestSummary } from './http/observer.ts'
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
 export type { Infer, InferGiven } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
-export type { MemoryLimits } from './store/memory.ts'
+export type { CheckOptions, StoreReport } from './store/check.ts'
+export type { MemoryStore } from './store/memory.ts'
+export type { MemoryStoreOptions } from './store/memory-limits.ts'
 export type { TemplateValue } from './wire/uri-parts.ts'
 export type { UriTemplate } from './wire/uri-template.ts'

@@ -105,7 +105,7 @@ export interface ServerOptions extends Offer, Partial<Limits> {
    * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, else random for this process.
    */
   readonly secret?: string | readonly string[] | undefined
-  /** Where finished tasks are kept. Left out: bounded memory. */
+  /** Where finished tasks are kept and, where it is shared, conversations. Left out: bounded memory. */
   readonly store?: Store | undefined
 }
 
@@ -185,7 +185,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log ?? usualLog))
   warnOfSilence(log, catalog)
-  const store = options.store ?? memoryStore({ maxEntries: limits.maxTasks, maxBytes: limits.maxTasksBytes })
+  const store = options.store ?? memoryStore()
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -196,7 +196,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     exposeErrors: options.exposeErrors ?? false,
     workload: new Workload(limits.maxCalls, 'here'),
     onCall: options.onCall,
-    conversations: new Conversations(limits),
+    conversations: new Conversations(limits, store, log),
     tasks: new Tasks(limits, store, log),
     store,
   }

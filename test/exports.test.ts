@@ -5,7 +5,7 @@ import * as triport from '../lib/index.ts'
 
 /** Everything that a program can import and use. */
 const values = `
-  Fault compile createServer defaults defineAgent defineGroup definePrompt defineResource
+  Fault checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
   defineResourceTemplate defineTool launch memoryStore openaiAgent serveStdio
 `
 
@@ -13,18 +13,18 @@ const values = `
 const types = `
   Ability Address Agent AgentDefinition AgentLike AgentOutput Annotations AnswerInput AnswerState ApiKey
   ArtifactInput AudioContent AuthRequest Authorization Call CallInfo Catalog CatalogChange ChatMessage
-  ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput CompletionOutput Content
-  ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind FormQuestion Group
-  GroupDefinition Icon ImageContent Infer InferGiven JsonSchema LaunchOptions Launched Limits Log LogLevel
-  Logger MaybePromise McpOptions MemoryLimits NamedKey Offer Offering OpenaiOptions Piece Principal Prompt
-  PromptArgument PromptArgumentInput PromptArguments PromptDefinition PromptLike PromptMessageInput
-  PromptOutput PromptResultInput Protocol ProtocolChoice ProtocolName RateLimit RequestSummary Resource
-  ResourceContents ResourceDefinition ResourceLike ResourceLink ResourceOutput ResourceTemplate
-  ResourceTemplateDefinition ResourceTemplateLike Root Router RouterChoice Run SampleAnswer SampleQuestion
-  Schema SchemaError Served ServedKind ServerOptions ServerStatus Severity Skill StandardSchema
-  StdioOptions Store StoreKey Subject TemplateValue TextContent TokenInfo Tool ToolAnnotations
-  ToolArguments ToolDefinition ToolLike ToolOutput ToolResult ToolResultInput Trace TriportServer
-  UriTemplate UrlQuestion Validate Validation Variables Verify
+  CheckOptions ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput
+  CompletionOutput Content ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind
+  FormQuestion Group GroupDefinition Icon ImageContent Infer InferGiven JsonSchema Keep LaunchOptions
+  Launched Limits Log LogLevel Logger MaybePromise McpOptions MemoryStore MemoryStoreOptions NamedKey Offer
+  Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
+  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
+  ProtocolName RateLimit RequestSummary Resource ResourceContents ResourceDefinition ResourceLike
+  ResourceLink ResourceOutput ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router
+  RouterChoice Run SampleAnswer SampleQuestion Schema SchemaError Served ServedKind ServerOptions
+  ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TemplateValue
+  TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput ToolResult
+  ToolResultInput Trace TriportServer UriTemplate UrlQuestion Validate Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

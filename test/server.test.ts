@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
-import { createServer, defineTool, Fault } from '../lib/index.ts'
+import { createServer, defineTool, Fault, memoryStore } from '../lib/index.ts'
 import { defaultPort } from '../lib/settings.ts'
 import { echo, jsonOf, listen, request, serve } from './fixtures/client.ts'
 import type { ProtocolName, ServerOptions, Subject } from '../lib/index.ts'
@@ -197,11 +197,7 @@ test('closing is done once, and does no harm before anything was opened', async 
 
 test('a store that must be closed is closed with the server', async () => {
   let isClosed = false
-  const store = {
-    isShared: false, read: () => undefined, write: () => 1, remove: () => false, list: () => [],
-    publish: () => {}, follow: () => () => {},
-    close: () => { isClosed = true },
-  }
+  const store = { ...memoryStore(), close: () => { isClosed = true } }
   await createServer({ agents: [echo], store }).close()
   assert.equal(isClosed, true)
 })

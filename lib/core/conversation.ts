@@ -1,173 +1,176 @@
 /**
- * The history that a caller and an agent share, kept in bounded memory. A conversation belongs to one
- * principal; for every other it does not exist.
+ * The history that a caller and an agent share. A conversation belongs to one principal; for every other it
+ * does not exist. It lives in bounded memory, as live objects, or, where others share the store, there.
  *
- * When there is no room, one that was never named again goes first (most clients never come back), then
- * the one idle for longest of the principal that holds most.
+ * When memory is short, the principal that holds most makes room: first with what was begun and never named
+ * again (most clients never come back), then with what is idle for longest.
  */
 import { randomUUID } from 'node:crypto'
+import { append, silence, sizeOf } from './chat.ts'
 import { Queue } from './queue.ts'
+import { Share, Shares } from './shares.ts'
+import { StoredConversations } from './stored-conversation.ts'
+import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
+import type { Log } from './log.ts'
 import type { Queued } from './queue.ts'
+import type { MaybePromise, Store } from './store.ts'
+
+export type { ChatMessage } from './chat.ts'
 
 /** What a client may choose as the id of a conversation. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
 
-/** One message of a conversation. */
-export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
-
-interface Conversation extends Queued<Conversation> {
+interface Conversation extends Chat, Queued<Conversation> {
   readonly holding: Holding
   readonly id: string
   messages: readonly ChatMessage[]
   bytes: number
   /** Monotonic milliseconds; whole, so that they need no box of their own in ten thousand conversations. */
   usedAt: number
-  /** Where it waits: among the fresh ones, or among its owner's. */
+  /** Where it waits: among its owner's fresh ones, or among the named. */
   queue: Queue<Conversation>
 }
 
 /** What one principal holds. */
-interface Holding {
+class Holding {
   readonly owner: string
-  readonly conversations: Map<string, Conversation>
-  /** Those that were named again, the one idle for longest first. */
-  readonly named: Queue<Conversation>
-  bytes: number
+  readonly share: Share<Holding> = new Share<Holding>(this)
+  readonly conversations = new Map<string, Conversation>()
+  /** Those that were begun and never named again, the one idle for longest first. */
+  readonly fresh = new Queue<Conversation>()
+  /** Those that were named again, in the same order. */
+  readonly named = new Queue<Conversation>()
+
+  constructor(owner: string) {
+    this.owner = owner
+  }
 }
 
-const none: readonly ChatMessage[] = Object.freeze([])
+/** What has expired is looked for at most so often. */
+const SWEEP_MS = 1_000
 
 /** All conversations of one server. */
 export class Conversations {
   readonly #limits: Limits
+  /** Where they are, if not here. */
+  readonly #stored: StoredConversations | undefined
   readonly #holdings = new Map<string, Holding>()
-  /** Those that were begun and never named again, the oldest first. */
-  readonly #fresh = new Queue<Conversation>()
-  #count = 0
-  #bytes = 0
+  readonly #shares: Shares<Holding>
+  readonly #sweepMs: number
+  #sweptAt = 0
 
-  constructor(limits: Limits) {
+  /** `store` keeps them where others share it. `log` hears of what could not be kept there. */
+  constructor(limits: Limits, store?: Store, log?: Log) {
     this.#limits = limits
+    this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
+    this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)
+    if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
   }
 
-  get count(): number { return this.#count }
-  get bytes(): number { return this.#bytes }
+  /** How many are here, and how many bytes they count for. */
+  get count(): number { return this.#shares.count }
+  get bytes(): number { return this.#shares.bytes }
 
   /** An id that nobody can guess, for a client that brought none. */
   makeId(): string {
     return randomUUID()
   }
 
-  /** What was said in the owner's conversation of that id. Naming one keeps it. */
-  history(owner: string, id: string): readonly ChatMessage[] {
-    const found = this.#find(owner, id)
-    if (found === undefined) return none
+  /**
+   * What was said in the owner's conversation of that id. Naming one keeps it. A promise only where the
+   * store is shared; it rejects with `Fault('busy')` where that cannot be read: a history is never
+   * forgotten in silence.
+   */
+  history(owner: string, id: string): MaybePromise<readonly ChatMessage[]> {
+    if (this.#stored !== undefined) return this.#stored.history(owner, id)
     const now = monotonic()
-    if (this.#hasExpired(found, now)) {
-      this.#forget(found)
-      return none
-    }
+    const found = this.#find(owner, id, now)
+    if (found === undefined) return silence.messages
     touch(found, found.holding.named, now)
+    this.#shares.change(found.holding.share, 0, 0)
+    // The author's code gets a list of its own.
     return found.messages.slice()
   }
 
-  /** Adds what was said, the oldest messages making room within the conversation's own limits. */
-  record(owner: string, id: string, said: readonly ChatMessage[]): void {
+  /**
+   * Adds what was said, the oldest messages making room within the conversation's own limits. A promise
+   * only where the store is shared; it never rejects: what cannot be kept there is logged. `known` is what
+   * `history` answered before the run; it saves a look into that store.
+   */
+  record(
+    owner: string, id: string, said: readonly ChatMessage[], known?: readonly ChatMessage[],
+  ): MaybePromise<void> {
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, said, known)
     const now = monotonic()
-    const known = this.#find(owner, id)
-    if (known !== undefined) touch(known, known.queue, now)
-    const conversation = known ?? this.#begin(owner, id, now)
-    this.#add(conversation, said)
-    this.#makeRoom(conversation, now)
+    if (now - this.#sweptAt >= this.#sweepMs) this.#sweep(now)
+    let conversation = this.#find(owner, id, now)
+    const begun = conversation === undefined ? 1 : 0
+    if (conversation === undefined) conversation = this.#begin(owner, id, now)
+    else touch(conversation, conversation.queue, now)
+    const { messages, bytes } = append(conversation, said, this.#limits)
+    this.#shares.change(conversation.holding.share, begun, bytes - conversation.bytes)
+    conversation.messages = messages
+    conversation.bytes = bytes
+    while (this.#shares.isOver) this.#makeRoom(conversation)
   }
 
-  #find(owner: string, id: string): Conversation | undefined {
-    return this.#holdings.get(owner)?.conversations.get(id)
+  #find(owner: string, id: string, now: number): Conversation | undefined {
+    const found = this.#holdings.get(owner)?.conversations.get(id)
+    if (found === undefined || !this.#hasExpired(found, now)) return found
+    this.#forget(found)
+    return undefined
   }
 
   #begin(owner: string, id: string, usedAt: number): Conversation {
     let holding = this.#holdings.get(owner)
-    if (holding === undefined) {
-      holding = { owner, conversations: new Map(), named: new Queue(), bytes: 0 }
-      this.#holdings.set(owner, holding)
-    }
-    const queue = this.#fresh
+    if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
+    const queue = holding.fresh
     const conversation = {
-      holding, id, messages: none, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
+      holding, id, messages: silence.messages, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
     }
     holding.conversations.set(id, conversation)
     queue.add(conversation)
-    this.#count++
     return conversation
   }
 
-  #add(conversation: Conversation, said: readonly ChatMessage[]): void {
-    const { conversationMessages, conversationBytes } = this.#limits
-    const messages = conversation.messages.length === 0 ? said : [...conversation.messages, ...said]
-    const before = conversation.bytes
-    for (const message of said) conversation.bytes += sizeOf(message)
-    const surplus = Math.max(0, messages.length - conversationMessages)
-    let drop = 0
-    while (drop < surplus || conversation.bytes > conversationBytes) {
-      conversation.bytes -= sizeOf(messages[drop++]!)
-    }
-    conversation.messages = drop === 0 ? messages : messages.slice(drop)
-    conversation.holding.bytes += conversation.bytes - before
-    this.#bytes += conversation.bytes - before
+  /** Whoever holds most gives something, only not the conversation that is in use. */
+  #makeRoom(keep: Conversation): void {
+    const victim = oldestBut(keep, this.#shares.largest) ?? oldestBut(keep, this.#shares.asLarge)
+    if (victim !== undefined) return this.#forget(victim)
+    // It alone is more than anybody else has, so it has to do with less.
+    const dropped = sizeOf(keep.messages[0]!)
+    keep.messages = keep.messages.slice(1)
+    keep.bytes -= dropped
+    this.#shares.change(keep.holding.share, 0, -dropped)
   }
 
   #hasExpired({ usedAt }: Conversation, now: number): boolean {
     return now - usedAt > this.#limits.conversationIdleMs
   }
 
-  #makeRoom(keep: Conversation, now: number): void {
-    this.#forgetExpired(this.#fresh, now)
-    this.#forgetExpired(keep.holding.named, now)
-    for (;;) {
-      const isHeavy = this.#bytes > this.#limits.maxConversationsBytes
-      if (!isHeavy && this.#count <= this.#limits.maxConversations) return
-      const victim = oldestBut(keep, this.#fresh) ?? this.#oldestOfMost(isHeavy, keep)
-      if (victim === undefined) return
-      this.#forget(victim)
+  #sweep(now: number): void {
+    this.#sweptAt = now
+    for (const { fresh, named } of this.#holdings.values()) {
+      this.#forgetExpired(fresh, now)
+      this.#forgetExpired(named, now)
     }
   }
 
-  /** Forgets what is past its time, of conversations that begin with the one idle for longest. */
   #forgetExpired(queue: Queue<Conversation>, now: number): void {
-    for (;;) {
-      const oldest = queue.first
-      if (oldest === undefined || !this.#hasExpired(oldest, now)) return
-      this.#forget(oldest)
-    }
-  }
-
-  /** The oldest of the principal that holds most besides `keep`: most bytes, or most conversations. */
-  #oldestOfMost(isHeavy: boolean, keep: Conversation): Conversation | undefined {
-    let most = 0
-    let found: Conversation | undefined
-    for (const { conversations, named, bytes } of this.#holdings.values()) {
-      const oldest = oldestBut(keep, named)
-      const held = isHeavy ? bytes : conversations.size
-      if (oldest === undefined || held <= most) continue
-      most = held
-      found = oldest
-    }
-    return found
+    while (queue.first !== undefined && this.#hasExpired(queue.first, now)) this.#forget(queue.first)
   }
 
   #forget(conversation: Conversation): void {
     const { holding, id, bytes, queue } = conversation
     queue.remove(conversation)
     holding.conversations.delete(id)
-    holding.bytes -= bytes
     if (holding.conversations.size === 0) this.#holdings.delete(holding.owner)
-    this.#count--
-    this.#bytes -= bytes
+    this.#shares.change(holding.share, -1, -bytes)
   }
 }
 
-/** Puts a conversation at the end of a queue. */
+/** Puts a conversation at the end of a queue of its owner's. */
 function touch(conversation: Conversation, queue: Queue<Conversation>, now: number): void {
   conversation.queue.remove(conversation)
   conversation.queue = queue
@@ -175,15 +178,17 @@ function touch(conversation: Conversation, queue: Queue<Conversation>, now: numb
   queue.add(conversation)
 }
 
-/** What is in use stands at the end of its queue: it is at the front only where it is alone. */
-function oldestBut(keep: Conversation, { first }: Queue<Conversation>): Conversation | undefined {
-  return first === keep ? undefined : first
+/**
+ * What a holding gives first. What is in use stands at the end of its queue: it is at the front only where
+ * it is alone.
+ */
+function oldestBut(keep: Conversation, holding: Holding | undefined): Conversation | undefined {
+  const fresh = holding?.fresh.first
+  if (fresh !== undefined && fresh !== keep) return fresh
+  const named = holding?.named.first
+  return named === keep ? undefined : named
 }
 
 function monotonic(): number {
   return Math.floor(performance.now())
-}
-
-function sizeOf(message: ChatMessage): number {
-  return Buffer.byteLength(message.content) + message.role.length
 }

@@ -60,6 +60,8 @@ export function speak(
     const history = service.conversations.history(call.principal.id, message.conversationId)
     if (history instanceof Promise) {
       return history.then((known) => {
+        // Whoever has left meanwhile wants no run.
+        if (call.reason !== undefined) throw call.reason
         call.history = known
         return say(service, who, message, call, emit)
       })
@@ -97,10 +99,10 @@ function remember(
   const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
-  const recorded: unknown = service.conversations.record(call.principal.id, conversationId, [
+  const recorded = service.conversations.record(call.principal.id, conversationId, [
     { role: 'user', content: remembered ?? prompt },
     { role: 'assistant', content: answer.text + textOf(artifacts.flatMap(({ parts }) => parts)) },
-  ])
+  ], call.history)
   return recorded instanceof Promise ? recorded.then(() => whole) : whole
 }
 

@@ -1,11 +1,9 @@
 /**
  * Values of many owners within one bound, in number and in bytes. When there is no room, the owner that holds
  * most makes it, its oldest value first: nobody can push out what another keeps by keeping more themselves.
- *
- * Owners are sorted into classes of twice the size each, so that finding one that holds most takes constant
- * time; within a class the difference is less than half.
  */
 import { Queue } from './queue.ts'
+import { Share, Shares } from './shares.ts'
 import type { Queued } from './queue.ts'
 
 /** What a pool may hold. */
@@ -19,13 +17,14 @@ export interface Slot<T> extends Queued<Slot<T>> {
 }
 
 /** What one owner holds, the value that was used longest ago first. */
-interface Holding<T> {
+class Holding<T> {
   readonly owner: string
-  readonly slots: Queue<Slot<T>>
-  count: number
-  bytes: number
-  byCount: number
-  byBytes: number
+  readonly slots: Queue<Slot<T>> = new Queue()
+  readonly share: Share<Holding<T>> = new Share<Holding<T>>(this)
+
+  constructor(owner: string) {
+    this.owner = owner
+  }
 }
 
 /** All values of one pool. */
@@ -34,45 +33,37 @@ export class FairPool<T> {
   readonly #onEvict: (value: T) => void
   readonly #mayEvict: (value: T) => boolean
   readonly #holdings = new Map<string, Holding<T>>()
-  readonly #byCount = new SizeClasses<Holding<T>>()
-  readonly #byBytes = new SizeClasses<Holding<T>>()
-  #count = 0
-  #bytes = 0
+  readonly #shares: Shares<Holding<T>>
 
   /** `onEvict` is told of each value that had to make room; `mayEvict` says whether a value can. */
   constructor(limits: PoolLimits, onEvict: (value: T) => void, mayEvict: (value: T) => boolean = () => true) {
     this.#limits = limits
+    this.#shares = new Shares(limits.maxCount, limits.maxBytes)
     this.#onEvict = onEvict
     this.#mayEvict = mayEvict
   }
 
-  get count(): number { return this.#count }
-  get bytes(): number { return this.#bytes }
+  get count(): number { return this.#shares.count }
+  get bytes(): number { return this.#shares.bytes }
 
   /** Adds a value of an owner and makes room for it. A value for which there is no room is not kept: undefined. */
   add(owner: string, value: T, bytes: number): Slot<T> | undefined {
     if (bytes > this.#limits.maxBytes) return undefined
     let holding = this.#holdings.get(owner)
-    if (holding === undefined) {
-      holding = { owner, slots: new Queue(), count: 0, bytes: 0, byCount: -1, byBytes: -1 }
-      this.#holdings.set(owner, holding)
-    }
-    const slot: Slot<T> = { value, holding, bytes: 0, previous: undefined, next: undefined }
+    if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
+    const slot: Slot<T> = { value, holding, bytes, previous: undefined, next: undefined }
     holding.slots.add(slot)
-    holding.count++
-    this.#count++
-    this.resize(slot, bytes)
-    if (!this.#isOver) return slot
+    this.#shares.change(holding.share, 1, bytes)
+    this.#makeRoom(slot)
+    if (!this.#shares.isOver) return slot
     this.remove(slot)
     return undefined
   }
 
   /** A value's size has changed; others make room where it has grown. */
   resize(slot: Slot<T>, bytes: number): void {
-    slot.holding.bytes += bytes - slot.bytes
-    this.#bytes += bytes - slot.bytes
+    this.#shares.change(slot.holding.share, 0, bytes - slot.bytes)
     slot.bytes = bytes
-    this.#sort(slot.holding)
     this.#makeRoom(slot)
   }
 
@@ -86,12 +77,8 @@ export class FairPool<T> {
   remove(slot: Slot<T>): void {
     const { holding } = slot
     holding.slots.remove(slot)
-    holding.count--
-    holding.bytes -= slot.bytes
-    this.#count--
-    this.#bytes -= slot.bytes
-    this.#sort(holding)
-    if (holding.count === 0) this.#holdings.delete(holding.owner)
+    this.#shares.change(holding.share, -1, -slot.bytes)
+    if (holding.share.count === 0) this.#holdings.delete(holding.owner)
   }
 
   /** An owner's values, the one that was used last first. */
@@ -100,29 +87,17 @@ export class FairPool<T> {
     for (; slot !== undefined; slot = slot.previous) yield slot.value
   }
 
-  #sort(holding: Holding<T>): void {
-    holding.byCount = this.#byCount.put(holding, holding.byCount, holding.count)
-    holding.byBytes = this.#byBytes.put(holding, holding.byBytes, holding.bytes)
-  }
-
   /** Takes out the oldest value of an owner that holds most bytes. False where there is none that may go. */
   evict(): boolean {
-    return this.#evictFrom(this.#byBytes, undefined)
-  }
-
-  get #isOver(): boolean {
-    return this.#count > this.#limits.maxCount || this.#bytes > this.#limits.maxBytes
+    return this.#evict(true, undefined)
   }
 
   #makeRoom(keep: Slot<T>): void {
-    while (this.#isOver) {
-      const isHeavy = this.#bytes > this.#limits.maxBytes
-      if (!this.#evictFrom(isHeavy ? this.#byBytes : this.#byCount, keep)) return
-    }
+    while (this.#shares.isOver) if (!this.#evict(this.#shares.isHeavy, keep)) return
   }
 
-  #evictFrom(classes: SizeClasses<Holding<T>>, keep: Slot<T> | undefined): boolean {
-    for (const { slots } of classes.largestFirst()) {
+  #evict(isByBytes: boolean, keep: Slot<T> | undefined): boolean {
+    for (const { slots } of this.#shares.largestFirst(isByBytes)) {
       for (let slot = slots.first; slot !== undefined; slot = slot.next) {
         if (slot === keep || !this.#mayEvict(slot.value)) continue
         this.remove(slot)
@@ -131,25 +106,5 @@ export class FairPool<T> {
       }
     }
     return false
-  }
-}
-
-/** Things sorted by the power of two that their size lies under. */
-class SizeClasses<T> {
-  readonly #classes: Set<T>[] = []
-
-  /** Puts a thing where its size belongs, out of the class that it was in (-1: none). Returns its class. */
-  put(thing: T, before: number, size: number): number {
-    const now = size === 0 ? -1 : Math.ceil(Math.log2(size + 1))
-    if (now === before) return now
-    this.#classes[before]?.delete(thing)
-    if (now < 0) return now
-    while (this.#classes.length <= now) this.#classes.push(new Set())
-    this.#classes[now]!.add(thing)
-    return now
-  }
-
-  * largestFirst(): Generator<T> {
-    for (let at = this.#classes.length - 1; at >= 0; at--) yield* this.#classes[at]!
   }
 }

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto'
 import { addArtifact } from './artifact.ts'
 import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
+import { keyOf } from './store.ts'
 import { isFinished, mayFollow } from './task.ts'
 import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
@@ -105,7 +106,7 @@ export class Tasks {
     const known = this.#live.get(id)?.task ?? this.#finishedTask(id)
     if (known !== undefined) return known.owner === owner ? known : undefined
     if (!this.#store.isShared) return undefined
-    const entry = this.#store.read(keyOf(owner, id))
+    const entry = this.#store.read(placeOf(owner, id))
     const read = (kept: Entry | undefined): Task | undefined => {
       const task = kept && decode(kept.value)
       // A store that mixes up owners must not show one to another.
@@ -166,7 +167,7 @@ export class Tasks {
     for (const { task } of this.#live.values()) if (task.owner === owner) here.set(task.id, task)
     for (const { task, until } of this.#kept.of(owner)) if (until > performance.now()) here.set(task.id, task)
     if (!this.#store.isShared) return sorted([...here.values()])
-    const entries = this.#store.list(COLLECTION, owner, LIST_LIMIT)
+    const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
     const merged = (kept: readonly { readonly value: string }[]): readonly Task[] => {
       const others = kept.map(({ value }) => decode(value))
         .filter((task) => task.owner === owner && !here.has(task.id))
@@ -224,7 +225,8 @@ export class Tasks {
     const write = async (): Promise<void> => {
       const { task } = live
       const keepMs = isFinished(task.status.state) ? this.#keepMs(task) : Infinity
-      const version = await this.#store.write(keyOf(task.owner, task.id), JSON.stringify(task), keepMs, live.version)
+      const place = placeOf(task.owner, task.id)
+      const version = await this.#store.write(place, JSON.stringify(task), keepMs, live.version)
       if (version !== undefined) return void (live.version = version)
       live.run?.cancel()
       this.#live.delete(task.id)
@@ -251,8 +253,8 @@ export class Tasks {
   }
 }
 
-function keyOf(owner: string, id: string): StoreKey {
-  return { collection: COLLECTION, owner, key: id }
+function placeOf(owner: string, id: string): StoreKey {
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
 function decode(value: string): Task {

@@ -117,7 +117,9 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
   const run = new QueryRun(service, who, query, exchange)
   if (query.stream ?? wantsEvents > wantsJson) {
     service.workload.check()
-    return { status: 200, type: EVENT_STREAM, body: run }
+    const reply = { status: 200, type: EVENT_STREAM, body: run }
+    const recalled = run.recall()
+    return recalled instanceof Promise ? recalled.then(() => reply) : reply
   }
   return run.reply()
 }

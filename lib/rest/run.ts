@@ -12,6 +12,7 @@ import type { Answer } from '../core/answer.ts'
 import type { UserMessage } from '../core/converse.ts'
 import type { ChatMessage } from '../core/conversation.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 
@@ -20,7 +21,7 @@ export class QueryRun implements Source, UserMessage {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean
-  readonly history: readonly ChatMessage[] | undefined
+  history: readonly ChatMessage[] | undefined
   readonly #service: Service
   readonly #who: Agent | Group
   readonly #call: LiveCall
@@ -43,6 +44,21 @@ export class QueryRun implements Source, UserMessage {
     if (!(answer instanceof Promise)) return this.#finished(answer)
     this.#call.cancelWhenGone()
     return answer.then((later) => this.#finished(later))
+  }
+
+  /**
+   * Learns what was said before, for a reply as events: where that cannot be read, the query is refused
+   * before a stream has begun. Rejects with a `Fault`.
+   */
+  recall(): MaybePromise<void> {
+    if (!this.isNamed || this.history !== undefined) return undefined
+    const known = this.#service.conversations.history(this.#call.principal.id, this.conversationId)
+    if (!(known instanceof Promise)) {
+      this.history = known
+      return undefined
+    }
+    this.#call.cancelWhenGone()
+    return known.then((later) => { this.history = later })
   }
 
   /** The reply as events. */

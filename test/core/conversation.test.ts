@@ -3,16 +3,39 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
-import type { Limits, ChatMessage } from '../../lib/index.ts'
+import { memoryStore } from '../../lib/index.ts'
+import type { ChatMessage, Limits } from '../../lib/index.ts'
 
-function conversations(limits: Partial<Limits> = {}): Conversations {
-  return new Conversations(limitsOf(limits))
+/** Conversations in memory, where nothing is waited for: a promise is a failure. */
+class Here {
+  readonly all: Conversations
+
+  constructor(limits: Partial<Limits> = {}) {
+    this.all = new Conversations(limitsOf(limits), memoryStore())
+  }
+
+  get count(): number { return this.all.count }
+  get bytes(): number { return this.all.bytes }
+
+  history(owner: string, id: string): readonly ChatMessage[] {
+    const history = this.all.history(owner, id)
+    assert.ok(!(history instanceof Promise))
+    return history
+  }
+
+  record(owner: string, id: string, said: readonly ChatMessage[]): void {
+    assert.equal(this.all.record(owner, id, said), undefined)
+  }
+}
+
+function conversations(limits: Partial<Limits> = {}): Here {
+  return new Here(limits)
 }
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 
-/** Which of the named conversations are still known. Looks without naming them. */
-function known(all: Conversations, owner: string, ids: readonly string[]): readonly string[] {
+/** Which of the named conversations are still known. Looks without naming those that are not. */
+function known(all: Here, owner: string, ids: readonly string[]): readonly string[] {
   return ids.filter((id) => all.history(owner, id).length > 0)
 }
 
@@ -38,7 +61,7 @@ test('a history that was handed out does not change', () => {
 
 test('an id that is made is not guessed', () => {
   const all = conversations()
-  const ids = new Set(Array.from({ length: 100 }, () => all.makeId()))
+  const ids = new Set(Array.from({ length: 100 }, () => all.all.makeId()))
   assert.equal(ids.size, 100)
   for (const id of ids) assert.match(id, /^[\w.-]{8,128}$/)
 })
@@ -55,13 +78,45 @@ test('the oldest messages make room within a conversation, by number and by byte
   assert.deepEqual([small.history('ann', 'a'), small.bytes], [[], 0])
 })
 
-test('one that was never named again makes room first, the oldest of them', () => {
+test('of what one principal holds, what was never named again makes room first, the oldest of it', () => {
   const all = conversations({ maxConversations: 3 })
   for (const id of ['named', 'b', 'c']) all.record('ann', id, [user(id)])
   all.history('ann', 'named')
   all.record('bob', 'd', [user('d')])
   assert.deepEqual(known(all, 'ann', ['named', 'b', 'c']), ['named', 'c'])
   assert.deepEqual(known(all, 'bob', ['d']), ['d'])
+})
+
+test('a flood of one principal pushes out its own, named or not, and nothing of another\'s', () => {
+  for (const isNamed of [false, true]) {
+    const all = conversations({ maxConversations: 20 })
+    for (const id of ['a', 'b', 'c', 'd', 'e']) all.record('ann', id, [user(id)])
+    for (let at = 0; at < 100; at++) {
+      all.record('bob', `b-${at}`, [user('x')])
+      if (isNamed) all.history('bob', `b-${at}`)
+    }
+    assert.deepEqual(known(all, 'ann', ['a', 'b', 'c', 'd', 'e']), ['a', 'b', 'c', 'd', 'e'])
+    assert.equal(all.count, 20)
+  }
+})
+
+test('who holds most makes room for one that holds less, even from what it goes on with', () => {
+  const all = conversations({ maxConversations: 10 })
+  const ids = Array.from({ length: 10 }, (_, at) => `a-${at}`)
+  for (const id of ids) all.record('ann', id, [user(id)])
+  for (const id of ids) all.history('ann', id)
+  for (let at = 0; at < 30; at++) all.record('bob', `b-${at}`, [user('x')])
+  assert.deepEqual(known(all, 'ann', ids), ids.slice(5))
+  assert.equal(all.count, 10)
+})
+
+test('of principals that hold equally much, the one idle for longest makes room', () => {
+  const all = conversations({ maxConversations: 3 })
+  for (const owner of ['ann', 'bob', 'cal']) all.record(owner, 'only', [user(owner)])
+  all.history('ann', 'only')
+  all.record('dan', 'only', [user('dan')])
+  assert.deepEqual(['ann', 'bob', 'cal', 'dan'].filter((owner) => known(all, owner, ['only']).length > 0),
+    ['ann', 'cal', 'dan'])
 })
 
 test('then the one idle for longest of the principal that holds most', () => {
@@ -88,24 +143,40 @@ test('where bytes are short, who holds most of them gives way, however few conve
   assert.ok(all.bytes <= 1_000)
 })
 
-test('the one that grows past all bounds together pushes others out, not itself', () => {
+test('a conversation that is more than anybody else has makes room from its own beginning', () => {
   const all = conversations({ maxConversationsBytes: 1_000, conversationBytes: 900 })
   all.record('bob', 'b', [user('x'.repeat(300))])
-  all.history('bob', 'b')
-  for (let at = 0; at < 4; at++) all.record('ann', 'a', [user('x'.repeat(200))])
-  assert.deepEqual(known(all, 'bob', ['b']), [])
-  assert.equal(all.history('ann', 'a').length, 4)
+  for (const text of ['1', '2', '3', '4']) all.record('ann', 'a', [user(text.repeat(200))])
+  assert.deepEqual(known(all, 'bob', ['b']), ['b'])
+  assert.deepEqual(all.history('ann', 'a').map(({ content }) => content[0]), ['2', '3', '4'])
+  assert.ok(all.bytes <= 1_000)
 })
 
-test('a conversation that nobody goes on with is forgotten', async () => {
+test('a conversation that nobody goes on with is forgotten, whoever comes then', async () => {
   const all = conversations({ conversationIdleMs: 30 })
   all.record('ann', 'a', [user('one')])
   all.record('ann', 'b', [user('one')])
   all.history('ann', 'b')
+  all.record('bob', 'c', [user('one')])
   await sleep(60)
   assert.deepEqual(all.history('ann', 'a'), [])
-  all.record('ann', 'c', [user('one')])
+  assert.equal(all.count, 2)
+  all.record('ann', 'b', [user('two')])
   assert.equal(all.count, 1)
+  assert.deepEqual(all.history('ann', 'b'), [user('two')])
+})
+
+test('one that is gone on with is not forgotten with those begun at the same time', async () => {
+  const all = conversations({ conversationIdleMs: 200 })
+  for (const id of ['a', 'b', 'c']) all.record('ann', id, [user(id)])
+  all.history('ann', 'a')
+  await sleep(120)
+  all.history('ann', 'a')
+  all.record('ann', 'b', [user('more')])
+  await sleep(120)
+  all.record('bob', 'd', [user('d')])
+  assert.equal(all.count, 3)
+  assert.deepEqual(known(all, 'ann', ['a', 'b', 'c']), ['a', 'b'])
 })
 
 test('the account of what is held is right after everything', () => {
@@ -126,4 +197,89 @@ test('the account of what is held is right after everything', () => {
     }
   }
   assert.equal(all.bytes, bytes)
+})
+
+test('in memory nothing is serialized and nothing copied but the list that is handed out', () => {
+  const all = conversations()
+  const said = [user('one'), user('two')]
+  const { stringify, parse } = JSON
+  JSON.stringify = JSON.parse = () => assert.fail('serialized')
+  try {
+    all.record('ann', 'a', said)
+    all.record('ann', 'a', [user('three')])
+    const history = all.history('ann', 'a')
+    assert.equal(history[0], said[0])
+    assert.equal(history[1], said[1])
+    assert.equal(history.length, 3)
+  } finally {
+    Object.assign(JSON, { stringify, parse })
+  }
+})
+
+interface Known { readonly owner: string; readonly id: string; isNamed: boolean }
+
+/** The same rules, written down plainly: a list of conversations, the one used last being the last. */
+class Model {
+  readonly #max: number
+  #list: Known[] = []
+  #uses = new Map<string, number>()
+  #clock = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  name(owner: string, id: string): void {
+    const found = this.#use(owner, id)
+    if (found !== undefined) found.isNamed = true
+  }
+
+  record(owner: string, id: string): void {
+    const used = this.#use(owner, id) ?? { owner, id, isNamed: false }
+    if (!this.#list.includes(used)) this.#list.push(used)
+    this.#uses.set(owner, ++this.#clock)
+    while (this.#list.length > this.#max) {
+      const held = (of: string): number => this.#list.filter((one) => one.owner === of).length
+      const owners = [...new Set(this.#list.map((one) => one.owner))].toSorted((one, other) =>
+        held(other) - held(one) || this.#uses.get(one)! - this.#uses.get(other)!)
+      const others = this.#list.filter((one) => one !== used)
+      const [victim] = owners.flatMap((of) => others.find((one) => one.owner === of && !one.isNamed)
+        ?? others.find((one) => one.owner === of) ?? [])
+      this.#list = this.#list.filter((one) => one !== victim)
+      this.#uses.set(victim!.owner, ++this.#clock)
+    }
+  }
+
+  has(owner: string, id: string): boolean {
+    return this.#list.some((one) => one.owner === owner && one.id === id)
+  }
+
+  #use(owner: string, id: string): Known | undefined {
+    const found = this.#list.find((one) => one.owner === owner && one.id === id)
+    if (found === undefined) return undefined
+    this.#list = [...this.#list.filter((one) => one !== found), found]
+    this.#uses.set(owner, ++this.#clock)
+    return found
+  }
+}
+
+test('who makes room is always the one that the rules name, whatever is said', () => {
+  const all = conversations({ maxConversations: 15 })
+  const model = new Model(15)
+  let seed = 7
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 0x80000000
+    return (seed >> 8) % below
+  }
+  for (let at = 0; at < 5_000; at++) {
+    const owner = `owner-${Math.min(random(6), random(6))}`
+    const id = `id-${random(12)}`
+    if (random(3) === 0) {
+      assert.equal(all.history(owner, id).length > 0, model.has(owner, id), `round ${at}`)
+      model.name(owner, id)
+    } else {
+      all.record(owner, id, [user('x')])
+      model.record(owner, id)
+    }
+  }
 })

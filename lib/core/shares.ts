@@ -1,0 +1,141 @@
+/**
+ * Who holds how much of something bounded, in number and in bytes, and who has to make room: whoever holds
+ * most of what is short, and of those who hold equally much, the one whose account has not changed for
+ * longest. So nobody pushes out what belongs to one who holds less, and equals take turns.
+ *
+ * By number, there is one queue for each number, so that nothing is ever searched; by bytes, holders are
+ * ranked from the first time that bytes are short. Knows accounts, and not what is held.
+ */
+import { Queue } from './queue.ts'
+import { NO_PLACE, Ranking } from './ranking.ts'
+import type { Queued } from './queue.ts'
+import type { Order } from './ranking.ts'
+
+/** The account of one holder. Only `Shares` writes its members. */
+export class Share<T> implements Queued<Share<T>> {
+  readonly holder: T
+  count = 0
+  bytes = 0
+  /** Rises with every change of any share. */
+  changedAt = 0
+  place: number = NO_PLACE
+  previous: Share<T> | undefined = undefined
+  next: Share<T> | undefined = undefined
+
+  constructor(holder: T) {
+    this.holder = holder
+  }
+}
+
+const byBytes: Order<Share<unknown>> = {
+  isBefore: (one, other) =>
+    one.bytes === other.bytes ? one.changedAt < other.changedAt : one.bytes > other.bytes,
+  placeOf: (share) => share.place,
+  place(share, at) { share.place = at },
+}
+
+/** The accounts of all holders. */
+export class Shares<T> {
+  readonly #maxCount: number
+  readonly #maxBytes: number
+  /** By number, those that hold so many, the one that has not changed for longest first. */
+  readonly #byCount: Queue<Share<T>>[] = [new Queue()]
+  #mostCount = 0
+  #byBytes: Ranking<Share<T>> | undefined
+  #count = 0
+  #bytes = 0
+  #changes = 0
+
+  constructor(maxCount: number, maxBytes: number) {
+    this.#maxCount = maxCount
+    this.#maxBytes = maxBytes
+  }
+
+  /** What all hold together, and what was set aside. */
+  get count(): number { return this.#count }
+  get bytes(): number { return this.#bytes }
+
+  get isOver(): boolean { return this.#count > this.#maxCount || this.isHeavy }
+
+  /** Whether bytes are what is short. */
+  get isHeavy(): boolean { return this.#bytes > this.#maxBytes }
+
+  /** Whoever holds most of what is short: of bytes, if those are. */
+  get largest(): T | undefined { return this.#largest?.holder }
+
+  /** Whoever would be the largest without the largest. */
+  get next(): T | undefined { return this.#next?.holder }
+
+  /** Another that holds as much as the largest. */
+  get asLarge(): T | undefined {
+    const largest = this.#largest
+    const next = this.#next
+    if (largest === undefined || next === undefined) return undefined
+    const isEqual = this.isHeavy ? largest.bytes === next.bytes : largest.count === next.count
+    return isEqual ? next.holder : undefined
+  }
+
+  /** All that hold anything, whoever holds most first: most bytes, or most in number. */
+  * largestFirst(isByBytes: boolean): Generator<T> {
+    if (isByBytes) {
+      for (const { holder } of this.#ranked.inOrder()) yield holder
+      return
+    }
+    for (let count = this.#mostCount; count > 0; count--) {
+      for (let share = this.#byCount[count]!.first; share !== undefined; share = share.next) yield share.holder
+    }
+  }
+
+  /** The holder has one more, one less, or as many as before, and so many bytes more or less. */
+  change(share: Share<T>, count: 1 | 0 | -1, bytes: number): void {
+    share.changedAt = ++this.#changes
+    this.#count += count
+    this.#bytes += bytes
+    share.bytes += bytes
+    this.#recount(share, count)
+    if (this.#byBytes === undefined) return
+    if (share.place === NO_PLACE) this.#byBytes.add(share)
+    else if (share.count > 0) this.#byBytes.moved(share)
+    else this.#byBytes.remove(share)
+  }
+
+  /** Room that belongs to nobody and that nobody can be asked for. Negative numbers give it back. */
+  setAside(count: number, bytes: number): void {
+    this.#count += count
+    this.#bytes += bytes
+  }
+
+  get #largest(): Share<T> | undefined {
+    return this.isHeavy ? this.#ranked.first : this.#byCount[this.#mostCount]?.first
+  }
+
+  get #next(): Share<T> | undefined {
+    if (this.isHeavy) return this.#ranked.second
+    const next = this.#largest?.next
+    if (next !== undefined) return next
+    for (let count = this.#mostCount - 1; count > 0; count--) {
+      const first = this.#byCount[count]?.first
+      if (first !== undefined) return first
+    }
+    return undefined
+  }
+
+  /** All by bytes, from now on. */
+  get #ranked(): Ranking<Share<T>> {
+    if (this.#byBytes !== undefined) return this.#byBytes
+    const ranking = new Ranking<Share<T>>(byBytes)
+    for (const { first } of this.#byCount) {
+      for (let share = first; share !== undefined; share = share.next) ranking.add(share)
+    }
+    return this.#byBytes = ranking
+  }
+
+  #recount(share: Share<T>, change: number): void {
+    const before = this.#byCount[share.count]
+    if (share.count > 0) before!.remove(share)
+    share.count += change
+    if (share.count > 0) (this.#byCount[share.count] ??= new Queue()).add(share)
+    if (share.count > this.#mostCount) this.#mostCount = share.count
+    while (this.#mostCount > 0 && this.#byCount[this.#mostCount]!.first === undefined) this.#mostCount--
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Tells whether an object is a store: tries every rule of the interface on it and says which it keeps.
+ * Knows neither what is behind the store nor any test framework.
+ */
+import { randomUUID } from 'node:crypto'
+import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { keyRules } from './rules/keys.ts'
+import { listRules } from './rules/lists.ts'
+import { Trial } from './rules/rule.ts'
+import { timeRules } from './rules/times.ts'
+import { topicRules } from './rules/topics.ts'
+import { versionRules } from './rules/versions.ts'
+import type { MaybePromise, Store } from '../core/store.ts'
+import type { Rule } from './rules/rule.ts'
+
+/** How a store is checked. */
+export interface CheckOptions {
+  /** The largest value that the store was told to take, in bytes. Left out: 16 MiB. */
+  readonly maxValueBytes?: number | undefined
+  /** How long one rule may take, in milliseconds. Left out: 30,000. */
+  readonly timeoutMs?: number | undefined
+  /** Tries these rules alone, by their sentences in a report. Left out: all. */
+  readonly only?: readonly string[] | undefined
+}
+
+/** What came of it: each rule in one of the two lists. */
+export interface StoreReport {
+  readonly passed: readonly string[]
+  readonly failed: readonly { readonly rule: string; readonly why: string }[]
+}
+
+const rules: readonly Rule[] = [...keyRules, ...versionRules, ...timeRules, ...listRules, ...topicRules]
+
+/**
+ * Tries every rule of `Store` on what `make` makes. Where that is shared, `make` is called again for each
+ * further connection to the same state, and each rule tried across two. Other data in the store is left
+ * alone; what is written expires within a minute, about 20 MiB at most. What was made is closed.
+ *
+ * Rejects where `make` fails, and with `TypeError` for an option or a rule that there is not.
+ */
+export async function checkStore(
+  make: () => MaybePromise<Store>, options: CheckOptions = {},
+): Promise<StoreReport> {
+  const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only, ...unknown } = options
+  const [wrong] = Object.keys(unknown)
+  if (wrong !== undefined) {
+    throw new TypeError(`checkStore has no option '${wrong}'; it takes maxValueBytes, timeoutMs and only`)
+  }
+  const missing = only?.find((name) => !rules.some(({ rule }) => rule === name))
+  if (missing !== undefined) {
+    throw new TypeError(`There is no rule '${missing}'; write it as it stands in a report`)
+  }
+  const made: Store[] = []
+  const connect = async (): Promise<Store> => {
+    const store = await make()
+    made.push(store)
+    return store
+  }
+  const passed: string[] = []
+  const failed: { rule: string; why: string }[] = []
+  try {
+    const one = await connect()
+    const other = one.isShared ? await connect() : one
+    for (const { rule, check } of rules) {
+      if (only?.includes(rule) === false) continue
+      const trial = new Trial(one, other, `check-${randomUUID()}`, maxValueBytes, connect)
+      const why = await tried(trial, check, timeoutMs)
+      if (why === undefined) passed.push(rule)
+      else failed.push({ rule, why })
+    }
+  } finally {
+    for (const store of made) await closed(store)
+  }
+  return { passed, failed }
+}
+
+/** Why a store breaks a rule; undefined where it does not. */
+async function tried(trial: Trial, check: Rule['check'], timeoutMs: number): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => {
+      trial.isOver = true
+      resolve(`Nothing within ${timeoutMs} ms, waiting for ${trial.waitingFor}`)
+    }, timeoutMs)
+  })
+  const checked = check(trial).then(() => undefined, (error: unknown) => String(error))
+  try {
+    return await Promise.race([checked, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether a store closes well is a rule of its own. */
+async function closed(store: Store): Promise<void> {
+  try {
+    await store.close?.()
+  } catch {
+    // It was tried, and told.
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * What the rules of a store are written with: the connections that a rule is tried on, and a few ways to
+ * say what is wrong. Knows no rule and no test framework.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../../core/fault.ts'
+import type { Entry, MaybePromise, Store, StoreKey } from '../../core/store.ts'
+
+/** One thing that the interface promises. */
+export interface Rule {
+  readonly rule: string
+  /** Throws, or rejects, with a sentence where the store breaks it. */
+  check(trial: Trial): Promise<void>
+}
+
+/** How long entries are kept that nothing should happen to, in milliseconds. */
+export const LONG_MS = 60_000
+/** How long those are kept that are to expire, in milliseconds. */
+export const SHORT_MS = 100
+
+/** What one rule is tried on. */
+export class Trial {
+  /** Two connections to one state; the same one where nobody shares it. */
+  readonly one: Store
+  readonly other: Store
+  /** A word that no other trial uses: an owner, and the beginning of topics. */
+  readonly name: string
+  readonly maxValueBytes: number
+  /** One more connection. */
+  readonly connect: () => Promise<Store>
+  /** What it is waiting for. */
+  waitingFor = 'an answer'
+  isOver = false
+
+  constructor(
+    one: Store, other: Store, name: string, maxValueBytes: number, connect: () => Promise<Store>,
+  ) {
+    this.one = one
+    this.other = other
+    this.name = name
+    this.maxValueBytes = maxValueBytes
+    this.connect = connect
+  }
+
+  /** A key of this trial's own. */
+  place(key: string, owner: string = this.name, collection = 'check'): StoreKey {
+    return { collection, owner, key }
+  }
+
+  /** Waits for something. How long that may take is for those who run the rule. */
+  async until(what: string, condition: () => MaybePromise<boolean>): Promise<void> {
+    const before = this.waitingFor
+    this.waitingFor = what
+    while (!await condition()) {
+      if (this.isOver) throw new Error(`Gave up waiting for ${what}`)
+      await sleep(2)
+    }
+    this.waitingFor = before
+  }
+
+  /** Waits until the other connection reads nothing there. */
+  async untilGone(place: StoreKey): Promise<void> {
+    await this.until('an entry to expire', async () => await this.other.read(place) === undefined)
+  }
+
+  /** Writes, on the one connection, what must not meet a conflict. Answers the version. */
+  async put(
+    place: StoreKey, value: string, expected: number | 'any' = 0, keepMs: number = LONG_MS,
+  ): Promise<number> {
+    const version = await this.one.write(place, value, keepMs, expected)
+    expect(version !== undefined, `A write that expected ${expected} met a conflict`)
+    expect(Number.isSafeInteger(version) && version > 0, `Version ${version} is no whole number above zero`)
+    return version
+  }
+
+  /** What the other connection reads. */
+  async valueAt(place: StoreKey): Promise<string | undefined> {
+    return (await this.other.read(place))?.value
+  }
+}
+
+/** Throws where something is not as it should be. */
+export function expect(isRight: boolean, why: string): asserts isRight {
+  if (!isRight) throw new Error(why)
+}
+
+/** Throws where two JSON values differ. */
+export function same(what: string, found: unknown, expected: unknown): void {
+  if (JSON.stringify(found) === JSON.stringify(expected)) return
+  throw new Error(`${what}: ${shorten(found)}, expected ${shorten(expected)}`)
+}
+
+/** Throws where two lists of texts differ, with the first place where they do. */
+export function sameList(what: string, found: readonly string[], expected: readonly string[]): void {
+  const at = expected.findIndex((text, index) => found[index] !== text)
+  if (at < 0 && found.length <= expected.length) return
+  const index = at < 0 ? expected.length : at
+  throw new Error(`${what}: ${shorten(found[index])} at ${index}, expected ${shorten(expected[index])}; `
+    + `${found.length} in all, expected ${expected.length}`)
+}
+
+/** The keys of a list, in its order. */
+export async function keysOf(entries: MaybePromise<readonly Entry[]>): Promise<readonly string[]> {
+  return (await entries).map(({ key }) => key)
+}
+
+/** The kind of the `Fault` that something ends with; 'none' where it does not end with one. */
+export async function faultOf(work: () => unknown): Promise<string> {
+  try {
+    await work()
+    return 'none'
+  } catch (error) {
+    return error instanceof Fault ? error.kind : `no Fault but ${shorten(String(error))}`
+  }
+}
+
+function shorten(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
