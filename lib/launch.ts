@@ -3,13 +3,15 @@
  */
 import { sortOut } from './core/subject.ts'
 import { requireSecondOptions } from './options.ts'
-import { createServer, serverOptions } from './server.ts'
+import { createServer } from './server.ts'
+import { serverOptions } from './server-options.ts'
 import { defaultPort } from './settings.ts'
 import { endOnSignals } from './signals.ts'
 import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
 import type { ProtocolName } from './settings.ts'
-import type { Address, ServerOptions, TriportServer } from './server.ts'
+import type { Address, TriportServer } from './server.ts'
+import type { ServerOptions } from './server-options.ts'
 
 /** What `launch` takes besides what is served. */
 export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {

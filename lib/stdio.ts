@@ -6,12 +6,13 @@ import { sortOut } from './core/subject.ts'
 import { requireSecondOptions } from './options.ts'
 import { McpContext } from './mcp/context.ts'
 import { serveLines } from './mcp/stdio.ts'
-import { createService, serverOptions } from './server.ts'
+import { serverOptions } from './server-options.ts'
+import { createService } from './service.ts'
 import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
 import type { Members } from './core/define.ts'
 import type { Offer, Subject } from './core/subject.ts'
-import type { ServerOptions } from './server.ts'
+import type { ServerOptions } from './server-options.ts'
 
 /** What `serveStdio` takes besides what is served. */
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createCards } from '../../lib/a2a/card.ts'
 import { defineAgent } from '../../lib/core/agent.ts'
-import { createServer, createService } from '../../lib/server.ts'
+import { createServer } from '../../lib/server.ts'
+import { createService } from '../../lib/service.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
-import type { ServerOptions, TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server.ts'
+import type { ServerOptions } from '../../lib/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 

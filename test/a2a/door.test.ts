@@ -3,9 +3,11 @@ import test from 'node:test'
 import { a2aEndpoints, requireAgent } from '../../lib/a2a/door.ts'
 import { defineAgent } from '../../lib/core/agent.ts'
 import { Catalog } from '../../lib/core/catalog.ts'
-import { createServer, createService } from '../../lib/server.ts'
+import { createServer } from '../../lib/server.ts'
+import { createService } from '../../lib/service.ts'
 import { message, post } from './ask.ts'
-import type { ServerOptions, TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server.ts'
+import type { ServerOptions } from '../../lib/server-options.ts'
 
 const one = defineAgent({ name: 'One', run: (prompt) => `one: ${prompt}` })
 const two = defineAgent({ name: 'Two Three', version: '2.0.0', run: (prompt) => `two: ${prompt}` })

@@ -4,13 +4,15 @@ import { a2aEndpoints } from '../../lib/a2a/door.ts'
 import { answered } from '../../lib/a2a/jsonrpc.ts'
 import { plain } from '../../lib/a2a/plain.ts'
 import { Fault } from '../../lib/core/fault.ts'
-import { createServer, createService } from '../../lib/server.ts'
+import { createServer } from '../../lib/server.ts'
+import { createService } from '../../lib/service.ts'
 import { ask, message, post } from './ask.ts'
 import type { Dialect, ResultStream } from '../../lib/a2a/dialect.ts'
 import type { AgentLike, Run } from '../../lib/core/agent.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Exchange, Source } from '../../lib/http/exchange.ts'
-import type { ServerOptions, TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server.ts'
+import type { ServerOptions } from '../../lib/server-options.ts'
 
 const echo: Run = (prompt) => `You said ${prompt}`
 

@@ -4,7 +4,8 @@ import { promptOf } from '../../lib/a2a/message.ts'
 import { createServer } from '../../lib/server.ts'
 import { ask, message, post } from './ask.ts'
 import type { Run } from '../../lib/core/agent.ts'
-import type { ServerOptions, TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server.ts'
+import type { ServerOptions } from '../../lib/server-options.ts'
 
 function serve(run: Run, options: Partial<ServerOptions> = {}): TriportServer {
   return createServer({ agents: [{ name: 'Bot', run }], protocol: 'a2a', log: false, ...options })

@@ -1,0 +1,53 @@
+/**
+ * What is served, made of the options: all that the doors share, without any door.
+ */
+import { Catalog } from './core/catalog.ts'
+import { Conversations } from './core/conversation.ts'
+import { limitsOf } from './core/defaults.ts'
+import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
+import { define } from './core/subject.ts'
+import { Tasks } from './core/tasks.ts'
+import { warnOfSilence } from './core/warn-once.ts'
+import { Workload } from './core/workload.ts'
+import { checkOptions } from './options.ts'
+import { memoryStore } from './store/memory.ts'
+import { createSeal } from './wire/seal.ts'
+import type { Service } from './core/service.ts'
+import type { ServerOptions } from './server-options.ts'
+import type { Seal } from './wire/seal.ts'
+
+/**
+ * What is served and what all doors share, without any door. Throws `TypeError` or `RangeError` for
+ * mistakes in the definitions and limits.
+ */
+export function createService(options: ServerOptions): { readonly service: Service; readonly seal: Seal } {
+  checkOptions({ ...options })
+  const limits = limitsOf(options)
+  const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)
+  const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
+  const catalog = new Catalog(name)
+  const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
+  for (const thing of things) catalog.add(thing)
+  if (things.length === 0) {
+    throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
+  }
+  const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
+  const log = quietly(logOf(options.log ?? usualLog))
+  warnOfSilence(log, catalog)
+  const store = options.store ?? memoryStore()
+  const service: Service = {
+    name,
+    version: options.version ?? '1.0.0',
+    description: options.description ?? catalog.root?.description ?? '',
+    catalog,
+    limits,
+    log,
+    exposeErrors: options.exposeErrors ?? false,
+    workload: new Workload(limits.maxCalls, 'here'),
+    onCall: options.onCall,
+    conversations: new Conversations(limits, store, log),
+    tasks: new Tasks(limits, store, log),
+    store,
+  }
+  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined), name) }
+}
