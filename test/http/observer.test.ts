@@ -147,7 +147,7 @@ test('a line of log for each request is there for the asking', async (t) => {
 test('what onRequest is not is refused when a server is made', () => {
   assert.throws(
     () => createServer({ agents: [echo], onRequest: 'metrics' as never }),
-    /^TypeError: onRequest is a string; write a function that takes a summary of each request$/,
+    /^TypeError: onRequest is "metrics"; write a function that takes a summary of each request$/,
   )
 })
 

@@ -61,7 +61,7 @@ const keys: readonly (readonly [what: string, more: Partial<ServerOptions>, head
 for (const [what, more, header] of keys) {
   test(`what is sent ahead ${what} waits in the socket, and costs nothing when that closes`, async (t) => {
     const agent = patient()
-    for (const port of await ports(t, { agents: [{ ...agent, name: 'Patient' }], ...more })) {
+    for (const port of await ports(t, { agents: [{ name: 'Patient', run: agent.run }], ...more })) {
       agent.asked.length = 0
       const wire = await dial(t, port)
       wire.send(post('first', header))
@@ -96,7 +96,7 @@ test('all that is sent ahead is answered in its order', async (t) => {
 
 test('a request that waits is read to its end when it is its turn', async (t) => {
   const agent = patient()
-  for (const port of await ports(t, { agents: [{ ...agent, name: 'Patient' }] })) {
+  for (const port of await ports(t, { agents: [{ name: 'Patient', run: agent.run }] })) {
     agent.asked.length = 0
     const wire = await dial(t, port)
     const long = 'x'.repeat(500_000)
