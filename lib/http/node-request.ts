@@ -12,9 +12,11 @@ const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 
 /** The head of a node:http request. */
 export class NodeRequestHead implements RequestHead {
+  /** What came by HTTP/2 is told as HTTP/1.1, as every check behind this knows it. */
+  readonly httpVersion: string
+  readonly rawHeaders: readonly string[]
   readonly #incoming: IncomingMessage
   readonly #bind: Bind | undefined
-  #lines: readonly string[] | undefined
   #address: string | undefined
   #onGone: (() => void)[] | undefined
   #isGone = false
@@ -23,19 +25,14 @@ export class NodeRequestHead implements RequestHead {
   constructor(incoming: IncomingMessage, bind: Bind | undefined) {
     this.#incoming = incoming
     this.#bind = bind
+    const { httpVersion, rawHeaders } = incoming
+    const wasHttp2 = isHttp2(incoming)
+    this.httpVersion = wasHttp2 ? '1.1' : httpVersion
+    this.rawHeaders = wasHttp2 ? headerLines(rawHeaders) : rawHeaders
   }
 
   get method(): string { return this.#incoming.method ?? 'GET' }
   get target(): string { return this.#incoming.url ?? '/' }
-
-  /** What came by HTTP/2 is told as HTTP/1.1, as every check behind this knows it. */
-  get httpVersion(): string { return isHttp2(this.#incoming) ? '1.1' : this.#incoming.httpVersion }
-
-  get rawHeaders(): readonly string[] {
-    const { rawHeaders } = this.#incoming
-    return isHttp2(this.#incoming) ? this.#lines ??= headerLines(rawHeaders) : rawHeaders
-  }
-
   get secure(): boolean { return 'encrypted' in this.#incoming.socket }
 
   /** Kept, once it was asked for: a socket that has closed does not know it any more. */

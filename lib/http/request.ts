@@ -107,8 +107,9 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
 
   get basePath(): string {
     const { publicUrl, mountPath } = this.#options
-    const outer = publicUrl?.pathname.replace(/\/$/, '') ?? ''
     const { prefix = '' } = this.incoming
+    if (publicUrl === undefined) return prefix + mountPath
+    const outer = publicUrl.pathname.replace(/\/$/, '')
     // The operator may have told the host's prefix as a part of where clients come.
     return (outer.endsWith(prefix) ? outer : outer + prefix) + mountPath
   }
