@@ -1,10 +1,10 @@
 /**
  * What a hostile client can take: the memory of the process, and everybody else's time.
  *
- * Method. For each attack a server runs in a process of its own (`attacked.js`). While this process attacks it, it
- * asks for /health every 20 ms on a connection of its own, and for the server's memory. Told are the largest
- * memory, and how long /health took at the worst and in the median. The duty of each attack: under 200 MB, and
- * /health under 100 ms; what does not hold is marked.
+ * Method. For each attack a server runs in a process of its own (`attacked.js`). While this process attacks
+ * it, it asks for /health every 20 ms on a connection of its own, and for the server's memory. Told are the
+ * largest memory, and how long /health took at the worst and in the median. The duty of each attack: under
+ * 200 MB, and /health under 100 ms; what does not hold is marked.
  *
  * node bench/attack.js [--case NAME]
  */

@@ -1,6 +1,6 @@
 /**
- * The server that is attacked: triport with every door open and every limit as it comes, but for the few that a
- * case shortens so that a measurement does not take minutes. It tells its parent the memory that it holds.
+ * The server that is attacked: triport with every door open and every limit as it comes, but for the few that
+ * a case shortens so that a measurement does not take minutes. It tells its parent the memory that it holds.
  */
 import { createServer } from 'triport'
 

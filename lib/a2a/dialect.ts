@@ -41,8 +41,8 @@ export interface ResultSink {
 export interface ResultStream { open(sink: ResultSink): (() => void) | undefined }
 
 /**
- * One method of a dialect: parsed params in, the JSON text of the result out, or a stream of them. Whatever is
- * wrong is thrown as a `Fault`. A result that is there at once is returned without a promise.
+ * One method of a dialect: parsed params in, the JSON text of the result out, or a stream of them. Whatever
+ * is wrong is thrown as a `Fault`. A result that is there at once is returned without a promise.
  */
 export type Method = (
   service: Service, who: Agent | Group, params: unknown, exchange: Exchange,

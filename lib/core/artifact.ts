@@ -39,7 +39,9 @@ export function artifactOf({ id = randomUUID(), name, description, parts }: Arti
   }
 }
 
-/** A list with one more artifact: in the place of that of the same id, or added to it where `append` says so. */
+/**
+ * A list with one more artifact: in the place of that of the same id, or added to it where `append` says so.
+ */
 export function addArtifact(list: readonly Artifact[], artifact: Artifact, append: boolean): readonly Artifact[] {
   const at = list.findIndex(({ id }) => id === artifact.id)
   const known = list[at]

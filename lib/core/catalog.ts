@@ -155,7 +155,9 @@ export class Catalog {
     this.#tell({ kind: 'resource', name: requireString('catalog.updated', 'uri', uri), change: 'updated' })
   }
 
-  /** Lets a door refuse what it could not serve: `check` is called with each new thing in place, and throws. */
+  /**
+   * Lets a door refuse what it could not serve: `check` is called with each new thing in place, and throws.
+   */
   onCheck(check: () => void): () => void {
     this.#checks.add(check)
     return () => this.#checks.delete(check)

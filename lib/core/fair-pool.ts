@@ -46,7 +46,10 @@ export class FairPool<T> {
   get count(): number { return this.#shares.count }
   get bytes(): number { return this.#shares.bytes }
 
-  /** Adds a value of an owner and makes room for it. A value for which there is no room is not kept: undefined. */
+  /**
+   * Adds a value of an owner and makes room for it. A value for which there is no room is not kept:
+   * undefined.
+   */
   add(owner: string, value: T, bytes: number): Slot<T> | undefined {
     if (bytes > this.#limits.maxBytes) return undefined
     let holding = this.#holdings.get(owner)

@@ -79,7 +79,8 @@ export interface ResourceTemplateDefinition extends About {
   readonly complete?: Completers
   /**
    * Gets the variables as a stranger wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
-   * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read.
+   * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to
+   * read.
    */
   read(variables: Variables, call: Call): ResourceOutput
 }

@@ -1,8 +1,8 @@
 /**
  * All tasks of one server: where they are, who may see them, and who is told what happens to them.
  *
- * A task belongs to one principal; for every other it does not exist. Watchers of one task get the same events
- * in the same order, each at the moment it happens: a slow one is its own sink's trouble.
+ * A task belongs to one principal; for every other it does not exist. Watchers of one task get the same
+ * events in the same order, each at the moment it happens: a slow one is its own sink's trouble.
  *
  * A task that runs lives here. A finished one stays here, as the object it is, within bounds; where other
  * processes share the store, each change is written there with the version before it, and a finished one is
@@ -78,8 +78,8 @@ export class Tasks {
   get isFull(): boolean { return this.#live.size >= this.#limits.maxTasks }
 
   /**
-   * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the store
-   * it resolves when the task is kept there, and so may be promised to the client.
+   * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
+   * store it resolves when the task is kept there, and so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
     if (this.isFull) {

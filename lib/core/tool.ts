@@ -68,7 +68,7 @@ export interface ToolDefinition<
 > {
   /** Left out; a tool that is made already has one. */
   readonly kind?: undefined
-  /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
   readonly title?: string
   readonly description?: string

@@ -1,6 +1,6 @@
 /**
- * The older way of asking: a request of ours on a stream of the session, whose answer comes by another message
- * of the client. The newer way is in `round-trips.ts`.
+ * The older way of asking: a request of ours on a stream of the session, whose answer comes by another
+ * message of the client. The newer way is in `round-trips.ts`.
  *
  * Spec: MCP 2025-11-25, Elicitation, Sampling, Roots; Tasks, where the client answers as a task of its own.
  */

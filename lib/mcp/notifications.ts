@@ -48,7 +48,10 @@ export class Notifications {
 
   get count(): number { return this.#subscribers.size }
 
-  /** Adds a subscriber; the returned function takes it away again. Throws `Fault('busy')` where there are too many. */
+  /**
+   * Adds a subscriber; the returned function takes it away again. Throws `Fault('busy')` where there are too
+   * many.
+   */
   add(subscriber: Subscriber): () => void {
     if (this.#subscribers.size >= MAX_SUBSCRIBERS) {
       throw new Fault('busy', 'Too many clients are listening; try again later')

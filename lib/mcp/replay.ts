@@ -15,8 +15,9 @@ import type { Sink, Source } from '../http/exchange.ts'
 interface KeptEvent { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
 
 /**
- * Memory that all streams of one server share for clients that come back. What has ended gives way first, that of
- * the owner who holds most before others'; of what goes on, only the owners above their share give way.
+ * Memory that all streams of one server share for clients that come back. What has ended gives way first,
+ * that of the owner who holds most before others'; of what goes on, only the owners above their share give
+ * way.
  */
 export class ReplayBudget {
   readonly #max: number

@@ -47,7 +47,9 @@ export interface Revision {
   readonly missingCapabilityStatus: number
 }
 
-/** A member of a definition by its name; a pair where it is called otherwise on the wire than in the house. */
+/**
+ * A member of a definition by its name; a pair where it is called otherwise on the wire than in the house.
+ */
 export type Member = string | readonly [onTheWire: string, inTheHouse: string]
 
 /** Kinds of definitions that revisions shape differently. */

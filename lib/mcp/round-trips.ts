@@ -1,6 +1,6 @@
 /**
- * Asking by round trips: a call that misses an answer ends with its questions, and the client calls again with
- * the answers. The handler runs from the top each time; what was answered and what was done once travels
+ * Asking by round trips: a call that misses an answer ends with its questions, and the client calls again
+ * with the answers. The handler runs from the top each time; what was answered and what was done once travels
  * in a sealed state, so that no server remembers anything between two rounds.
  *
  * Questions are gathered until the next `setImmediate` at which no `call.once` runs: microtasks would
@@ -105,7 +105,9 @@ export class RoundTrips {
     return pending
   }
 
-  /** The answer, if the client has given it by now. Throws `Fault('unsupported')` for what it cannot be asked. */
+  /**
+   * The answer, if the client has given it by now. Throws `Fault('unsupported')` for what it cannot be asked.
+   */
   known(question: Question): unknown {
     return this.#look(question).answer
   }

@@ -21,8 +21,8 @@ export function pick(
 }
 
 /**
- * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too, because
- * extensions such as MCP Apps stand in it.
+ * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too,
+ * because extensions such as MCP Apps stand in it.
  */
 export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
   const { input, output, task, ...rest } = tool

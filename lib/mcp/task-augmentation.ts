@@ -1,9 +1,9 @@
 /**
- * Task-augmented requests, as 2025-11-25 has them: the client asks for a task with `task` in `tools/call`, polls
- * or waits for it, and is asked on a stream of its session.
+ * Task-augmented requests, as 2025-11-25 has them: the client asks for a task with `task` in `tools/call`,
+ * polls or waits for it, and is asked on a stream of its session.
  *
- * Without a key, tasks are listed to the session that began them alone: whoever has no name cannot be told from
- * others. Spec: MCP 2025-11-25, Tasks.
+ * Without a key, tasks are listed to the session that began them alone: whoever has no name cannot be told
+ * from others. Spec: MCP 2025-11-25, Tasks.
  */
 import { isRecord } from '../core/content.ts'
 import { asFault, Fault } from '../core/fault.ts'
@@ -117,7 +117,9 @@ class AugmentedClient implements TaskClient {
   }
 }
 
-/** A task on its way: tells the session what becomes of it, and sends its questions where a stream is open. */
+/**
+ * A task on its way: tells the session what becomes of it, and sends its questions where a stream is open.
+ */
 class AugmentedTask {
   readonly #request: McpRequest
   readonly #id: string

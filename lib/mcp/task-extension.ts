@@ -58,8 +58,8 @@ type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
 
 /**
  * Runs a tool that may become a task, and answers the request, now or later: with the result, with a round of
- * questions, or with a task. Until it is one, the run is like any other. Throws `Fault('busy')` where the tool
- * needs a task and there is no room for one.
+ * questions, or with a task. Until it is one, the run is like any other. Throws `Fault('busy')` where the
+ * tool needs a task and there is no room for one.
  */
 export function runTaskable(
   request: McpRequest, tool: Tool, subject: readonly unknown[], work: Work,
@@ -199,7 +199,9 @@ export function getTask(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => shapeOf(request, task))
 }
 
-/** `tasks/update`: brings answers, as many as there are. Where one does not answer its question, none counts. */
+/**
+ * `tasks/update`: brings answers, as many as there are. Where one does not answer its question, none counts.
+ */
 export function updateTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
   return onTask(request, ({ id, questions }) => {

@@ -15,7 +15,9 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
 import type { McpRequest } from './request.ts'
 
-/** What a tool throws and no model can mend: an error of the protocol. All else a model must be able to read. */
+/**
+ * What a tool throws and no model can mend: an error of the protocol. All else a model must be able to read.
+ */
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
 
 /** The method. */
@@ -60,8 +62,8 @@ function run(request: McpRequest, tool: Tool, args: unknown, call: LiveCall): Ma
 }
 
 /**
- * A failure as a result that a model can read. Throws what is an error of the protocol; `isOwn`: it was the tool
- * that threw it.
+ * A failure as a result that a model can read. Throws what is an error of the protocol; `isOwn`: it was the
+ * tool that threw it.
  */
 function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
   const fault = asFault(error)

@@ -22,7 +22,10 @@ export interface Query {
 const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
-/** Reads a parsed body; what is wrong with it where it is no query. `headerSession` is the value of X-Session-Id. */
+/**
+ * Reads a parsed body; what is wrong with it where it is no query. `headerSession` is the value of X-Session-
+ * Id.
+ */
 export function decodeQuery(
   body: unknown, headerSession: string | undefined,
 ): Query | FaultList<ProblemError> {

@@ -9,9 +9,9 @@ const MAX_NAME = 40
 const MAX_LIST = 600
 
 /**
- * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even where
- * its value is undefined. The sentence, of less than 1 KiB, begins with `owner` and names the nearest known one,
- * or all of them. Symbols are nobody's options.
+ * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even
+ * where its value is undefined. The sentence, of less than 1 KiB, begins with `owner` and names the nearest
+ * known one, or all of them. Symbols are nobody's options.
  */
 export function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
   for (const name of Object.keys(given)) {
@@ -23,8 +23,8 @@ export function rejectUnknown(owner: string, given: object, known: readonly stri
 }
 
 /**
- * The known name that a wrong one was probably meant to be: the same but for capitals, else the first of those
- * that at most two slips of the keyboard lead to. Undefined where none is near.
+ * The known name that a wrong one was probably meant to be: the same but for capitals, else the first of
+ * those that at most two slips of the keyboard lead to. Undefined where none is near.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wrong = name.toLowerCase()

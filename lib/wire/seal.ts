@@ -14,7 +14,8 @@ import { decodeBase64Url, encodeBase64Url } from './base64.ts'
 export interface Seal {
   /**
    * Seals a JSON value until `expiresAt` (milliseconds since the epoch; `Infinity` for ever). `purpose` is a
-   * constant word, such as 'cursor'. Throws `TypeError` for what JSON cannot say and for an expiry that is no number.
+   * constant word, such as 'cursor'. Throws `TypeError` for what JSON cannot say and for an expiry that is no
+   * number.
    */
   seal(purpose: string, value: unknown, expiresAt: number): string
   /** What was sealed; undefined for anything that is not exactly that, or has expired. Never throws. */

@@ -60,7 +60,8 @@ export function encodeReserved(text: string): string {
 
 /**
  * A URI in its normal form, so that equal URIs are equal texts: what a URI cannot hold is escaped, escapes of
- * unreserved characters are undone and the others in upper case, the scheme is in lower case (RFC 3986 §6.2.2).
+ * unreserved characters are undone and the others in upper case, the scheme is in lower case (RFC 3986
+ * §6.2.2).
  */
 export function normalUri(uri: string): string {
   return encodeReserved(uri)

@@ -21,7 +21,9 @@ type Values = Readonly<Record<string, string | readonly string[]>>
 type Step =
   | Fork
   | { readonly do: 'text'; readonly text: string }
-  /** One character, or one escape, that is none of the stops; in a simple expression no escape of one either. */
+  /**
+   * One character, or one escape, that is none of the stops; in a simple expression no escape of one either.
+   */
   | { readonly do: 'char'; readonly stops: string; readonly isSimple: boolean }
   | { readonly do: 'jump'; readonly to: number }
   /** A value begins, a value ends. */
