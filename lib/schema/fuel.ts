@@ -42,6 +42,8 @@ export const UNIQUE = 80
 /** Writing down an error. */
 export const ERROR = 400
 
+/** So few names cost no more than coming to the object did. */
+const FEW_NAMES = 16
 /** From so many names on, an object's members are a hash table, whose names the runtime has to sort. */
 const MANY_NAMES = 1_000
 /** What one of so many costs. */
@@ -50,6 +52,6 @@ const SORTED = 120
 /** The names of an object's own properties. */
 export function namesOf(object: object, fuel: Fuel): readonly string[] {
   const names = Object.keys(object)
-  fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
+  if (names.length > FEW_NAMES) fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
   return names
 }
