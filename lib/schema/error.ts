@@ -2,6 +2,7 @@
  * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
  * that tell which branch of an `anyOf` a value was meant for.
  */
+
 /** What leads from a value to a part of it. */
 export type Key = string | number
 

@@ -4,7 +4,6 @@
  * A step is about a tenth of a microsecond. The check of a type or a bound is free: there are only so many in
  * a schema. Who repeats checks, or does work that grows with the value, pays for it, before or right after.
  */
-
 import type { Fault } from './error.ts'
 
 /** What work is paid from. */
