@@ -2,6 +2,7 @@
  * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
  * that tell which branch of an `anyOf` a value was meant for.
  */
+
 /** What leads from a value to a part of it. */
 export type Key = string | number
 
@@ -44,7 +45,6 @@ const MAX_PATH = 256
 const MAX_MESSAGE = 288
 const MAX_VALUE = 160
 const MAX_ACTUAL = 128
-const MAX_KEYWORD = 40
 /** Of a name in a path, and of a value in a phrase, in UTF-16 units. */
 const MAX_NAME = 60
 /** Bytes of one error in a summary of three. */
@@ -59,13 +59,9 @@ export function errorAt(path: string, { keyword, message, expected }: Fault, val
 
 /** An error as it is known beforehand. */
 export function faultOf(keyword: string, message: string, expected?: unknown): Fault {
-  const text = textOf(expected)
+  const text = typeof expected === 'object' || typeof expected === 'string' ? textOf(expected) : ''
   const short = cut(text, MAX_VALUE)
-  return {
-    keyword: cut(keyword, MAX_KEYWORD),
-    message: cut(message, MAX_MESSAGE),
-    expected: short === text ? expected : short,
-  }
+  return { keyword, message: cut(message, MAX_MESSAGE), expected: short === text ? expected : short }
 }
 
 /** The type of a value, and the value where it is short. */

@@ -4,7 +4,6 @@
  * A step is about a tenth of a microsecond. The check of a type or a bound is free: there are only so many in
  * a schema. Who repeats checks, or does work that grows with the value, pays for it, before or right after.
  */
-
 import type { Fault } from './error.ts'
 
 /** What work is paid from. */
@@ -42,6 +41,8 @@ export const UNIQUE = 80
 /** Writing down an error. */
 export const ERROR = 400
 
+/** So few names cost no more than coming to the object did. */
+const FEW_NAMES = 16
 /** From so many names on, an object's members are a hash table, whose names the runtime has to sort. */
 const MANY_NAMES = 1_000
 /** What one of so many costs. */
@@ -50,6 +51,6 @@ const SORTED = 120
 /** The names of an object's own properties. */
 export function namesOf(object: object, fuel: Fuel): readonly string[] {
   const names = Object.keys(object)
-  fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
+  if (names.length > FEW_NAMES) fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
   return names
 }

@@ -60,8 +60,8 @@ export function link(root: Place, registry: Registry, limits: Limits): Check {
     const found = registry.find(uri)
     if (found === undefined) return undefined
     const node = nodeOf(found, reports)
-    const places = registry.dynamics.get(split(uri)[1]) ?? []
-    if (isDynamic && places.includes(found)) {
+    const places = isDynamic ? registry.dynamics.get(split(uri)[1]) : undefined
+    if (places?.includes(found)) {
       dynamics.push(() => places.forEach((place) => nodeOf(place, reports)))
       return inDocument(found.resource, follow(({ scope }) => {
         for (const document of scope) {

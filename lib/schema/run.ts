@@ -23,7 +23,8 @@ export class Run {
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   evaluated: unknown[] = []
-  depth = 0
+  /** Levels of schemas below the first one. */
+  #depth = 0
   /** The parts of steps that may still be spent. */
   #left: number
   /** The dynamic scope: the documents entered, outermost first. */
@@ -93,12 +94,12 @@ export class Run {
   /** Goes down into a schema that is referred to. */
   enter(levels: number): void {
     this.pay(REFERENCE)
-    this.depth += levels
-    if (this.depth > this.limits.maxDepth) this.#end('maxDepth', 'is nested too deeply to check')
+    this.#depth += levels
+    if (this.#depth > this.limits.maxDepth) this.#end('maxDepth', 'is nested too deeply to check')
   }
 
   leave(levels: number): void {
-    this.depth -= levels
+    this.#depth -= levels
   }
 
   /** Pays for work, as `fuel.ts` says. */

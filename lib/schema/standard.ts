@@ -163,5 +163,5 @@ function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: 
       ? Reflect.get(actual, key) : undefined
   }
   const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
-  return errorAt(pathOf(steps), faultOf(vendor, message), actual)
+  return errorAt(pathOf(steps), faultOf(cut(vendor, 40), message), actual)
 }
