@@ -95,9 +95,37 @@ function objection(path: string, { target, isType }: Import): string | undefined
   return `${path} (${room}/) imports ${reach.types.includes(other) ? 'a value of ' : ''}${other}/`
 }
 
+/** The groups of files in lib/ that import themselves in a circle, types included (Tarjan's algorithm). */
+function circles(files: readonly SourceFile[]): readonly string[] {
+  const targets = new Map(files.filter(({ path }) => path.startsWith('lib/')).map(({ path, text }) => (
+    [path, importsOf(text).map(({ target }) => posix.join(posix.dirname(path), target))]
+  )))
+  const found: string[] = []
+  const index = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: string[] = []
+  const visit = (path: string): void => {
+    index.set(path, index.size)
+    lowest.set(path, index.size - 1)
+    open.push(path)
+    for (const target of targets.get(path) ?? []) {
+      if (!targets.has(target)) continue
+      if (!index.has(target)) visit(target)
+      else if (!open.includes(target)) continue
+      lowest.set(path, Math.min(lowest.get(path)!, lowest.get(target)!))
+    }
+    if (lowest.get(path) !== index.get(path)) return
+    const group = open.splice(open.indexOf(path))
+    const isOwn = targets.get(path)?.includes(path) === true
+    if (group.length > 1 || isOwn) found.push(`${group.toSorted().join(', ')} import each other in a circle`)
+  }
+  for (const path of targets.keys()) if (!index.has(path)) visit(path)
+  return found
+}
+
 /** Everything that breaks the plan of the house, a sentence each. */
 function violations(files: readonly SourceFile[]): readonly string[] {
-  return files.flatMap(({ path, text }) => {
+  return [...files.flatMap(({ path, text }) => {
     if (path.startsWith('test/')) {
       const isLost = path.endsWith('.test.ts') && path.split('/').length > 3
       return isLost ? [`${path} lies deeper than one folder, where npm test does not look`] : []
@@ -105,7 +133,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
     const lines = text.split('\n').length - 1
     const found = importsOf(text).flatMap((one) => objection(path, one) ?? [])
     return lines > MAX_LINES ? [...found, `${path} has ${lines} lines, more than ${MAX_LINES}`] : found
-  })
+  }), ...circles(files)]
 }
 
 function filesIn(folder: string): readonly SourceFile[] {
@@ -191,4 +219,23 @@ const fine: readonly (readonly [path: string, text: string])[] = [
 
 test('the check of the plan lets through what is allowed', () => {
   for (const [path, text] of fine) assert.deepEqual(violations([{ path, text }]), [])
+})
+
+type Given = readonly [path: string, text: string]
+
+const tangles: readonly (readonly [complaint: RegExp, ...files: readonly Given[]])[] = [
+  [/^lib\/core\/a\.ts, lib\/core\/b\.ts import each other in a circle$/,
+    ['lib/core/a.ts', `import { b } from './b.ts'`], ['lib/core/b.ts', `import type { A } from './a.ts'`]],
+  [/a\.ts, lib\/core\/b\.ts, lib\/core\/c\.ts import each other/,
+    ['lib/core/a.ts', `import { b } from './b.ts'`], ['lib/core/b.ts', `import './c.ts'`],
+    ['lib/core/c.ts', `export { a } from './a.ts'`], ['lib/core/d.ts', `import { a } from './a.ts'`]],
+  [/^lib\/core\/a\.ts import each other in a circle$/, ['lib/core/a.ts', `import { a } from './a.ts'`]],
+]
+
+test('the check of the plan finds circles', () => {
+  for (const [complaint, ...files] of tangles) {
+    const found = violations(files.map(([path, text]) => ({ path, text })))
+    assert.equal(found.length, 1, String(complaint))
+    assert.match(found[0]!, complaint)
+  }
 })
