@@ -167,13 +167,13 @@ test('a conversation that nobody goes on with is forgotten, whoever comes then',
 })
 
 test('one that is gone on with is not forgotten with those begun at the same time', async () => {
-  const all = conversations({ conversationIdleMs: 1_000 })
+  const all = conversations({ conversationIdleMs: 2_000 })
   for (const id of ['a', 'b', 'c']) all.record('ann', id, [user(id)])
   all.history('ann', 'a')
-  await sleep(600)
+  await sleep(1_500)
   all.history('ann', 'a')
   all.record('ann', 'b', [user('more')])
-  await sleep(600)
+  await sleep(1_500)
   all.record('bob', 'd', [user('d')])
   assert.equal(all.count, 3)
   assert.deepEqual(known(all, 'ann', ['a', 'b', 'c']), ['a', 'b'])
