@@ -7,7 +7,7 @@
  * is built as texts need it. Knows nothing of schemas.
  */
 import { CHARACTER, STEP } from './fuel.ts'
-import type { Expression } from './expression.ts'
+import type { PatternTree } from './pattern-tree.ts'
 import type { Fuel } from './fuel.ts'
 
 /** Whether there is a match. `at`: where a look-around stands. */
@@ -49,19 +49,19 @@ const assertions: ReadonlyMap<string, Condition> = new Map<string, Condition>([
 ])
 
 /** How many states the automaton of a pattern has at most; infinite where there is none. */
-export function sizeOf(expression: Expression): number {
-  switch (expression.kind) {
-    case 'sequence': return expression.parts.reduce((size, part) => size + sizeOf(part), 0)
-    case 'choice': return expression.branches.reduce((size, branch) => size + sizeOf(branch), 1)
-    case 'repetition': return (sizeOf(expression.part) + 1) * (copiesOf(expression.min, expression.max) + 1)
-    case 'look-around': return sizeOf(expression.part) + 1
+export function stateCount(tree: PatternTree): number {
+  switch (tree.kind) {
+    case 'sequence': return tree.parts.reduce((size, part) => size + stateCount(part), 0)
+    case 'choice': return tree.branches.reduce((size, branch) => size + stateCount(branch), 1)
+    case 'repetition': return (stateCount(tree.part) + 1) * (copiesOf(tree.min, tree.max) + 1)
+    case 'look-around': return stateCount(tree.part) + 1
     case 'other': return Infinity
     default: return 1
   }
 }
 
 /** Makes the test of a pattern. What it keeps is bounded. */
-export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): Matches {
+export function automatonOf(tree: PatternTree, reach: Reach = 'anywhere'): Matches {
   const tests = new Map<string, RegExp>()
   const stands = new Map<string, Stand>()
   let states = 0
@@ -69,7 +69,7 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
   // Whether only the first and the last place of a text differ from the others.
   let isPlain = true
   let first: Stand | undefined
-  const start = build(expression, END)
+  const start = build(tree, END)
 
   return (text, fuel, at = 0) => {
     const from = reach === 'ahead' ? at : 0
@@ -132,27 +132,27 @@ export function automatonOf(expression: Expression, reach: Reach = 'anywhere'): 
   }
 
   /** The state to enter for an expression that is followed by another state. */
-  function build(expression: Expression, next: State): State {
-    switch (expression.kind) {
-      case 'sequence': return expression.parts.reduceRight((after, part) => build(part, after), next)
-      case 'choice': return state(expression.branches.map((branch) => build(branch, next)))
-      case 'repetition': return repeat(expression.part, expression.min, expression.max, next)
+  function build(tree: PatternTree, next: State): State {
+    switch (tree.kind) {
+      case 'sequence': return tree.parts.reduceRight((after, part) => build(part, after), next)
+      case 'choice': return state(tree.branches.map((branch) => build(branch, next)))
+      case 'repetition': return repeat(tree.part, tree.min, tree.max, next)
       case 'look-around': {
-        const matches = automatonOf(expression.part, expression.isBehind ? 'behind' : 'ahead')
-        const { isNegative } = expression
+        const matches = automatonOf(tree.part, tree.isBehind ? 'behind' : 'ahead')
+        const { isNegative } = tree
         isPlain = false
         return state([next], undefined, (text, at, fuel) => matches(text, fuel, at) !== isNegative)
       }
       case 'assertion': {
-        if (expression.source.startsWith('\\')) isPlain = false
-        return state([next], undefined, assertions.get(expression.source))
+        if (tree.source.startsWith('\\')) isPlain = false
+        return state([next], undefined, assertions.get(tree.source))
       }
-      case 'character': return state([next], readerOf(expression.source))
+      case 'character': return state([next], readerOf(tree.source))
       case 'other': throw new RangeError('There is no automaton for this')
     }
   }
 
-  function repeat(part: Expression, min: number, max: number, next: State): State {
+  function repeat(part: PatternTree, min: number, max: number, next: State): State {
     let entry = next
     if (max === Infinity) {
       entry = state([next])

@@ -3,7 +3,7 @@
  * Knows no keyword.
  */
 import { EVALUATED, LIGHT } from './fuel.ts'
-import type { Check, Run, Scope } from './run.ts'
+import type { Check, Scope, ValidationRun } from './run.ts'
 
 /** A schema that is referred to; its check is put in later, when it has been compiled. */
 export interface Node {
@@ -59,7 +59,7 @@ export function evaluating(check: Check, reports: boolean): Check {
 }
 
 /** Goes to a node that is referred to from `levels` below another one. */
-export function follow(target: (run: Run) => Node, levels: number): Check {
+export function follow(target: (run: ValidationRun) => Node, levels: number): Check {
   return (value, run) => {
     run.enter(levels)
     const goesOn = target(run).check(value, run)

@@ -6,19 +6,19 @@
  * generated.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
-import { dialects } from './dialects.ts'
+import { schemaDialects } from './dialects.ts'
 import { errorAt, summarize } from './error.ts'
 import { fillIn, newDefault, planOf } from './fill.ts'
 import { Exhausted } from './fuel.ts'
-import { limits } from './limits.ts'
+import { compileLimits } from './limits.ts'
 import { link } from './link.ts'
 import { broken, register } from './resource.ts'
 import { isSchema } from './rule.ts'
-import { Run } from './run.ts'
+import { ValidationRun } from './run.ts'
 import { split } from './uri.ts'
-import type { Fault, Findings } from './error.ts'
+import type { Failure, Findings } from './error.ts'
 import type { Plan } from './fill.ts'
-import type { CompileOptions, JsonSchema, Limits } from './limits.ts'
+import type { CompileLimits, CompileOptions, JsonSchema } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
 
 export type { Findings, SchemaError } from './error.ts'
@@ -36,7 +36,7 @@ export interface Validation extends Findings {
 /** Checks a value. Never throws, and leaves the value as it is. */
 export type Validate = (value: unknown) => Validation
 
-const CHANGING: Fault = { keyword: '', message: 'changes while it is checked' }
+const CHANGING: Failure = { keyword: '', message: 'changes while it is checked' }
 const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]), more: false })
 
 /**
@@ -47,19 +47,19 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
-  const bounds = limits(options)
-  const registry = register(dialects, given(options.schemas), bounds)
+  const bounds = compileLimits(options)
+  const registry = register(schemaDialects, given(options.schemas), bounds)
   return validator(registry.add(schema, ''), registry, bounds)
 }
 
-function validator(root: Place, registry: Registry, bounds: Limits): Validate {
+function validator(root: Place, registry: Registry, bounds: CompileLimits): Validate {
   const check = link(root, registry, bounds)
   const plan = bounds.defaults ? planFor(root, registry, bounds) : undefined
-  let idle: Run | undefined
+  let idle: ValidationRun | undefined
 
   return (input) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
-    const run = idle ?? new Run(bounds, root.resource)
+    const run = idle ?? new ValidationRun(bounds, root.resource)
     idle = undefined
     run.reset()
     let value = input
@@ -75,8 +75,8 @@ function validator(root: Place, registry: Registry, bounds: Limits): Validate {
   }
 
   /** Goes through a value again, to say what is wrong, unless a bound was reached. */
-  function explain(value: unknown, bound?: Fault): Validation {
-    const run = new Run(bounds, root.resource)
+  function explain(value: unknown, bound?: Failure): Validation {
+    const run = new ValidationRun(bounds, root.resource)
     run.quiet = false
     let reached = bound
     try {
@@ -91,16 +91,16 @@ function validator(root: Place, registry: Registry, bounds: Limits): Validate {
 }
 
 /** The bound that ended a run; what else was thrown is thrown on. */
-function boundIn(error: unknown): Fault {
+function boundIn(error: unknown): Failure {
   if (error instanceof Exhausted) return error.bound
   throw error
 }
 
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
-function planFor(root: Place, registry: Registry, bounds: Limits): Plan | undefined {
+function planFor(root: Place, registry: Registry, bounds: CompileLimits): Plan | undefined {
   const { plan, found } = planOf(root, registry)
   for (const part of found) {
-    const value = newDefault(part, new Run(bounds, root.resource))
+    const value = newDefault(part, new ValidationRun(bounds, root.resource))
     const validation = validator(part.place, registry, { ...bounds, defaults: false })(value)
     const why = `the default does not fit its schema: ${summarize(validation)}`
     if (!validation.valid) throw broken(`${part.place.at}/default`, why)

@@ -13,7 +13,7 @@ import * as value from './keywords/value.ts'
 import * as kind from './kind.ts'
 import { dialect, rule } from './rule.ts'
 import type { JsonSchema } from './limits.ts'
-import type { Dialects } from './resource.ts'
+import type { SchemaDialects } from './resource.ts'
 import type { JsonObject, Rule, Vocabulary } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
@@ -51,7 +51,7 @@ const draft07 = table(
 const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
 
-export const dialects: Dialects = {
+export const schemaDialects: SchemaDialects = {
   byName: new Map([[`${root}schema`, usual], [seventh, dialect(draft07, true)]]),
   vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
   metaschemas: new Map([

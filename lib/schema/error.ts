@@ -38,7 +38,7 @@ export interface Findings {
 }
 
 /** An error without its place: all that is known of it when the schema is compiled. */
-export type Fault = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
+export type Failure = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
 
 /** The bytes that the parts of an error may take in JSON, which is less than 1 KiB in all. */
 const MAX_PATH = 256
@@ -51,28 +51,28 @@ const MAX_NAME = 60
 const MAX_LINE = 290
 
 /** Puts an error together. What is too long for it is cut. */
-export function errorAt(path: string, { keyword, message, expected }: Fault, value: unknown): SchemaError {
-  const actual = cut(describe(value), MAX_ACTUAL)
+export function errorAt(path: string, { keyword, message, expected }: Failure, value: unknown): SchemaError {
+  const actual = cut(actualOf(value), MAX_ACTUAL)
   if (expected === undefined) return { path, keyword, message, actual }
   return { path, keyword, message, expected, actual }
 }
 
 /** An error as it is known beforehand. */
-export function faultOf(keyword: string, message: string, expected?: unknown): Fault {
+export function failureOf(keyword: string, message: string, expected?: unknown): Failure {
   const text = typeof expected === 'object' || typeof expected === 'string' ? textOf(expected) : ''
   const short = cut(text, MAX_VALUE)
   return { keyword, message: cut(message, MAX_MESSAGE), expected: short === text ? expected : short }
 }
 
 /** The type of a value, and the value where it is short. */
-export function describe(value: unknown): string {
+function actualOf(value: unknown): string {
   if (value === undefined || value === null) return value === null ? 'null' : 'nothing'
   if (Array.isArray(value)) return `array of ${count(value.length, 'item')}`
-  return typeof value === 'object' ? 'object' : `${typeof value} ${show(value)}`
+  return typeof value === 'object' ? 'object' : `${typeof value} ${phraseOf(value)}`
 }
 
 /** A value as text, cut to the length of a phrase. */
-export function show(value: unknown): string {
+export function phraseOf(value: unknown): string {
   const text = textOf(typeof value === 'string' ? value.slice(0, MAX_NAME) : value)
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
 }
@@ -83,7 +83,7 @@ function textOf(value: unknown): string {
     return JSON.stringify(value)
   } catch {
     // It is nested too deeply, or in a circle.
-    return describe(value)
+    return actualOf(value)
   }
 }
 
@@ -92,7 +92,7 @@ export function list(values: readonly unknown[]): string {
   let text = ''
   for (const [index, value] of values.entries()) {
     if (text.length > 200) return `${text}, …`
-    text += index === 0 ? show(value) : `, ${show(value)}`
+    text += index === 0 ? phraseOf(value) : `, ${phraseOf(value)}`
   }
   return text
 }
@@ -108,7 +108,7 @@ export function step(key: Key): string {
 }
 
 /** A JSON Pointer into a value, cut where it or a name in it is long. */
-export function pathOf(keys: readonly Key[], last?: Key): string {
+export function pointerOf(keys: readonly Key[], last?: Key): string {
   let path = ''
   for (const key of keys) if (path.length <= MAX_PATH) path += shortStep(key)
   return cut(last === undefined ? path : path + shortStep(last), MAX_PATH)
@@ -134,7 +134,7 @@ export function summarize({ errors, more }: Findings): string {
  * The errors of the branch that the value was meant for: of the right type, then with the right constants,
  * then with the fewest errors.
  */
-export function nearest(branches: readonly SchemaError[][], here: string): readonly SchemaError[] {
+export function nearestBranch(branches: readonly SchemaError[][], here: string): readonly SchemaError[] {
   const weight = ({ keyword, path }: SchemaError): number =>
     keyword === 'type' && path === here ? 10_000 : /^(const|enum)$/.test(keyword) ? 100 : 1
   const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))

@@ -9,13 +9,14 @@ import { CHARACTER, LIGHT, STEP } from './fuel.ts'
 import { broken } from './resource.ts'
 import { isInherited, isObject, read, rulesOf } from './rule.ts'
 import { resolve } from './uri.ts'
+import type { Key } from './error.ts'
 import type { Place, Registry } from './resource.ts'
-import type { JsonObject, Property, Step } from './rule.ts'
-import type { Run } from './run.ts'
+import type { JsonObject, Property } from './rule.ts'
+import type { ValidationRun } from './run.ts'
 
 /** What is to be filled in, in the values of one schema. */
 export interface Plan {
-  readonly parts: Part[]
+  readonly parts: PropertyPlan[]
   /** In each item from an index on. */
   items?: { readonly from: number; readonly plan: Plan }
   /** In the same value. */
@@ -25,11 +26,11 @@ export interface Plan {
 /** What was found in a schema: its plan, and the properties that have a default. */
 export interface Planned {
   readonly plan: Plan
-  readonly found: readonly Part[]
+  readonly found: readonly PropertyPlan[]
 }
 
 /** A property that has a default, or something inside that has. */
-export interface Part extends Property {
+export interface PropertyPlan extends Property {
   readonly place: Place
   /** The default as text, so that everybody gets one of his own. */
   readonly json: string | undefined
@@ -40,7 +41,7 @@ export interface Part extends Property {
 export function planOf(root: Place, registry: Registry): Planned {
   const plans = new Map<string, Plan>()
   const waiting: (() => void)[] = []
-  const found: Part[] = []
+  const found: PropertyPlan[] = []
   const plan = named(root)
   for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) work()
   return { plan, found }
@@ -60,7 +61,7 @@ export function planOf(root: Place, registry: Registry): Planned {
     if (!isObject(schema) || dialect === undefined) return plan
     for (const [keyword] of rulesOf(schema, dialect)) {
       const value = schema[keyword]
-      const inside = (inner: unknown, ...steps: Step[]): Place =>
+      const inside = (inner: unknown, ...steps: Key[]): Place =>
         registry.inside(place, inner, [keyword, ...steps])
       if (keyword === 'properties' && isObject(value)) {
         for (const [name, inner] of Object.entries(value)) addPart(plan, name, inside(inner, name))
@@ -110,7 +111,7 @@ function defaultOf({ schema, at }: Place): string | undefined {
 }
 
 /** A value with its defaults: the same one where it lacks none. */
-export function fillIn(value: unknown, { parts, items, also }: Plan, run: Run): unknown {
+export function fillIn(value: unknown, { parts, items, also }: Plan, run: ValidationRun): unknown {
   run.enter(1)
   let filled = value
   if (isObject(value)) filled = fillObject(value, parts, run)
@@ -121,13 +122,13 @@ export function fillIn(value: unknown, { parts, items, also }: Plan, run: Run): 
 }
 
 /** A new default, with the defaults inside it. */
-export function newDefault({ json, plan }: Part, run: Run): unknown {
+export function newDefault({ json, plan }: PropertyPlan, run: ValidationRun): unknown {
   if (json === undefined) return undefined
   run.pay(STEP + json.length * CHARACTER)
   return fillIn(JSON.parse(json), plan, run)
 }
 
-function fillObject(object: JsonObject, parts: readonly Part[], run: Run): JsonObject {
+function fillObject(object: JsonObject, parts: readonly PropertyPlan[], run: ValidationRun): JsonObject {
   let copy: JsonObject | undefined
   run.pay(parts.length * LIGHT)
   for (const part of parts) {
@@ -145,7 +146,9 @@ function fillObject(object: JsonObject, parts: readonly Part[], run: Run): JsonO
   return copy ?? object
 }
 
-function fillItems(items: readonly unknown[], from: number, plan: Plan, run: Run): readonly unknown[] {
+function fillItems(
+  items: readonly unknown[], from: number, plan: Plan, run: ValidationRun,
+): readonly unknown[] {
   let copy: unknown[] | undefined
   for (let index = from; index < items.length; index++) {
     run.pay(LIGHT)

@@ -4,7 +4,7 @@
  * A step is about a tenth of a microsecond. The check of a type or a bound is free: there are only so many in
  * a schema. Who repeats checks, or does work that grows with the value, pays for it, before or right after.
  */
-import type { Fault } from './error.ts'
+import type { Failure } from './error.ts'
 
 /** What work is paid from. */
 export interface Fuel {
@@ -14,9 +14,9 @@ export interface Fuel {
 
 /** Ends a validation before its time, from wherever it is. */
 export class Exhausted extends Error {
-  readonly bound: Fault
+  readonly bound: Failure
 
-  constructor(bound: Fault) {
+  constructor(bound: Failure) {
     super(bound.message)
     this.bound = bound
   }

@@ -1,18 +1,18 @@
 /**
  * The kinds of values that keywords have: how to tell one, what to write instead of another, its metaschema,
- * and where subschemas are in it.
+ * and where subschemas are in it. Where the metaschemas have a word for a kind, it is called by that.
  */
 import { isObject, isSchema } from './rule.ts'
 import type { JsonObject, Kind } from './rule.ts'
 
 const text = { type: 'string' }
-const array = { type: 'array' }
-const texts = { ...array, items: text, uniqueItems: true }
+const someArray = { type: 'array' }
+const texts = { ...someArray, items: text, uniqueItems: true }
 const types = { enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] }
 const uri = '^[^#]*#?$'
 const word = '^[A-Za-z_][-A-Za-z0-9._]*$'
 const itself = (self: JsonObject): JsonObject => self
-const listOf = (items: JsonObject): JsonObject => ({ ...array, minItems: 1, items })
+const listOf = (items: JsonObject): JsonObject => ({ ...someArray, minItems: 1, items })
 const mapOf = (additionalProperties: JsonObject): JsonObject => ({ type: 'object', additionalProperties })
 
 type Is<T> = (value: unknown) => value is T
@@ -38,11 +38,13 @@ const either = (self: JsonObject): JsonObject => ({ anyOf: [self, listOf(self)] 
 const mixed = (self: JsonObject): JsonObject => mapOf({ anyOf: [self, texts] })
 
 export const anything: Kind<unknown> = [isAny, '', {}]
-export const type: Kind<unknown> = [isAny, '', { anyOf: [types, { ...listOf(types), uniqueItems: true }] }]
+export const simpleTypes: Kind<unknown> =
+  [isAny, '', { anyOf: [types, { ...listOf(types), uniqueItems: true }] }]
 export const flag: Kind<unknown> = [isFlag, 'true or false', { type: 'boolean' }]
 export const number: Kind<number> = [isNumber, 'a number: the bound itself', { type: 'number' }]
 export const positive: Kind<number> = [isPositive, 'greater than 0', { type: 'number', exclusiveMinimum: 0 }]
-export const count: Kind<number> = [isCount, 'an integer of at least 0', { type: 'integer', minimum: 0 }]
+export const nonNegativeInteger: Kind<number> =
+  [isCount, 'an integer of at least 0', { type: 'integer', minimum: 0 }]
 export const string: Kind<string> = [isText, 'a string', text]
 export const regex: Kind<string> = [isText, 'a string', { ...text, format: 'regex' }]
 export const reference: Kind<string> = [isText, 'a string', { ...text, format: 'uri-reference' }]
@@ -50,15 +52,15 @@ export const identifier: Kind<string> =
   [isLike(uri), 'a URI without fragment; write the fragment as "$anchor"', { ...text, pattern: uri }]
 export const anchor: Kind<string> =
   [isLike(word), 'a word of letters, digits, "-", "_" and "."', { ...text, pattern: word }]
-export const list: Kind<readonly unknown[]> = [isList, 'an array', array]
-export const names: Kind<readonly string[]> =
+export const array: Kind<readonly unknown[]> = [isList, 'an array', someArray]
+export const stringArray: Kind<readonly string[]> =
   [areNames, 'an array of names, ["name"], on the object that has the properties', texts]
 export const map: Kind<JsonObject> = [isObject, 'an object', { type: 'object' }]
-export const namesMap: Kind<JsonObject> = [isObject, 'an object: { "name": ["other"] }', mapOf(texts)]
+export const stringArrayMap: Kind<JsonObject> = [isObject, 'an object: { "name": ["other"] }', mapOf(texts)]
 export const schema: Kind<unknown> = [isSchema, aSchema, itself, 'schemas']
 export const itemSchema: Kind<unknown> =
   [isSchema, `${aSchema}; for a list of them write "prefixItems"`, itself, 'schemas']
-export const schemas: Kind<readonly unknown[]> =
+export const schemaArray: Kind<readonly unknown[]> =
   [isFullList, 'a non-empty array of schemas', listOf, 'schemas']
 export const schemaOrList: Kind<unknown> = [isEither, 'a schema or an array of schemas', either, 'schemas']
 export const schemaMap: Kind<JsonObject> = [isObject, aMap, mapOf, 'map']

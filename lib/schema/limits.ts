@@ -4,7 +4,7 @@
  * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that
  * people write and values that a body limit lets in; what they stop is input that was made to be expensive.
  */
-import { show } from './error.ts'
+import { phraseOf } from './error.ts'
 import { rejectUnknown } from './options.ts'
 
 /** How to compile a schema. */
@@ -43,9 +43,9 @@ export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 type Bound = Exclude<keyof CompileOptions, 'schemas'>
 
 /** The options with every default filled in. */
-export type Limits = { readonly [Name in Bound]-?: NonNullable<CompileOptions[Name]> }
+export type CompileLimits = { readonly [Name in Bound]-?: NonNullable<CompileOptions[Name]> }
 
-export const defaults: Limits = {
+export const compileDefaults: CompileLimits = {
   formats: false,
   defaults: false,
   maxSchemaDepth: 100,
@@ -55,11 +55,11 @@ export const defaults: Limits = {
   maxErrors: 20,
 }
 
-const usual = new Map<string, boolean | number>(Object.entries(defaults))
+const usual = new Map<string, boolean | number>(Object.entries(compileDefaults))
 const known = [...usual.keys(), 'schemas']
 
 /** The options with the defaults. Throws a TypeError for one that is not known, or not of its type. */
-export function limits(options: CompileOptions): Limits {
+export function compileLimits(options: CompileOptions): CompileLimits {
   if (Object(options) !== options) {
     throw new TypeError('compile takes options as an object, as in { formats: true }')
   }
@@ -70,7 +70,7 @@ export function limits(options: CompileOptions): Limits {
     const isRight = isFlag ? typeof value === 'boolean' : typeof value === 'number' && value > 0
     if (isRight || name === 'schemas') continue
     const remedy = isFlag ? 'true or false' : 'a number above zero, or Infinity for no bound'
-    throw new TypeError(`compile has ${name} ${show(value)}; write ${remedy}`)
+    throw new TypeError(`compile has ${name} ${phraseOf(value)}; write ${remedy}`)
   }
-  return { ...defaults, ...Object.fromEntries(given) }
+  return { ...compileDefaults, ...Object.fromEntries(given) }
 }

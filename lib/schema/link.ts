@@ -10,13 +10,13 @@ import { broken } from './resource.ts'
 import { checkOf } from './subschema.ts'
 import { resolve, split } from './uri.ts'
 import type { Node } from './check.ts'
-import type { Limits } from './limits.ts'
+import type { CompileLimits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
 import type { Check } from './run.ts'
 import type { Linker, Use } from './subschema.ts'
 
 /** Compiles a schema and all that it refers to. Throws the first mistake. */
-export function link(root: Place, registry: Registry, limits: Limits): Check {
+export function link(root: Place, registry: Registry, limits: CompileLimits): Check {
   const nodes = new Map<string, Node>()
   const waiting: (() => void)[] = []
   const dynamics: (() => void)[] = []

@@ -5,11 +5,11 @@
  * as the length of the text to some power, or two to the power of it. It is asked where its time grows with
  * the length and no faster, and an automaton everywhere else. Refused is only what neither can do.
  */
-import { automatonOf, sizeOf } from './automaton.ts'
-import { parseExpression } from './expression.ts'
+import { automatonOf, stateCount } from './automaton.ts'
+import { parsePattern } from './pattern-tree.ts'
 import { CHARACTER } from './fuel.ts'
 import type { Matches } from './automaton.ts'
-import type { Expression } from './expression.ts'
+import type { PatternTree } from './pattern-tree.ts'
 import type { Site } from './rule.ts'
 
 /** The most states of an automaton. */
@@ -33,14 +33,14 @@ export function patternAt(site: Site, source: string, ...steps: readonly string[
 
 function matcher(source: string): Matches {
   const native = nativeOf(source)
-  const expression = parseExpression(native.source)
-  const size = sizeOf(expression)
-  const power = powerOf(expression, size)
+  const tree = parsePattern(native.source)
+  const size = stateCount(tree)
+  const power = powerOf(tree, size)
   const isQuick = power <= 1
   if (size <= MAX_STATES) {
     let automaton: Matches | undefined
     return (text, fuel) => {
-      if (!isQuick || text.length > MAX_NATIVE) return (automaton ??= automatonOf(expression))(text, fuel)
+      if (!isQuick || text.length > MAX_NATIVE) return (automaton ??= automatonOf(tree))(text, fuel)
       fuel.pay(text.length * CHARACTER)
       return native.test(text)
     }
@@ -65,24 +65,24 @@ function nativeOf(source: string): RegExp {
 }
 
 /** To which power of the length of a text the runtime's engine may take steps. */
-function powerOf(expression: Expression, size: number): number {
-  const [, steps] = growth(expression)
+function powerOf(tree: PatternTree, size: number): number {
+  const [, steps] = growth(tree)
   // It begins at every character unless it may begin at the first only, and each time may read a long piece.
-  return steps + (isAnchored(expression) ? 0 : 1) + (size > LONG && size < Infinity ? 1 : 0)
+  return steps + (isAnchored(tree) ? 0 : 1) + (size > LONG && size < Infinity ? 1 : 0)
 }
 
-function isAnchored(expression: Expression): boolean {
-  if (expression.kind === 'sequence') return expression.parts.slice(0, 1).some(isAnchored)
-  return expression.kind === 'assertion' && expression.source === '^'
+function isAnchored(tree: PatternTree): boolean {
+  if (tree.kind === 'sequence') return tree.parts.slice(0, 1).some(isAnchored)
+  return tree.kind === 'assertion' && tree.source === '^'
 }
 
 /** In how many ways an expression may match at a place, and the steps to try them: powers of the length. */
-function growth(expression: Expression): readonly [ways: number, steps: number] {
+function growth(tree: PatternTree): readonly [ways: number, steps: number] {
   let ways = 0
   let steps = 0
-  switch (expression.kind) {
+  switch (tree.kind) {
     case 'sequence':
-      for (const part of expression.parts) {
+      for (const part of tree.parts) {
         const inner = growth(part)
         // What follows is tried again for each way of what comes before.
         steps = Math.max(steps, ways + inner[1])
@@ -90,7 +90,7 @@ function growth(expression: Expression): readonly [ways: number, steps: number] 
       }
       return [ways, steps]
     case 'choice':
-      for (const branch of expression.branches) {
+      for (const branch of tree.branches) {
         const inner = growth(branch)
         ways = Math.max(ways, inner[0])
         steps = Math.max(steps, inner[1])
@@ -98,13 +98,13 @@ function growth(expression: Expression): readonly [ways: number, steps: number] 
       // A few alternatives count like a loop, since several in turn multiply too.
       return [ways + 1, steps + 1]
     case 'repetition': {
-      const { part, min, max } = expression
+      const { part, min, max } = tree
       const inner = growth(part)
       if (min === max && inner[0] === 0) return inner
       return inner[0] > 0 && max > 1 ? [Infinity, Infinity] : [inner[0] + 1, inner[1] + 1]
     }
     // Once it has matched, it is not entered again.
-    case 'look-around': return [0, growth(expression.part)[1]]
+    case 'look-around': return [0, growth(tree.part)[1]]
     case 'other': return [0, 1]
     default: return [0, 0]
   }

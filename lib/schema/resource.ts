@@ -8,30 +8,31 @@
 import { cut, step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
 import { resolve, split } from './uri.ts'
-import type { JsonSchema, Limits } from './limits.ts'
-import type { Dialect, JsonObject, Rule, Step, Vocabulary } from './rule.ts'
+import type { Key } from './error.ts'
+import type { CompileLimits, JsonSchema } from './limits.ts'
+import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
 import type { Scope } from './run.ts'
 
 /** A schema with a URI of its own. */
-export interface Resource extends Scope {
+export interface SchemaResource extends Scope {
   /** Undefined where `$schema` names a dialect that is not known. */
-  readonly dialect: Dialect | undefined
+  readonly dialect: SchemaDialect | undefined
 }
 
 /** A schema, the resource it belongs to, and its address for messages. */
 export interface Place {
   readonly schema: unknown
-  readonly resource: Resource
+  readonly resource: SchemaResource
   readonly at: string
 }
 
 /** The tables that give `$schema` and `$vocabulary` their meaning. */
-export interface Dialects {
-  readonly byName: ReadonlyMap<string, Dialect>
+export interface SchemaDialects {
+  readonly byName: ReadonlyMap<string, SchemaDialect>
   readonly vocabularies: ReadonlyMap<string, Vocabulary>
   readonly metaschemas: ReadonlyMap<string, JsonSchema>
   /** The dialect of a schema that names none. */
-  readonly usual: Dialect
+  readonly usual: SchemaDialect
 }
 
 /** The resources of one compilation. */
@@ -43,16 +44,16 @@ export interface Registry {
   /** What a URI names, or nothing. */
   find(uri: string): Place | undefined
   /** The place of a subschema of a schema, to which the steps lead. */
-  inside(place: Place, schema: unknown, steps: readonly Step[]): Place
+  inside(place: Place, schema: unknown, steps: readonly Key[]): Place
 }
 
 /** Makes a registry that knows the documents `given` by their URIs, and the metaschemas. */
 export function register(
-  dialects: Dialects, given: ReadonlyMap<string, JsonSchema>, limits: Limits,
+  dialects: SchemaDialects, given: ReadonlyMap<string, JsonSchema>, limits: CompileLimits,
 ): Registry {
   const places = new Map<string, Place>()
   const dynamics = new Map<string, Place[]>()
-  const roots = new Map<unknown, Resource>()
+  const roots = new Map<unknown, SchemaResource>()
   let { usual } = dialects
   let subschemas = 0
   return { dynamics, add, find, inside }
@@ -81,11 +82,11 @@ export function register(
     }, places.get(`${base}#${anchor}`))
   }
 
-  function inside({ resource, at }: Place, schema: unknown, steps: readonly Step[]): Place {
+  function inside({ resource, at }: Place, schema: unknown, steps: readonly Key[]): Place {
     return { schema, resource: roots.get(schema) ?? resource, at: at + steps.map(step).join('') }
   }
 
-  function walk(schema: unknown, around: Resource, at: string, depth: number): Place {
+  function walk(schema: unknown, around: SchemaResource, at: string, depth: number): Place {
     if (depth > limits.maxSchemaDepth) throw broken(at, `is more than ${depth - 1} levels deep; use "$ref"`)
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
     const fields = isObject(schema) ? schema : {}
@@ -105,7 +106,9 @@ export function register(
   }
 
   /** Finds out what resource a schema belongs to, a new one where it has a name, and what it is called. */
-  function enter(schema: unknown, fields: JsonObject, around: Resource, at: string, isRoot: boolean): Place {
+  function enter(
+    schema: unknown, fields: JsonObject, around: SchemaResource, at: string, isRoot: boolean,
+  ): Place {
     const id = text(fields, '$id')
     const dialect = isRoot || id ? dialectOf(fields, around.dialect, 0) : around.dialect
     const { lonelyRef = false } = dialect ?? {}
@@ -128,7 +131,9 @@ export function register(
   }
 
   /** The dialect that a root or a metaschema is written in. */
-  function dialectOf(fields: JsonObject, outer: Dialect | undefined, depth: number): Dialect | undefined {
+  function dialectOf(
+    fields: JsonObject, outer: SchemaDialect | undefined, depth: number,
+  ): SchemaDialect | undefined {
     const name = text(fields, '$schema').replace(/#$/, '')
     if (!name) return outer
     const metaschema = given.get(name)

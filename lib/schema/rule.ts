@@ -4,8 +4,8 @@
  * A rule knows its own keyword and may read its neighbours. All else comes through the `Site`, the place in
  * a schema where the keyword stands.
  */
-import type { Fault } from './error.ts'
-import type { JsonSchema, Limits } from './limits.ts'
+import type { Failure, Key } from './error.ts'
+import type { CompileLimits, JsonSchema } from './limits.ts'
 import type { Check } from './run.ts'
 
 /** A JSON object, whose members may be called anything. */
@@ -42,7 +42,7 @@ export type Vocabulary = ReadonlyMap<string, Rule>
 export type RuleEntry = readonly [keyword: string, rule: Rule]
 
 /** How schemas of one `$schema` are read. */
-export interface Dialect {
+export interface SchemaDialect {
   readonly rules: Vocabulary
   /** The same as a list, which is gone through more quickly. */
   readonly entries: readonly RuleEntry[]
@@ -50,30 +50,28 @@ export interface Dialect {
   readonly lonelyRef: boolean
 }
 
-export type Step = string | number
-
 /** Where a keyword stands while it is compiled. */
 export interface Site {
   readonly keyword: string
-  readonly limits: Limits
+  readonly limits: CompileLimits
   /** Whether what is evaluated is to be told to `run.evaluated`. */
   readonly tracks: boolean
   /** The value of a neighbour, if the dialect knows it. */
   beside(keyword: string): unknown
   /** The check of a subschema for a part of the value; the steps lead to it from the schema around. */
-  part(schema: unknown, ...steps: Step[]): Check
+  part(schema: unknown, ...steps: Key[]): Check
   /** The same for a subschema that is applied to the whole value again. */
-  same(schema: unknown, ...steps: Step[]): Check
+  same(schema: unknown, ...steps: Key[]): Check
   /** Has a subschema compiled that only references use. */
   define(schema: unknown, name: string): void
   /** The check of the schema that a reference names; a dynamic one looks for a `$dynamicAnchor` first. */
   refer(reference: string, dynamic?: boolean): Check
-  fault(message: string, expected?: unknown): Fault
+  failure(message: string, expected?: unknown): Failure
   /** The mistake to throw: what is wrong with the keyword, and what to write instead. */
-  broken(why: string, ...steps: Step[]): TypeError
+  broken(why: string, ...steps: Key[]): TypeError
 }
 
-export function dialect(rules: Vocabulary, lonelyRef: boolean = false): Dialect {
+export function dialect(rules: Vocabulary, lonelyRef: boolean = false): SchemaDialect {
   return { rules, entries: [...rules], lonelyRef }
 }
 
@@ -90,7 +88,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** The rules of the keywords that a schema has and its dialect knows. */
-export function rulesOf(schema: JsonObject, { entries, lonelyRef }: Dialect): readonly RuleEntry[] {
+export function rulesOf(schema: JsonObject, { entries, lonelyRef }: SchemaDialect): readonly RuleEntry[] {
   const isAlone = lonelyRef && Object.hasOwn(schema, '$ref')
   return entries.filter(([keyword]) => isAlone ? keyword === '$ref' : Object.hasOwn(schema, keyword))
 }

@@ -5,20 +5,20 @@
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
  * good value never pays for paths and messages.
  */
-import { errorAt, nearest, pathOf } from './error.ts'
+import { errorAt, nearestBranch, pointerOf } from './error.ts'
 import { ERROR, Exhausted, REFERENCE, STEP } from './fuel.ts'
-import type { Fault, Key, SchemaError } from './error.ts'
-import type { Limits } from './limits.ts'
+import type { Failure, Key, SchemaError } from './error.ts'
+import type { CompileLimits } from './limits.ts'
 
 /** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
-export type Check = (value: unknown, run: Run) => boolean
+export type Check = (value: unknown, run: ValidationRun) => boolean
 
 /** A schema document that a reference has led into: all that a run needs to know of it. */
 export interface Scope {
   readonly uri: string
 }
 
-export class Run {
+export class ValidationRun {
   quiet = true
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
@@ -29,11 +29,11 @@ export class Run {
   #left: number
   /** The dynamic scope: the documents entered, outermost first. */
   readonly scope: Scope[]
-  readonly limits: Limits
+  readonly limits: CompileLimits
   /** What led to the current value; kept while the run is loud. */
   readonly #keys: Key[] = []
 
-  constructor(limits: Limits, outermost: Scope) {
+  constructor(limits: CompileLimits, outermost: Scope) {
     this.limits = limits
     this.scope = [outermost]
     this.#left = limits.maxSteps * STEP
@@ -63,16 +63,16 @@ export class Run {
   }
 
   /** Records a failure of the current value, or of a part of it. False where no more errors are listed. */
-  fails(fault: Fault, value: unknown, key?: string): boolean {
+  fails(failure: Failure, value: unknown, key?: string): boolean {
     if (this.quiet) return false
-    this.errors.push(errorAt(pathOf(this.#keys, key), fault, value))
+    this.errors.push(errorAt(pointerOf(this.#keys, key), failure, value))
     this.quiet = this.errors.length >= this.limits.maxErrors
     this.pay(ERROR)
     return !this.quiet
   }
 
   /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
-  failsAll(branches: readonly Check[], fault: Fault, value: unknown): boolean {
+  failsAll(branches: readonly Check[], failure: Failure, value: unknown): boolean {
     if (this.quiet) return false
     const { errors } = this
     let closest: readonly SchemaError[] = []
@@ -83,12 +83,12 @@ export class Run {
         branch(value, this)
         return this.errors
       })
-      closest = nearest(attempts, pathOf(this.#keys))
+      closest = nearestBranch(attempts, pointerOf(this.#keys))
     } finally {
       this.quiet = false
       this.errors = [...errors, ...closest]
     }
-    return this.fails(fault, value)
+    return this.fails(failure, value)
   }
 
   /** Goes down into a schema that is referred to. */

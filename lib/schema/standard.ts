@@ -6,8 +6,8 @@
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { compile } from './compile.ts'
-import { cut, errorAt, faultOf, pathOf } from './error.ts'
-import { limits } from './limits.ts'
+import { cut, errorAt, failureOf, pointerOf } from './error.ts'
+import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
@@ -94,7 +94,7 @@ function standard(
   const json = beside === undefined ? spelled(library, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
-  const { maxErrors } = limits(options)
+  const { maxErrors } = compileLimits(options)
   const checked = (value: unknown, result: StandardResult<unknown>): Checked => {
     if (!result.issues) return { value: result.value, errors: [], more: false }
     const errors = result.issues.slice(0, maxErrors).map((issue) => errorOf(issue, value, library.vendor))
@@ -163,5 +163,5 @@ function errorOf({ message, path = [] }: StandardIssue, value: unknown, vendor: 
       ? Reflect.get(actual, key) : undefined
   }
   const steps = keys.map((key) => typeof key === 'symbol' ? String(key.description) : key)
-  return errorAt(pathOf(steps), faultOf(cut(vendor, 40), message), actual)
+  return errorAt(pointerOf(steps), failureOf(cut(vendor, 40), message), actual)
 }

@@ -4,14 +4,15 @@
  * Knows keywords only as rules, and leaves what a reference names to the linker.
  */
 import { both, evaluating, inDocument, pass, unlessFailed } from './check.ts'
-import { faultOf, step } from './error.ts'
+import { failureOf, step } from './error.ts'
 import { broken } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
 import { resolve } from './uri.ts'
-import type { Limits } from './limits.ts'
+import type { Key } from './error.ts'
+import type { CompileLimits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
-import type { JsonObject, Rule, RuleEntry, Site, Step } from './rule.ts'
-import type { Check, Run } from './run.ts'
+import type { JsonObject, Rule, RuleEntry, Site } from './rule.ts'
+import type { Check, ValidationRun } from './run.ts'
 
 /** How a subschema is used. */
 export interface Use {
@@ -25,7 +26,7 @@ export interface Use {
 
 /** Who knows what references name, and compiles that once for all of them. */
 export interface Linker {
-  readonly limits: Limits
+  readonly limits: CompileLimits
   readonly registry: Registry
   /** Counts a subschema; throws where they are too many. */
   count(at: string): void
@@ -72,12 +73,12 @@ function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, lin
   const { registry, limits } = linker
   const { resource } = place
   const depth = use.depth + 1
-  const check = (value: unknown, steps: readonly Step[], inside: Use): Check => {
+  const check = (value: unknown, steps: readonly Key[], inside: Use): Check => {
     const found = registry.inside(place, value, steps)
     const inner = checkOf(found, inside, linker)
     return found.resource === resource ? inner : inDocument(found.resource, inner)
   }
-  const mistake = (why: string, ...steps: Step[]): TypeError =>
+  const mistake = (why: string, ...steps: Key[]): TypeError =>
     broken(place.at + [keyword, ...steps].map(step).join(''), why)
   return {
     keyword,
@@ -95,11 +96,11 @@ function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, lin
         : `${resolve(resource.uri, reference)} is not known, and nothing is fetched; `
           + 'give it in the option "schemas"')
     },
-    fault: (message, expected) => faultOf(keyword, message, expected),
+    failure: (message, expected) => failureOf(keyword, message, expected),
     broken: mistake,
   }
 }
 
-function refuse(value: unknown, run: Run): boolean {
+function refuse(value: unknown, run: ValidationRun): boolean {
   return run.fails({ keyword: 'false', message: 'is not allowed' }, value)
 }

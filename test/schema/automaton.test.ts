@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { automatonOf, sizeOf } from '../../lib/schema/automaton.ts'
-import { parseExpression } from '../../lib/schema/expression.ts'
+import { automatonOf, stateCount } from '../../lib/schema/automaton.ts'
+import { parsePattern } from '../../lib/schema/pattern-tree.ts'
 import { STEP } from '../../lib/schema/fuel.ts'
 import type { Matches } from '../../lib/schema/automaton.ts'
 import type { Fuel } from '../../lib/schema/fuel.ts'
@@ -9,7 +9,7 @@ import type { Fuel } from '../../lib/schema/fuel.ts'
 const endless: Fuel = { pay: () => {} }
 
 function matcherOf(source: string): Matches {
-  return automatonOf(parseExpression(RegExp(source, 'u').source))
+  return automatonOf(parsePattern(RegExp(source, 'u').source))
 }
 
 /** Numbers from 0 up to a bound, the same in every run. */
@@ -97,6 +97,6 @@ test('a pattern that text after text makes new states of is not remembered witho
 test('the size of an automaton is known before it is made', () => {
   const rows = [['abc', 3], ['(?:abc){3}', 16], ['a{1000}', 2002], ['(a)\\1', Infinity]] as const
   for (const [source, size] of rows) {
-    assert.equal(sizeOf(parseExpression(source)), size, source)
+    assert.equal(stateCount(parsePattern(source)), size, source)
   }
 })

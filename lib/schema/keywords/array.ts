@@ -10,7 +10,7 @@ import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 
-export const prefixItems: Rule = rule(kind.schemas, leading)
+export const prefixItems: Rule = rule(kind.schemaArray, leading)
 
 export const items: Rule = rule(kind.itemSchema, (site, schema) =>
   visiting(site, site.part(schema, 'items'), lengthOf(site.beside('prefixItems')) ?? 0))
@@ -48,8 +48,8 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, 'contains')
   // Who reads what was evaluated needs all items that match.
   const enough = site.tracks ? Infinity : most === Infinity ? least : most + 1
-  const few = site.fault(`must have at least ${count(least, 'matching item')}`, least)
-  const many = site.fault(`must have at most ${count(most, 'matching item')}`, most)
+  const few = site.failure(`must have at least ${count(least, 'matching item')}`, least)
+  const many = site.failure(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
     if (!Array.isArray(value)) return true
     let found = 0
@@ -65,14 +65,14 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
 })
 
 /** Read by `contains`. */
-const containsBound: Rule = rule(kind.count)
+const containsBound: Rule = rule(kind.nonNegativeInteger)
 
 export { containsBound as minContains, containsBound as maxContains }
 
 export const uniqueItems: Rule = rule(kind.flag, (site, unique) => {
   if (!unique) return undefined
-  const fault = site.fault('must not have equal items')
-  return (value, run) => !Array.isArray(value) || isUnique(value, run) || run.fails(fault, value)
+  const failure = site.failure('must not have equal items')
+  return (value, run) => !Array.isArray(value) || isUnique(value, run) || run.fails(failure, value)
 })
 
 /** One schema for each of the first items. */

@@ -24,8 +24,8 @@ export const maxProperties: Rule = bound(properties, isAtMost, 'have at most', '
 export const minProperties: Rule = bound(properties, isAtLeast, 'have at least', 'property')
 
 export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
-  const fault = site.fault(`must be a multiple of ${divisor}`, divisor)
-  return (value, run) => typeof value !== 'number' || isMultiple(value, divisor) || run.fails(fault, value)
+  const failure = site.failure(`must be a multiple of ${divisor}`, divisor)
+  return (value, run) => typeof value !== 'number' || isMultiple(value, divisor) || run.fails(failure, value)
 })
 
 function number(value: unknown): number | undefined {
@@ -61,11 +61,11 @@ function isAtLeast(size: number, limit: number): boolean {
 
 /** A bound of a number itself, or, where there is a noun, of how many of these there are. */
 function bound(measure: Measure, holds: Compare, phrase: string, noun?: string): Rule {
-  return rule(noun === undefined ? kind.number : kind.count, (site, limit) => {
-    const fault = site.fault(`must ${phrase} ${noun === undefined ? limit : count(limit, noun)}`, limit)
+  return rule(noun === undefined ? kind.number : kind.nonNegativeInteger, (site, limit) => {
+    const failure = site.failure(`must ${phrase} ${noun === undefined ? limit : count(limit, noun)}`, limit)
     return (value, run) => {
       const size = measure(value, limit, run)
-      return size === undefined || holds(size, limit) || run.fails(fault, value)
+      return size === undefined || holds(size, limit) || run.fails(failure, value)
     }
   })
 }

@@ -10,14 +10,14 @@ import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 
-export const allOf: Rule = rule(kind.schemas, (site, schemas) => all(branches(site, schemas)))
-export const anyOf: Rule = rule(kind.schemas, (site, schemas) => choice(site, schemas, 1))
-export const oneOf: Rule = rule(kind.schemas, (site, schemas) => choice(site, schemas, 2))
+export const allOf: Rule = rule(kind.schemaArray, (site, schemas) => all(branches(site, schemas)))
+export const anyOf: Rule = rule(kind.schemaArray, (site, schemas) => choice(site, schemas, 1))
+export const oneOf: Rule = rule(kind.schemaArray, (site, schemas) => choice(site, schemas, 2))
 
 export const not: Rule = rule(kind.schema, (site, schema) => {
   const check = site.same(schema, 'not')
-  const fault = site.fault('matches what "not" forbids')
-  return (value, run) => !run.holds(check, value) || run.fails(fault, value)
+  const failure = site.failure('matches what "not" forbids')
+  return (value, run) => !run.holds(check, value) || run.fails(failure, value)
 })
 
 const condition: Rule = rule(kind.schema, (site, schema) => {
@@ -40,7 +40,7 @@ export const $defs: Rule = rule(kind.schemaMap, (site, schemas) => {
 
 export const title: Rule = rule(kind.string)
 export const readOnly: Rule = rule(kind.flag)
-export const examples: Rule = rule(kind.list)
+export const examples: Rule = rule(kind.array)
 /** `contentSchema`, and what `if` applies. */
 const schema: Rule = rule(kind.schema)
 
@@ -57,8 +57,8 @@ function branches(site: Site, schemas: readonly unknown[]): readonly Check[] {
 /** The search for branches that hold is over when `enough` are found: one for `anyOf`, two for `oneOf`. */
 function choice(site: Site, schemas: readonly unknown[], enough: number): Check {
   const checks = branches(site, schemas)
-  const none = site.fault(`matches none of ${checks.length} alternatives`)
-  const several = site.fault('matches more than one alternative, not exactly one')
+  const none = site.failure(`matches none of ${checks.length} alternatives`)
+  const several = site.failure('matches more than one alternative, not exactly one')
   // Who reads what was evaluated needs it of every branch that holds.
   const stop = site.tracks ? Infinity : enough
   const cost = checks.length * LIGHT

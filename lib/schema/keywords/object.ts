@@ -10,15 +10,15 @@ import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, isObject, read, rule } from '../rule.ts'
-import type { Fault } from '../error.ts'
+import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
-import type { Check, Run } from '../run.ts'
+import type { Check, ValidationRun } from '../run.ts'
 
 /** Checks the members of an object that has these names. */
-type MembersCheck = (object: JsonObject, names: readonly string[], run: Run) => boolean
+type MembersCheck = (object: JsonObject, names: readonly string[], run: ValidationRun) => boolean
 
 /** Whether a property is one of those that a keyword is about. */
-type IsMeant = (name: string, run: Run) => boolean
+type IsMeant = (name: string, run: ValidationRun) => boolean
 
 /**
  * Applies `required` too, to the properties it looks up in any case, and `additionalProperties`, which has
@@ -27,7 +27,7 @@ type IsMeant = (name: string, run: Run) => boolean
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { tracks } = site
   const required = new Set([site.beside('required')].flat())
-  const fault = { ...site.fault('is required'), keyword: 'required' }
+  const failure = { ...site.failure('is required'), keyword: 'required' }
   const parts = Object.entries(schemas).map(([name, schema]) => ({
     name,
     isInherited: isInherited(name),
@@ -43,7 +43,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
     for (const part of parts) {
       const value = read(object, part)
       if (value === undefined) {
-        if (part.isRequired && !run.fails(fault, value, part.name)) return false
+        if (part.isRequired && !run.fails(failure, value, part.name)) return false
         continue
       }
       found++
@@ -78,14 +78,16 @@ export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   return members((_, names, run) => names.every((name) => run.visit(check, name, name)))
 })
 
-export const required: Rule = rule(kind.names, (site, names) => {
+export const required: Rule = rule(kind.stringArray, (site, names) => {
   const known = new Set(keysOf(site.beside('properties')))
   const rest = names.filter((name) => !known.has(name))
-  return rest.length > 0 ? demand(rest, site.fault('is required')) : undefined
+  return rest.length > 0 ? demand(rest, site.failure('is required')) : undefined
 })
 
-export const dependentRequired: Rule = rule(kind.namesMap, (site, map) => dependent(site, map, () => true))
-export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) => dependent(site, map, () => false))
+export const dependentRequired: Rule = rule(kind.stringArrayMap, (site, map) =>
+  dependent(site, map, () => true))
+export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) =>
+  dependent(site, map, () => false))
 /** Up to draft-07: the two in one. */
 export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(site, map, Array.isArray))
 
@@ -122,19 +124,19 @@ function additional(site: Site): MembersCheck {
 
 /** The check of what is left over, with a better word for `false`. */
 function remaining(site: Site, schema: unknown, keyword: string, hint: string): Check {
-  const fault = { ...site.fault(`is not a known property${hint}`), keyword }
-  return schema === false ? (value, run) => run.fails(fault, value) : site.part(schema, keyword)
+  const failure = { ...site.failure(`is not a known property${hint}`), keyword }
+  return schema === false ? (value, run) => run.fails(failure, value) : site.part(schema, keyword)
 }
 
 /** Demands properties; what is missing is reported at the place where it should be. */
-function demand(names: readonly string[], fault: Fault): Check {
+function demand(names: readonly string[], failure: Failure): Check {
   const properties = names.map((name) => ({ name, isInherited: isInherited(name) }))
   const cost = names.length * LIGHT
   return (object, run) => {
     if (!isObject(object)) return true
     run.pay(cost)
     return properties.every((property) =>
-      read(object, property) !== undefined || run.fails(fault, undefined, property.name))
+      read(object, property) !== undefined || run.fails(failure, undefined, property.name))
   }
 }
 
@@ -148,7 +150,7 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
 }
 
 function demandBeside(site: Site, name: string, names: unknown): Check {
-  const [is, phrase] = kind.names
+  const [is, phrase] = kind.stringArray
   if (!is(names)) throw site.broken(`must be ${phrase}`, name)
-  return demand(names, site.fault(`is required where "${name}" is given`))
+  return demand(names, site.failure(`is required where "${name}" is given`))
 }

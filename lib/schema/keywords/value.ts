@@ -2,7 +2,7 @@
  * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
 import { isAmong } from '../equal.ts'
-import { list, show } from '../error.ts'
+import { list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
 import { CHARACTER, STEP } from '../fuel.ts'
 import * as kind from '../kind.ts'
@@ -21,28 +21,28 @@ const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['null', (value) => value === null],
 ])
 
-export const type: Rule = rule(kind.type, (site, value, others) => {
+export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
   const names = [value].flat()
   const [first, ...more] = names.flatMap((name) => types.get(name) ?? [])
   if (!first || more.length + 1 < names.length) {
-    throw site.broken(`${show(value)} is not a type; write one of ${list([...types.keys()])}, or several`)
+    throw site.broken(`${phraseOf(value)} is not a type; write one of ${list([...types.keys()])}, or several`)
   }
   const phrases = names.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
-  const fault = site.fault(`must be ${phrases.join(' or ')}`, value)
+  const failure = site.failure(`must be ${phrases.join(' or ')}`, value)
   const is = more.length > 0 ? (one: unknown) => first(one) || more.some((test) => test(one)) : first
-  return (one, run) => is(one) ? others(one, run) : run.fails(fault, one)
+  return (one, run) => is(one) ? others(one, run) : run.fails(failure, one)
 }, 'gate')
 
-const enumeration: Rule = rule(kind.list, (site, values) =>
+const enumeration: Rule = rule(kind.array, (site, values) =>
   among(site, values, `one of ${list(values)}`, values))
-const constant: Rule = rule(kind.anything, (site, value) => among(site, [value], show(value), value))
+const constant: Rule = rule(kind.anything, (site, value) => among(site, [value], phraseOf(value), value))
 
 export { enumeration as enum, constant as const }
 
 export const pattern: Rule = rule(kind.regex, (site, source) => {
   const matches = patternAt(site, source)
-  const fault = site.fault(`must match the pattern ${source}`, source)
-  return (value, run) => typeof value !== 'string' || matches(value, run) || run.fails(fault, value)
+  const failure = site.failure(`must match the pattern ${source}`, source)
+  return (value, run) => typeof value !== 'string' || matches(value, run) || run.fails(failure, value)
 })
 
 /** Asserted where the option `formats` is set. */
@@ -52,19 +52,19 @@ export const format: Rule = rule(kind.string, (site, name) =>
 export const formatAssertion: Rule = rule(kind.string, formatted)
 
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
-  const fault = site.fault(`must be ${phrase}`, expected)
+  const failure = site.failure(`must be ${phrase}`, expected)
   const is = isAmong(values)
-  return (value, run) => is(value, run) || run.fails(fault, value)
+  return (value, run) => is(value, run) || run.fails(failure, value)
 }
 
 function formatted(site: Site, name: string): Check | undefined {
   const test = formats.get(name)
   if (test === undefined) return undefined
   const phrase = name === 'regex' ? 'regex of at most 1,000 characters' : name
-  const fault = site.fault(`must be a valid ${phrase}`, name)
+  const failure = site.failure(`must be a valid ${phrase}`, name)
   return (value, run) => {
     if (typeof value !== 'string') return true
     run.pay(STEP + value.length * CHARACTER)
-    return test(value, run) || run.fails(fault, value)
+    return test(value, run) || run.fails(failure, value)
   }
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseExpression } from '../../lib/schema/expression.ts'
-import type { Expression } from '../../lib/schema/expression.ts'
+import { parsePattern } from '../../lib/schema/pattern-tree.ts'
+import type { PatternTree } from '../../lib/schema/pattern-tree.ts'
 
 /** A tree as text: `(a|b)` for a choice, `a{0,1}` for a repetition, `[a b]` for a sequence. */
-function written(expression: Expression): string {
-  switch (expression.kind) {
-    case 'character': return expression.source
-    case 'assertion': return `<${expression.source}>`
-    case 'sequence': return expression.parts.length === 1 ? written(expression.parts[0]!)
-      : `[${expression.parts.map(written).join(' ')}]`
-    case 'choice': return `(${expression.branches.map(written).join('|')})`
-    case 'repetition': return `${written(expression.part)}{${expression.min},${expression.max}}`
+function written(tree: PatternTree): string {
+  switch (tree.kind) {
+    case 'character': return tree.source
+    case 'assertion': return `<${tree.source}>`
+    case 'sequence': return tree.parts.length === 1 ? written(tree.parts[0]!)
+      : `[${tree.parts.map(written).join(' ')}]`
+    case 'choice': return `(${tree.branches.map(written).join('|')})`
+    case 'repetition': return `${written(tree.part)}{${tree.min},${tree.max}}`
     case 'look-around': {
-      const { part, isBehind, isNegative } = expression
+      const { part, isBehind, isNegative } = tree
       return `look${isBehind ? ' behind' : ''}${isNegative ? ' not' : ''} ${written(part)}`
     }
     case 'other': return '?'
@@ -40,5 +40,5 @@ const rows: readonly (readonly [source: string, tree: string])[] = [
 ]
 
 test('the tree of a pattern has what the pattern says', () => {
-  for (const [source, tree] of rows) assert.equal(written(parseExpression(source)), tree, source)
+  for (const [source, tree] of rows) assert.equal(written(parsePattern(source)), tree, source)
 })

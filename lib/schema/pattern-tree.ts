@@ -6,18 +6,18 @@
  * Spec: ECMA-262 §22.2.1, with the `u` flag.
  */
 
-/** A pattern, or a piece of one. */
-export type Expression =
+/** A regular expression, or a piece of one. */
+export type PatternTree =
   /** Reads one character, where it is one of those that the source means. */
   | { readonly kind: 'character'; readonly source: string }
   /** Reads nothing: `^`, `$`, `\b` or `\B`. */
   | { readonly kind: 'assertion'; readonly source: string }
-  | { readonly kind: 'sequence'; readonly parts: readonly Expression[] }
-  | { readonly kind: 'choice'; readonly branches: readonly Expression[] }
-  | { readonly kind: 'repetition'; readonly part: Expression; readonly min: number; readonly max: number }
+  | { readonly kind: 'sequence'; readonly parts: readonly PatternTree[] }
+  | { readonly kind: 'choice'; readonly branches: readonly PatternTree[] }
+  | { readonly kind: 'repetition'; readonly part: PatternTree; readonly min: number; readonly max: number }
   | {
     readonly kind: 'look-around'
-    readonly part: Expression
+    readonly part: PatternTree
     readonly isBehind: boolean
     readonly isNegative: boolean
   }
@@ -34,7 +34,7 @@ const ASSERTION = /^(?:\^|\$|\\b)$/i
 const BEYOND = /^(?:\\[k1-9]|[*+?{])/
 
 /** Reads the source of an expression that the runtime has taken. */
-export function parseExpression(source: string): Expression {
+export function parsePattern(source: string): PatternTree {
   const tokens = [...source.matchAll(TOKEN)]
   let at = 0
   return choice()
@@ -44,7 +44,7 @@ export function parseExpression(source: string): Expression {
     return tokens[at]?.[0] ?? ')'
   }
 
-  function choice(): Expression {
+  function choice(): PatternTree {
     const first = sequence()
     if (ahead() !== '|') return first
     const branches = [first]
@@ -55,13 +55,13 @@ export function parseExpression(source: string): Expression {
     return { kind: 'choice', branches }
   }
 
-  function sequence(): Expression {
-    const parts: Expression[] = []
+  function sequence(): PatternTree {
+    const parts: PatternTree[] = []
     while (ahead() !== '|' && ahead() !== ')') parts.push(repeated(single()))
     return { kind: 'sequence', parts }
   }
 
-  function single(): Expression {
+  function single(): PatternTree {
     const token = tokens[at++]!
     const text = token[0]
     if (BEYOND.test(text)) return { kind: 'other' }
@@ -75,7 +75,7 @@ export function parseExpression(source: string): Expression {
     return { kind: 'look-around', part, isBehind: look.startsWith('<'), isNegative: look.endsWith('!') }
   }
 
-  function repeated(part: Expression): Expression {
+  function repeated(part: PatternTree): PatternTree {
     const { sign, least, comma, most } = tokens[at]?.groups ?? {}
     if (sign === undefined && least === undefined) return part
     at++
