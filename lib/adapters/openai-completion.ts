@@ -30,7 +30,7 @@ const UNREADABLE = 'sent what cannot be read'
 interface Growing { id: string; name: string; written: string; extra: unknown }
 
 /** One reply, while it comes in and after. */
-export class Completion {
+export class ChatCompletion {
   /** Text that nobody has been told yet. */
   fresh = ''
   isHeard = false

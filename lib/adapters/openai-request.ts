@@ -1,6 +1,6 @@
 /**
  * One request to a model: the messages out, the text of the reply in as it comes, the rest of it into a
- * `Completion`. Whatever ends it, no connection and no timer is left behind. Knows no tools.
+ * `ChatCompletion`. Whatever ends it, no connection and no timer is left behind. Knows no tools.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { parseJson } from '../wire/json.ts'
@@ -9,7 +9,7 @@ import { Clock } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { failure } from './openai-failure.ts'
-import type { Completion } from './openai-completion.ts'
+import type { ChatCompletion } from './openai-completion.ts'
 import type { Model } from './openai-options.ts'
 
 /** The next piece of a reply, undefined at its end. */
@@ -28,7 +28,7 @@ const CUT_OFF = 'broke off its answer'
  * `idleMs` of silence, else `failed`; and the reason of `caller` once that is aborted.
  */
 export async function* request(
-  model: Model, members: object, completion: Completion, caller: AbortSignal,
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
 ): AsyncGenerator<string> {
   const sending = new AbortController()
   const signal = AbortSignal.any([caller, sending.signal])
@@ -69,7 +69,7 @@ export async function* request(
   }
 }
 
-async function* stream(model: Model, completion: Completion, read: Read): AsyncGenerator<string> {
+async function* stream(model: Model, completion: ChatCompletion, read: Read): AsyncGenerator<string> {
   const feed = eventReader(({ event, data }) => {
     if (data.trim() === '[DONE]') completion.isOver = true
     else if (data.trim() !== '') completion.take(data, event === 'error')

@@ -5,7 +5,7 @@
  */
 import { defineAgent } from '../core/agent.ts'
 import { Fault } from '../core/fault.ts'
-import { Completion } from './openai-completion.ts'
+import { ChatCompletion } from './openai-completion.ts'
 import { failure } from './openai-failure.ts'
 import { modelOf } from './openai-options.ts'
 import { request } from './openai-request.ts'
@@ -50,7 +50,7 @@ async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator
   for (let step = 0; ; step++) {
     const isLast = step === model.maxSteps
     const members = { messages, ...isLast && model.tools.size > 0 && { tool_choice: 'none' } }
-    const completion = new Completion(model)
+    const completion = new ChatCompletion(model)
     let gap = isSpeaking ? '\n\n' : ''
     for await (const text of request(model, members, completion, call.signal)) {
       toolCalls.piece()

@@ -9,17 +9,17 @@ import { claimsModern } from './choose.ts'
 import type { Id, Message } from '../wire/jsonrpc.ts'
 
 /** Takes the answer to one message; undefined where it gets none. */
-export type Answer = (text: string | undefined) => void
+export type Respond = (text: string | undefined) => void
 
 /** The answers to one batch, of at most `maxBytes` together. */
 export class BatchAnswer {
   readonly #maxBytes: number
-  readonly #say: Answer
+  readonly #say: Respond
   readonly #answers: string[] = []
   #owed: number
   #bytes = 0
 
-  constructor(owed: number, maxBytes: number, say: Answer) {
+  constructor(owed: number, maxBytes: number, say: Respond) {
     this.#owed = owed
     this.#maxBytes = maxBytes
     this.#say = say

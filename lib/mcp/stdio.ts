@@ -26,7 +26,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../core/call.ts'
 import type { Message } from '../wire/jsonrpc.ts'
 import type { Line } from '../wire/lines.ts'
-import type { Answer } from './batch-answer.ts'
+import type { Respond } from './batch-answer.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Peer } from './session.ts'
@@ -60,7 +60,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       void conclude()
     },
   })
-  const say: Answer = (text) => { if (text !== undefined) outlet.send(text) }
+  const say: Respond = (text) => { if (text !== undefined) outlet.send(text) }
 
   const session = mcp.sessions.open(anonymous.id, oldest)
   // The session is the process's own: it is never idle, however silent its client is.
@@ -107,14 +107,14 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     const messages = values.map((value) => readMessage(value, limits.maxNameBytes))
     const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, say)
     for (const message of messages) {
-      const answer: Answer = (text) => batch.answer(message, text)
+      const answer: Respond = (text) => batch.answer(message, text)
       const stranger = strangerInBatch(message)
       if (stranger === undefined) accept(message, answer)
       else answer(refusal(message, stranger))
     }
   }
 
-  function accept(message: Message, answer: Answer): void {
+  function accept(message: Message, answer: Respond): void {
     if (message.kind === 'malformed') return answer(refusal(message, message.why))
     if (message.kind !== 'request') return hear(message)
     if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
@@ -138,10 +138,10 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     return formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true)))
   }
 
-  function run(message: RequestMessage, peer: Peer, answer: Answer): void {
+  function run(message: RequestMessage, peer: Peer, answer: Respond): void {
     const { id } = message
     const entry: { request: McpRequest | undefined } = { request: undefined }
-    const close: Answer = (text) => {
+    const close: Respond = (text) => {
       // A request that was cancelled may end after another has taken its id.
       if (open.get(id) === entry) open.delete(id)
       answer(text)

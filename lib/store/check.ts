@@ -11,7 +11,7 @@ import { timeRules } from './rules/times.ts'
 import { topicRules } from './rules/topics.ts'
 import { versionRules } from './rules/versions.ts'
 import type { MaybePromise, Store } from '../core/store.ts'
-import type { Rule } from './rules/rule.ts'
+import type { StoreRule } from './rules/rule.ts'
 
 /** How a store is checked. */
 export interface CheckOptions {
@@ -29,7 +29,7 @@ export interface StoreReport {
   readonly failed: readonly { readonly rule: string; readonly why: string }[]
 }
 
-const rules: readonly Rule[] = [...keyRules, ...versionRules, ...timeRules, ...listRules, ...topicRules]
+const rules: readonly StoreRule[] = [...keyRules, ...versionRules, ...timeRules, ...listRules, ...topicRules]
 
 /**
  * Tries every rule of `Store` on what `make` makes. Where that is shared, `make` is called again for each
@@ -75,7 +75,9 @@ export async function checkStore(
 }
 
 /** Why a store breaks a rule; undefined where it does not. */
-async function tried(trial: Trial, check: Rule['check'], timeoutMs: number): Promise<string | undefined> {
+async function tried(
+  trial: Trial, check: StoreRule['check'], timeoutMs: number,
+): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => {

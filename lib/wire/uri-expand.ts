@@ -15,7 +15,7 @@ export function expand({ operator, variables }: Expression, values: TemplateValu
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined || value === null) continue
     if (typeof value === 'object') pieces.push(...composite(operator, variable, value))
-    else pieces.push(single(operator, name, encoded(operator, cut(String(value), max))))
+    else pieces.push(single(operator, name, encoded(operator, prefixOf(String(value), max))))
   }
   return pieces.length === 0 ? '' : operator.first + pieces.join(operator.separator)
 }
@@ -73,6 +73,6 @@ export function normalUri(uri: string): string {
 }
 
 /** The first `max` characters; one outside the basic plane counts as one. */
-export function cut(text: string, max: number): string {
+export function prefixOf(text: string, max: number): string {
   return text.length <= max ? text : [...text].slice(0, max).join('')
 }

@@ -6,7 +6,7 @@
  * the length of the program times the length of the text.
  * Spec: RFC 6570 §1.4 leaves matching open; what is read here is in the contract of `UriTemplate.match`.
  */
-import { cut, normalUri } from './uri-expand.ts'
+import { normalUri, prefixOf } from './uri-expand.ts'
 import type { Operator, Part, Variable } from './uri-parts.ts'
 
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
@@ -164,7 +164,7 @@ function valuesOf(taken: readonly Taken[]): Values | undefined {
     if (said === undefined) return undefined
     const known = values[name]
     if (!isExploded) {
-      if (cut(String(known ?? said), max) !== said) return undefined
+      if (prefixOf(String(known ?? said), max) !== said) return undefined
       values[name] = known ?? said
     } else if (Array.isArray(known)) {
       known.push(said)

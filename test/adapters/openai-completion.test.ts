@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Completion } from '../../lib/adapters/openai-completion.ts'
+import { ChatCompletion } from '../../lib/adapters/openai-completion.ts'
 import { modelOf } from '../../lib/adapters/openai-options.ts'
 import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
 
@@ -10,8 +10,8 @@ const model = modelOf({ log: false })
 type Part = Readonly<Record<string, unknown>>
 
 /** The reply whose events hold these lists of parts. */
-function completionOf(...events: readonly (readonly unknown[])[]): Completion {
-  const completion = new Completion(model)
+function completionOf(...events: readonly (readonly unknown[])[]): ChatCompletion {
+  const completion = new ChatCompletion(model)
   for (const parts of events) completion.take(eventOf(parts))
   return completion
 }
@@ -87,7 +87,7 @@ test('calls are put together whatever habits an endpoint has', () => {
 })
 
 test('calls of a whole reply are taken too', () => {
-  const completion = new Completion(model)
+  const completion = new ChatCompletion(model)
   const calls = [{ id: 'i1', type: 'function', function: { name: 'a', arguments: q('1') } },
     { type: 'function', function: { name: 'a', arguments: q('2') } }]
   completion.take(JSON.stringify({ choices: [{ message: { content: null, tool_calls: calls } }] }))
@@ -105,7 +105,7 @@ test('each call has an id of its own: the one that was given, or one that every 
 
 test('a reply becomes a message, with what some endpoints want to see again', () => {
   const signed = { google: { thought_signature: 's' } }
-  const completion = new Completion(model)
+  const completion = new ChatCompletion(model)
   for (const delta of [
     { role: 'assistant', reasoning_content: 'Hm, ' }, { reasoning_content: 'a cat.' },
     { content: 'Let me ' }, { content: 'look.' },
@@ -132,7 +132,7 @@ test('a reply becomes a message, with what some endpoints want to see again', ()
 
 test('what is no call is passed over or refused, never thrown at', () => {
   for (const parts of [undefined, null, 'x', 7, {}, []]) {
-    const completion = new Completion(model)
+    const completion = new ChatCompletion(model)
     completion.take(eventOf(parts))
     assert.deepEqual(completion.calls(), [])
   }
@@ -152,7 +152,7 @@ test('what is kept of a reply is bounded, whatever it is made of', () => {
     { tool_calls: [{ ...part(0, 'i', 'a'), extra_content: { half } }] },
   ]
   for (const delta of large) {
-    const completion = new Completion(model)
+    const completion = new ChatCompletion(model)
     const json = JSON.stringify({ choices: [{ delta }] })
     completion.take(json)
     assert.throws(() => { for (let at = 0; at < 2; at++) completion.take(json) },

@@ -4,7 +4,7 @@
 import { MAX_KEY_BYTES } from '../../core/store.ts'
 import { expect, faultOf, keysOf, LONG_MS, same } from './rule.ts'
 import type { StoreKey } from '../../core/store.ts'
-import type { Rule, Trial } from './rule.ts'
+import type { StoreRule, Trial } from './rule.ts'
 
 /** What hand-made separators, patterns, collations and objects stumble over. */
 const oddTexts: readonly string[] = [
@@ -38,7 +38,7 @@ function alikes(trial: Trial): readonly StoreKey[] {
 }
 
 /** The rules of keys and values. */
-export const keyRules: readonly Rule[] = [
+export const keyRules: readonly StoreRule[] = [
   {
     rule: 'a value is read as it was written, whatever is in it',
     async check(trial) {

@@ -2,10 +2,10 @@
  * What the interface promises of lists: order, pages, and what is not among them.
  */
 import { expect, keysOf, LONG_MS, same, SHORT_MS } from './rule.ts'
-import type { Rule } from './rule.ts'
+import type { StoreRule } from './rule.ts'
 
 /** The rules of lists. */
-export const listRules: readonly Rule[] = [
+export const listRules: readonly StoreRule[] = [
   {
     rule: 'a list has an owner\'s entries of one collection, the last written first',
     async check(trial) {

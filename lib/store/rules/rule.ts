@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from '../../core/store.ts'
 
 /** One thing that the interface promises. */
-export interface Rule {
+export interface StoreRule {
   readonly rule: string
   /** Throws, or rejects, with a sentence where the store breaks it. */
   check(trial: Trial): Promise<void>

@@ -2,10 +2,10 @@
  * What the interface promises of time: an entry is there as long as was said.
  */
 import { expect, LONG_MS, same, SHORT_MS } from './rule.ts'
-import type { Rule } from './rule.ts'
+import type { StoreRule } from './rule.ts'
 
 /** The rules of time. */
-export const timeRules: readonly Rule[] = [
+export const timeRules: readonly StoreRule[] = [
   {
     rule: 'an entry is gone when its time is over, and not before',
     async check(trial) {

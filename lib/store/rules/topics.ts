@@ -4,7 +4,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, faultOf, LONG_MS, same, sameList, SHORT_MS } from './rule.ts'
 import type { Keep, Store } from '../../core/store.ts'
-import type { Rule, Trial } from './rule.ts'
+import type { StoreRule, Trial } from './rule.ts'
 
 /** So much is said without waiting for an answer. */
 const EVENTS = 10_000
@@ -39,7 +39,7 @@ function numbers(count: number, prefix = ''): readonly string[] {
 const keepAll: Keep = { events: EVENTS, ms: LONG_MS }
 
 /** The rules of topics, the one that closes connections last. */
-export const topicRules: readonly Rule[] = [
+export const topicRules: readonly StoreRule[] = [
   {
     rule: 'each event is heard once, in the order in which it was said, though no answer was waited for',
     async check(trial) {

@@ -2,13 +2,13 @@
  * What the interface promises of versions: who may write and remove, and who was first.
  */
 import { expect, LONG_MS, same } from './rule.ts'
-import type { Rule } from './rule.ts'
+import type { StoreRule } from './rule.ts'
 
 /** So many write at one time. */
 const WRITERS = 64
 
 /** The rules of versions. */
-export const versionRules: readonly Rule[] = [
+export const versionRules: readonly StoreRule[] = [
   {
     rule: 'version 0 writes only where there is none',
     async check(trial) {
