@@ -42,6 +42,8 @@ interface Import { readonly target: string; readonly isType: boolean }
 
 const STATIC = /^(?:import|export)\b(?<what>[^'"`;()]*?)\bfrom\s*'(?<target>[^']+)'/gm
 const BARE = /^import\s*'(?<target>[^']+)'/gm
+const DEFINED = /^export (?:(?:declare|abstract|async) )*(?:function\*?|class|interface|type|const|let) (\w+)/gm
+const LISTED = /^export (?:type )?\{([^}]*)\}(?! from)/gm
 const DYNAMIC = /\b(?:import|getBuiltinModule|require)\(\s*(?<argument>'[^']*'|[^)]*)\)/g
 
 function importsOf(text: string): readonly Import[] {
@@ -123,6 +125,26 @@ function circles(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
+/** The names that a file defines and exports. What it takes from another file is defined there. */
+function namesOf(text: string): readonly string[] {
+  const listed = [...text.matchAll(LISTED)].flatMap(([, names = '']) => names.split(','))
+  return [
+    ...[...text.matchAll(DEFINED)].map(([, name = '']) => name),
+    ...listed.flatMap((name) => name.trim().split(/\s+/).at(-1) || []),
+  ]
+}
+
+/** The exported names that more than one file in lib/ defines: a name has one meaning. */
+function namesakes(files: readonly SourceFile[]): readonly string[] {
+  const places = new Map<string, Set<string>>()
+  for (const { path, text } of files) {
+    if (!path.startsWith('lib/')) continue
+    for (const name of namesOf(text)) places.set(name, (places.get(name) ?? new Set()).add(path))
+  }
+  return [...places].filter(([, paths]) => paths.size > 1)
+    .map(([name, paths]) => `${name} is defined in ${[...paths].join(' and ')}`)
+}
+
 /** Everything that breaks the plan of the house, a sentence each. */
 function violations(files: readonly SourceFile[]): readonly string[] {
   return [...files.flatMap(({ path, text }) => {
@@ -133,7 +155,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
     const lines = text.split('\n').length - 1
     const found = importsOf(text).flatMap((one) => objection(path, one) ?? [])
     return lines > MAX_LINES ? [...found, `${path} has ${lines} lines, more than ${MAX_LINES}`] : found
-  }), ...circles(files)]
+  }), ...circles(files), ...namesakes(files)]
 }
 
 function filesIn(folder: string): readonly SourceFile[] {
@@ -238,4 +260,29 @@ test('the check of the plan finds circles', () => {
     assert.equal(found.length, 1, String(complaint))
     assert.match(found[0]!, complaint)
   }
+})
+
+const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second: string])[] = [
+  [/^One is defined in lib\/core\/a\.ts and lib\/mcp\/b\.ts$/, 'export interface One {}', 'export const One = 1'],
+  [/^one is defined/, 'export async function one() {}', 'export function* one() {}'],
+  [/^One is defined/, 'export abstract class One {}', 'export type One = string'],
+  [/^two is defined/, 'const one = 1\nexport { one as two }', 'export let two = 2'],
+  [/^two is defined/, 'export {\n  one,\n  two,\n}', 'export { one as three, two }\n'],
+]
+
+test('the check of the plan finds a name that two files define', () => {
+  for (const [complaint, first, second] of namesakeRows) {
+    const found = violations([{ path: 'lib/core/a.ts', text: first }, { path: 'lib/mcp/b.ts', text: second }])
+    assert.equal(found.length, 1, first)
+    assert.match(found[0]!, complaint)
+  }
+})
+
+test('the check of the plan lets a name be passed on, be private, and be defined again in a test', () => {
+  const text = 'export function one(a: string): void\nexport function one(a: unknown): void {}\n'
+  const others = [
+    ['lib/core/b.ts', `export { one } from './a.ts'`], ['lib/core/c.ts', `export {\n  one,\n} from './a.ts'`],
+    ['lib/core/d.ts', 'function one() {}\nexport { one as two }'], ['test/core/a.test.ts', 'export const one = 1'],
+  ].map(([path = '', text = '']) => ({ path, text }))
+  assert.deepEqual(violations([{ path: 'lib/core/a.ts', text }, ...others]), [])
 })
