@@ -1,0 +1,179 @@
+/**
+ * What holds for methods whichever they are: the scopes of the thing that they are about, the code of a
+ * resource that is not there, and the token of progress.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault } from '../../lib/index.ts'
+import { allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serve } from './client.ts'
+import type { TriportServer } from '../../lib/index.ts'
+import type { Json, LegacySession } from './client.ts'
+
+const guest = { 'X-API-Key': 'key-of-the-guest' }
+const host = { 'X-API-Key': 'key-of-the-host' }
+
+/** A server on which everything needs two scopes, of which the guest has one. */
+function guarded(): TriportServer {
+  const scopes = ['read', 'secret']
+  return serve({
+    apiKey: [
+      { id: 'guest', key: 'key-of-the-guest', scopes: ['read'] },
+      { id: 'host', key: 'key-of-the-host', scopes },
+    ],
+    tools: [{ name: 'tool', description: 'Runs.', scopes, run(_args, call) {
+      // What is told before the answer must not come before the refusal.
+      call.progress(1)
+      return 'opened'
+    } }],
+    prompts: [{
+      name: 'prompt', scopes, get: () => 'opened', arguments: [{ name: 'a', complete: () => ['opened'] }],
+    }],
+    resources: [{ uri: 'test://fixed', name: 'fixed', scopes, read: () => 'opened' }],
+    resourceTemplates: [
+      {
+        uriTemplate: 'test://below/{id}', name: 'template', scopes, read: () => 'opened',
+        complete: { id: () => ['opened'] },
+      },
+      // A wider one is no way round it.
+      { uriTemplate: 'test://{+all}', name: 'wide', read: () => 'wide' },
+    ],
+  })
+}
+
+const touching: readonly (readonly [what: string, method: string, params: object, since?: string])[] = [
+  ['a call', 'tools/call', { name: 'tool', _meta: { progressToken: 1 } }],
+  ['a prompt', 'prompts/get', { name: 'prompt' }],
+  ['a read', 'resources/read', { uri: 'test://fixed' }],
+  ['a read in another spelling', 'resources/read', { uri: 'TEST://fixed' }],
+  ['a read of a template', 'resources/read', { uri: 'test://below/7' }],
+  [
+    'completion of a prompt', 'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'a', value: '' } },
+  ],
+  [
+    'completion of a template', 'completion/complete',
+    { ref: { type: 'ref/resource', uri: 'test://below/{id}' }, argument: { name: 'id', value: '' } },
+  ],
+  [
+    'completion of a resource', 'completion/complete',
+    { ref: { type: 'ref/resource', uri: 'test://fixed' }, argument: { name: 'id', value: '' } },
+  ],
+]
+
+/** Those of the sessions alone. */
+const watching: typeof touching = [
+  ['a subscription', 'resources/subscribe', { uri: 'test://fixed' }],
+  ['a subscription to what a template reads', 'resources/subscribe', { uri: 'test://below/7' }],
+]
+
+/** Those of 2026-07-28 alone. */
+const listening: typeof touching = [
+  ['listening', 'subscriptions/listen', { notifications: { resourceSubscriptions: ['test://fixed'] } }],
+  [
+    'listening to one of several', 'subscriptions/listen',
+    { notifications: { toolsListChanged: true, resourceSubscriptions: ['test://free', 'test://below/7'] } },
+  ],
+]
+
+async function assertRefused(response: Response, what: string): Promise<void> {
+  assert.equal(response.status, 403, what)
+  assert.equal(response.headers.get('content-type'), 'application/json', what)
+  const challenge = response.headers.get('www-authenticate') ?? ''
+  assert.match(challenge, /error="insufficient_scope".*scope="read secret"/, what)
+  assert.equal((await response.json() as Json).error.code, -32600, what)
+}
+
+/** Sends a request in a session, or alone. */
+function send(
+  server: TriportServer, method: string, params: Json, headers: Record<string, string>,
+  session: LegacySession | undefined,
+): Promise<Response> {
+  return session === undefined ? modern(server, method, params, { headers, meta: params._meta ?? {} })
+    : session.send(method, params)
+}
+
+for (const revision of allRevisions) {
+  test(`${revision}: what touches a thing needs its scopes, and is refused before the first byte`, async () => {
+    const server = guarded()
+    const isModern = revision === '2026-07-28'
+    const open = (headers: Record<string, string>): Promise<LegacySession> => begin(server, revision, {}, headers)
+    for (const [what, method, params] of [...touching, ...isModern ? listening : watching]) {
+      const sessions = isModern ? undefined : [await open(guest), await open(host)]
+      await assertRefused(await send(server, method, params, guest, sessions?.[0]), what)
+      const allowed = await send(server, method, params, host, sessions?.[1])
+      assert.equal(allowed.status, 200, what)
+      if (method === 'subscriptions/listen') await allowed.body?.cancel()
+      else assert.equal((await answerOf(allowed)).error, undefined, what)
+    }
+  })
+}
+
+test('lists show what a client may not touch, so that it can ask for more', async () => {
+  const server = guarded()
+  for (const [method, member, names] of [
+    ['tools/list', 'tools', ['tool']], ['prompts/list', 'prompts', ['prompt']],
+    ['resources/list', 'resources', ['fixed']],
+    ['resources/templates/list', 'resourceTemplates', ['template', 'wide']],
+  ] as const) {
+    const { result } = await ask(server, method, {}, { headers: guest })
+    assert.deepEqual(result[member].map(({ name }: Json) => name), names)
+  }
+})
+
+test('what an author finds not to be there has the code of a resource that is not there', async () => {
+  const nothing = (): never => { throw new Fault('not-found', 'No such book', { shelf: 3 }) }
+  const server = serve({
+    resources: [
+      { uri: 'test://now', name: 'now', read: nothing },
+      { uri: 'test://later', name: 'later', read: async () => nothing() },
+      { uri: 'test://bare', name: 'bare', read: () => { throw new Fault('not-found', 'No such book') } },
+      {
+        uri: 'test://aside', name: 'aside',
+        read: () => { throw new Fault('not-found', 'No such book', { uri: 'test://elsewhere' }) },
+      },
+    ],
+    resourceTemplates: [
+      { uriTemplate: 'test://book/{id}', name: 'book', read: nothing },
+      { uriTemplate: 'test://roll/{id}', name: 'roll', read: async () => nothing() },
+    ],
+    prompts: [{ name: 'prompt', get: nothing }],
+  })
+  for (const revision of allRevisions) {
+    const session = revision === '2026-07-28' ? undefined : await begin(server, revision)
+    const told = async (method: string, params: Json): Promise<Json> => (
+      (await answerOf(await send(server, method, params, {}, session))).error
+    )
+    const uris = ['now', 'later', 'bare', 'aside', 'book/7', 'roll/7'].map((path) => `test://${path}`)
+    for (const uri of uris) {
+      const { code, data } = await told('resources/read', { uri })
+      assert.equal(code, session === undefined ? -32602 : -32002, `${uri} in ${revision}`)
+      assert.deepEqual([data.detail, data.uri], ['No such book', uri])
+    }
+    // Of anything else that is not there the code is that of bad params.
+    assert.equal((await told('prompts/get', { name: 'prompt' })).code, -32602)
+  }
+})
+
+const tokens: readonly (readonly [token: unknown, isOne: boolean])[] = [
+  ['a', true], ['', true], ['x'.repeat(256), true], [0, true], [-7, true], [1e15, true],
+  ['x'.repeat(257), false], ['\u00fc'.repeat(129), false], [1.5, false], [null, false], [true, false],
+  [{}, false], [[1], false],
+]
+
+test('a token of progress is a bounded string or an integer, and comes back with its type', async () => {
+  const server = serve({ tools: [{ name: 'work', description: 'Works.', run(_args, call) {
+    call.progress(1)
+    return 'done'
+  } }] })
+  for (const revision of [...legacyRevisions, '2026-07-28'] as const) {
+    const session = revision === '2026-07-28' ? undefined : await begin(server, revision)
+    for (const [progressToken, isOne] of tokens) {
+      const params = { name: 'work', arguments: {}, _meta: { progressToken } }
+      const response = await send(server, 'tools/call', params, {}, session)
+      const messages = await messagesOf(response)
+      const what = `${JSON.stringify(progressToken)} in ${revision}`
+      if (isOne) assert.strictEqual(messages[0].params.progressToken, progressToken, what)
+      else assert.deepEqual([messages.length, messages[0].error?.code], [1, -32602], what)
+    }
+  }
+})
