@@ -11,12 +11,12 @@ import { dialects } from './dialects.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
-import type { CardProfile } from './dialect.ts'
+import type { Card, SecurityScheme } from './model.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
 export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
 
-interface Card {
+interface MadeCard {
   readonly etag: string
   readonly whole: Reply
   readonly unchanged: Reply
@@ -27,11 +27,18 @@ const MAX_CARDS = 256
 /** Tags of an `If-None-Match` that are looked at. */
 const MAX_TAGS = 64
 const TEXT: readonly string[] = Object.freeze(['text/plain'])
+/** The two ways to send a key. */
+const keySchemes: ReadonlyMap<string, SecurityScheme> = new Map<string, SecurityScheme>([
+  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
+])
+const keySecurity = [new Map([['apiKey', []]]), new Map([['bearer', []]])]
+const noSchemes: ReadonlyMap<string, SecurityScheme> = new Map()
 const chat: Skill = { id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }
 
 /** Makes the cards of one server. `isKeyed` is asked each time: a key may be made when the server listens. */
 export function createCards(service: Service, isKeyed: () => boolean): Cards {
-  const cards = new Map<string, Card>()
+  const cards = new Map<string, MadeCard>()
   let changedAt = wholeSeconds()
   service.catalog.onChange(({ kind }) => {
     if (kind !== 'agent' && kind !== 'group') return
@@ -39,14 +46,14 @@ export function createCards(service: Service, isKeyed: () => boolean): Cards {
     changedAt = wholeSeconds()
   })
 
-  function cardOf({ baseUrl, baseUrlIsTrusted }: Exchange, who: Agent | Group, at: string): Card {
+  function cardOf({ baseUrl, baseUrlIsTrusted }: Exchange, who: Agent | Group, at: string): MadeCard {
     const keyed = isKeyed()
     const key = `${at} ${baseUrl} ${keyed} ${baseUrlIsTrusted}`
     let card = cards.get(key)
     if (card === undefined) {
       const [oldest] = cards.keys()
       if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
-      card = makeCard(profileOf(service, who, `${baseUrl}${at}/a2a`, keyed), changedAt, baseUrlIsTrusted)
+      card = makeCard(cardFor(service, who, `${baseUrl}${at}/a2a`, keyed), changedAt, baseUrlIsTrusted)
       cards.set(key, card)
     }
     return card
@@ -58,18 +65,25 @@ export function createCards(service: Service, isKeyed: () => boolean): Cards {
   }
 }
 
-function profileOf(service: Service, who: Agent | Group, url: string, isKeyed: boolean): CardProfile {
+function cardFor(service: Service, who: Agent | Group, url: string, isKeyed: boolean): Card {
   const isRoot = who === service.catalog.root
   return {
     name: who.name,
     description: who.description || (isRoot && service.description) || who.name,
     version: who.version ?? service.version,
-    url,
+    interfaces: [{ url, binding: 'JSONRPC', version: '0.3', tenant: undefined }],
+    provider: undefined,
+    documentationUrl: undefined,
+    iconUrl: undefined,
     streams: true,
+    pushes: false,
+    hasExtendedCard: false,
+    extensions: [],
     inputModes: who.kind === 'agent' && who.inputModes !== undefined ? who.inputModes : TEXT,
     outputModes: who.kind === 'agent' && who.outputModes !== undefined ? who.outputModes : TEXT,
     skills: skillsOf(who),
-    isKeyed,
+    schemes: isKeyed ? keySchemes : noSchemes,
+    security: isKeyed ? keySecurity : [],
   }
 }
 
@@ -85,9 +99,9 @@ function skillsOf(who: Agent | Group): readonly Skill[] {
   return who.skills.map((skill) => ({ ...skill, tags: skill.tags ?? [skill.id] }))
 }
 
-function makeCard(profile: CardProfile, changedAt: number, baseUrlIsTrusted: boolean): Card {
+function makeCard(card: Card, changedAt: number, baseUrlIsTrusted: boolean): MadeCard {
   let members: Readonly<Record<string, unknown>> = {}
-  for (const dialect of dialects) members = { ...members, ...dialect.encodeCard(profile) }
+  for (const dialect of dialects) members = { ...members, ...dialect.encodeCard(card) }
   const body = Buffer.from(JSON.stringify(members))
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   // What a client sent as its host must not become what a cache tells others.

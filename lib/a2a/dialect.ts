@@ -1,61 +1,50 @@
 /**
- * What a dialect of A2A is: a record of methods and codecs. Types alone; each dialect is a file of its own,
- * and `dialects.ts` is the table of them.
+ * What a dialect of A2A is: one way of spelling every request, result, event, error and card, both ways.
+ * Types alone; each dialect is files of codecs, and `dialects.ts` is the table of them.
  */
-import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Fault } from '../core/fault.ts'
-import type { Service } from '../core/service.ts'
-import type { MaybePromise } from '../core/store.ts'
-import type { Exchange } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
+import type { Card, JsonObject, Operation, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
-/** What a card tells, in the words of no dialect. */
-export interface CardProfile {
-  readonly name: string
-  readonly description: string
-  readonly version: string
-  /** The absolute address that takes messages. */
-  readonly url: string
-  readonly streams: boolean
-  /** Media types. */
-  readonly inputModes: readonly string[]
-  readonly outputModes: readonly string[]
-  readonly skills: readonly Skill[]
-  /** Callers need a key. */
-  readonly isKeyed: boolean
+/** What a dialect is spoken under: by servers in answers, and kept with what outlives a request. */
+export type DialectName = 'plain' | '0.3' | '1.0'
+
+/** How one operation is spelled. */
+export interface OperationCodec<Request, Result> {
+  /** The JSON-RPC method. */
+  readonly method: string
+  /**
+   * Reads params. `maxNameBytes` bounds ids. Throws `Fault('invalid')` that names the member and what it must
+   * be; what is not known is passed over.
+   */
+  decodeRequest(params: unknown, maxNameBytes: number): Request
+  encodeRequest(request: Request): JsonObject
+  /** A JSON value. */
+  encodeResult(result: Result): unknown
+  /** Throws `Fault('invalid')` for what is no result of this dialect's. */
+  decodeResult(value: unknown): Result
 }
 
-/** Where the results of a method go that has more than one. */
-export interface ResultSink {
-  /** Takes the JSON text of one result. False: enough is waiting; whoever can wait awaits `ready()`. */
-  send(result: string): boolean
-  ready(): Promise<void>
-  /** Ends the stream; with what was thrown, where it ends in an error. */
-  end(thrown?: unknown): void
+/** Each operation that the dialect has. */
+export type OperationCodecs = {
+  readonly [name in Operation]?: OperationCodec<Requests[name], Results[name]>
 }
-
-/**
- * Results that come one after the other. Begun exactly once; the returned function is called once when the
- * reader has got everything or has left.
- */
-export interface ResultStream { open(sink: ResultSink): (() => void) | undefined }
-
-/**
- * One method of a dialect: parsed params in, the JSON text of the result out, or a stream of them. Whatever
- * is wrong is thrown as a `Fault`. A result that is there at once is returned without a promise.
- */
-export type Method = (
-  service: Service, who: Agent | Group, params: unknown, exchange: Exchange,
-) => MaybePromise<string | ResultStream>
 
 /** One way of spelling A2A. */
 export interface Dialect {
-  readonly name: string
-  readonly methods: ReadonlyMap<string, Method>
+  readonly name: DialectName
+  readonly operations: OperationCodecs
+  /** Whether it has tasks; where not, everything is answered with a message. */
+  readonly hasTasks: boolean
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
   speaks(params: unknown): boolean
   /** The error of an answer. `said` is the sentence that the caller may read. */
   encodeFault(fault: Fault, said: string): RpcError
-  /** What this dialect's clients look for in the card. */
-  encodeCard(profile: CardProfile): Readonly<Record<string, unknown>>
+  decodeFault(error: RpcError): Fault
+  /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
+  encodePush(event: StreamEvent, task: TaskView): unknown
+  /** What this dialect's clients look for in a card. */
+  encodeCard(card: Card): JsonObject
+  /** Throws `Fault('invalid')` for what is no card of this dialect's. */
+  decodeCard(value: unknown): Card
 }

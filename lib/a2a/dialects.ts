@@ -1,36 +1,45 @@
 /**
  * The table of dialects, and how a request picks its row: by the method's name, then by the shape of its
- * params. A dialect is a record of codecs in a file of its own; what is not in its map it does not have,
- * and what is not in the table the card does not promise.
+ * params. What is not in the table the card does not promise.
  *
  * Knows the names of methods and nothing of what they do. All dialects share one `POST /a2a`.
  */
 import { plain } from './plain.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, DialectName } from './dialect.ts'
+import type { Operation } from './model.ts'
 
 /** Every dialect that is spoken here, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain]
+
+/** What a method is in one dialect. */
+export interface Row { readonly dialect: Dialect; readonly operation: Operation }
 
 const rows = rowsOf(dialects)
 
 /** Every method that some dialect has. */
 export const methodNames: readonly string[] = [...rows.keys()]
 
-/** The dialect of a request. Undefined where none has the method, or none of those that have it the shape. */
-export function dialectOf(method: string, params: unknown): Dialect | undefined {
+/** The dialect and operation of a request. Undefined where none has the method, or in another shape only. */
+export function rowOf(method: string, params: unknown): Row | undefined {
   const candidates = rows.get(method)
   if (candidates === undefined) return undefined
-  for (const dialect of candidates) if (dialect.speaks(params)) return dialect
+  for (const row of candidates) if (row.dialect.speaks(params)) return row
   return undefined
 }
 
-function rowsOf(all: readonly Dialect[]): ReadonlyMap<string, readonly Dialect[]> {
-  const byMethod = new Map<string, Dialect[]>()
+/** The dialect of that name, as something that outlives its request remembers it. */
+export function dialectNamed(name: DialectName): Dialect {
+  return dialects.find((one) => one.name === name)!
+}
+
+function rowsOf(all: readonly Dialect[]): ReadonlyMap<string, readonly Row[]> {
+  const byMethod = new Map<string, Row[]>()
   for (const dialect of all) {
-    for (const method of dialect.methods.keys()) {
-      const known = byMethod.get(method)
-      if (known === undefined) byMethod.set(method, [dialect])
-      else known.push(dialect)
+    for (const [operation, codec] of Object.entries(dialect.operations)) {
+      const row = { dialect, operation: operation as Operation }
+      const known = byMethod.get(codec.method)
+      if (known === undefined) byMethod.set(codec.method, [row])
+      else known.push(row)
     }
   }
   return byMethod

@@ -13,14 +13,17 @@ import {
 } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
-import { dialectOf, methodNames } from './dialects.ts'
+import { methodNames, rowOf } from './dialects.ts'
+import { operations } from './operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
-import type { Dialect, ResultStream } from './dialect.ts'
+import type { OperationCodec } from './dialect.ts'
+import type { Operation } from './model.ts'
+import type { EventStream, Visit } from './operations.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
@@ -50,28 +53,33 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
   // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
   const id = message.kind === 'request' ? message.id : null
   const { method, params } = message
-  const dialect = dialectOf(method, params)
-  if (dialect === undefined) return errorReply(id, unknown(method), 200)
-  const act = dialect.methods.get(method)!
-  return answered(service, exchange, dialect, id, () => act(service, who, params, exchange))
+  const row = rowOf(method, params)
+  if (row === undefined) return errorReply(id, unknown(method), 200)
+  return answered({ service, who, dialect: row.dialect, exchange }, row.operation, params, id)
 }
 
-/** The answer with what `work` results in, and the one catch of a message. */
-export function answered(
-  service: Service, exchange: Exchange, dialect: Dialect, id: Id,
-  work: () => MaybePromise<string | ResultStream>,
-): Reply | Promise<Reply> {
-  const done = (result: string | ResultStream): Reply => {
-    if (typeof result !== 'string') return streamReply(service, exchange, dialect, id, result)
-    return { status: 200, type: JSON_TYPE, body: formatResult(id, bounded(service, result)) }
+/** The answer of one operation, and the one catch of a message. */
+export function answered(visit: Visit, operation: Operation, params: unknown, id: Id): MaybePromise<Reply> {
+  const { service, dialect } = visit
+  // The table of operations and the codecs of a dialect have the same types under the same name.
+  const codec = dialect.operations[operation] as OperationCodec<unknown, unknown>
+  const act = operations[operation] as (visit: Visit, request: unknown) => unknown
+  const done = (result: unknown): Reply => {
+    if (isStream(result)) return streamReply(visit, codec, id, result)
+    const body = bounded(service, JSON.stringify(codec.encodeResult(result)))
+    return { status: 200, type: JSON_TYPE, body: formatResult(id, body) }
   }
-  const failed = (error: unknown): Reply => faultReply(service, exchange.origin.requestId, dialect, id, error)
+  const failed = (error: unknown): Reply => faultReply(visit, id, error)
   try {
-    const result = work()
+    const result = act(visit, codec.decodeRequest(params, service.limits.maxNameBytes))
     return result instanceof Promise ? result.then(done).catch(failed) : done(result)
   } catch (error) {
     return failed(error)
   }
+}
+
+function isStream(result: unknown): result is EventStream {
+  return typeof result === 'object' && result !== null && 'open' in result
 }
 
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
@@ -79,22 +87,19 @@ function bounded({ limits: { maxResultBytes } }: Service, result: string): strin
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
 }
 
-/** Results one by one, each in an envelope of its own. */
+/** Events one by one, each in an envelope of its own. */
 function streamReply(
-  service: Service, { origin }: Exchange, dialect: Dialect, id: Id, results: ResultStream,
+  visit: Visit, codec: OperationCodec<unknown, unknown>, id: Id, events: EventStream,
 ): Reply {
   return {
     status: 200,
     type: EVENT_STREAM,
     body: {
-      open: (sink) => results.open({
-        send: (result) => sink.write(formatEvent(formatResult(id, result))),
+      open: (sink) => events.open({
+        send: (event) => sink.write(formatEvent(formatResult(id, JSON.stringify(codec.encodeResult(event))))),
         ready: () => sink.ready(),
         end(thrown) {
-          if (thrown !== undefined) {
-            const { error } = errorOf(service, origin.requestId, dialect, thrown)
-            sink.write(formatEvent(formatError(id, error)))
-          }
+          if (thrown !== undefined) sink.write(formatEvent(formatError(id, errorOf(visit, thrown).error)))
           sink.end()
         },
       }),
@@ -102,15 +107,15 @@ function streamReply(
   }
 }
 
-function faultReply(service: Service, requestId: string, dialect: Dialect, id: Id, thrown: unknown): Reply {
-  const { fault, error } = errorOf(service, requestId, dialect, thrown)
+function faultReply(visit: Visit, id: Id, thrown: unknown): Reply {
+  const { fault, error } = errorOf(visit, thrown)
   const status = statuses.get(fault.kind) ?? 200
-  return errorReply(id, error, status, headersFor(status, service.name))
+  return errorReply(id, error, status, headersFor(status, visit.service.name))
 }
 
 /** What was thrown, as an error of the dialect. */
 function errorOf(
-  service: Service, requestId: string, dialect: Dialect, thrown: unknown,
+  { service, dialect, exchange: { origin: { requestId } } }: Visit, thrown: unknown,
 ): { readonly fault: Fault; readonly error: RpcError } {
   const fault = asFault(thrown)
   // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.

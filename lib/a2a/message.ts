@@ -7,33 +7,17 @@ import { converse, PlainChannel } from '../core/converse.ts'
 import { LiveCall } from '../core/live-call.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
-import type { Artifact } from '../core/artifact.ts'
 import type { Origin } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
-
-/** What a client says. */
-export interface ClientMessage {
-  /** At least one block. */
-  readonly content: readonly Content[]
-  /** The conversation it goes on with; undefined begins one. */
-  readonly contextId: string | undefined
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-}
-
-/** What an agent answers. */
-export interface AgentMessage {
-  readonly id: string
-  readonly contextId: string
-  readonly content: readonly Content[]
-  readonly artifacts: readonly Artifact[]
-}
+import type { Message, SendRequest } from './model.ts'
 
 /** Runs an agent for a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`. */
 export function answerMessage(
-  service: Service, who: Agent | Group, { content, contextId, metadata }: ClientMessage, origin: Origin,
-): MaybePromise<AgentMessage> {
+  service: Service, who: Agent | Group, { message, metadata }: SendRequest, origin: Origin,
+): MaybePromise<Message> {
+  const { contextId, parts: content } = message
   const conversationId = contextId ?? service.conversations.makeId()
   const channel = new PlainChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
@@ -46,8 +30,13 @@ export function answerMessage(
   return answer.then((later) => messageOf(later, conversationId))
 }
 
-function messageOf({ content, artifacts = [] }: Answer, contextId: string): AgentMessage {
-  return { id: randomUUID(), contextId, content, artifacts }
+/** What an agent answers. What it gave as artifacts stands behind it. */
+function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
+  const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap((one) => one.parts)]
+  return {
+    id: randomUUID(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
+    extensions: undefined, referenceTaskIds: undefined,
+  }
 }
 
 /** The texts of a message, one below the other: what an agent is asked. Empty where there are only files. */

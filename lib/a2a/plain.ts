@@ -5,30 +5,52 @@
  * It has no tasks, no streams and no `kind`. Which requests are plain is `speaks`; what is wrong with
  * one that is, the decoder says.
  */
+import { randomUUID } from 'node:crypto'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
-import { a2aError } from './faults.ts'
-import { answerMessage } from './message.ts'
+import { rpcError } from '../wire/jsonrpc.ts'
+import { a2aErrors, codeOf, faultOf, reasonOf } from './faults.ts'
 import type { Content } from '../core/content.ts'
-import type { CardProfile, Dialect, Method } from './dialect.ts'
-import type { AgentMessage, ClientMessage } from './message.ts'
+import type { RpcError } from '../wire/jsonrpc.ts'
+import type { Dialect, OperationCodec } from './dialect.ts'
+import type { Card, JsonObject, Message, SendRequest, SendResult } from './model.ts'
 
 /** What a file is whose media type nobody told. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
 
-const send: Method = (service, who, params, exchange) => {
-  const message = decodeSend(params, service.limits.maxNameBytes)
-  const reply = answerMessage(service, who, message, exchange.origin)
-  return reply instanceof Promise ? reply.then(encodeReply) : encodeReply(reply)
+const send: OperationCodec<SendRequest, SendResult> = {
+  method: 'message/send',
+  decodeRequest: decodeSend,
+  encodeRequest: notYet,
+  encodeResult: encodeReply,
+  decodeResult: notYet,
 }
 
 /** The row of the table. */
 export const plain: Dialect = {
   name: 'plain',
-  methods: new Map([['message/send', send]]),
+  operations: { send },
+  hasTasks: false,
   speaks: isPlain,
-  encodeFault: a2aError,
+  encodeFault,
+  decodeFault: ({ code, message, data }) => faultOf(code, message, data),
+  encodePush: notYet,
   encodeCard,
+  decodeCard: notYet,
+}
+
+function notYet(): never {
+  throw new Fault('unsupported', 'Not in this dialect')
+}
+
+/** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
+function encodeFault(fault: Fault, said: string): RpcError {
+  // A defect shows nothing of itself.
+  const shown = fault.kind === 'internal' ? undefined : fault.detail
+  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
+  const error = rpcError(codeOf(fault), said, more && { ...more, detail: said })
+  const reason = reasonOf(fault)
+  return reason === undefined ? error : { ...error, message: a2aErrors[reason].message }
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */
@@ -40,7 +62,7 @@ function isPlain(params: unknown): boolean {
 }
 
 /** Reads the params of `message/send`. Throws `Fault('invalid')` that names a member and what it must be. */
-export function decodeSend(params: unknown, maxNameBytes: number): ClientMessage {
+export function decodeSend(params: unknown, maxNameBytes: number): SendRequest {
   if (!isRecord(params)) throw wrong('params', params === undefined ? 'is missing' : 'must be an object')
   const { message, metadata } = params
   if (!isRecord(message)) throw wrong('params.message', 'must be an object with "role" and "parts"')
@@ -53,10 +75,15 @@ export function decodeSend(params: unknown, maxNameBytes: number): ClientMessage
     throw wrong('params.message.contextId', `must be a string of at most ${maxNameBytes} bytes`)
   }
   if (isGiven(metadata) && !isRecord(metadata)) throw wrong('params.metadata', 'must be an object')
-  return {
-    content: parts.map(decodePart),
+  const given = isRecord(metadata) ? metadata : undefined
+  const said: Message = {
+    id: randomUUID(), role, parts: parts.map(decodePart), metadata: undefined, taskId: undefined,
     contextId: typeof contextId === 'string' && contextId !== '' ? contextId : undefined,
-    metadata: isRecord(metadata) ? metadata : undefined,
+    extensions: undefined, referenceTaskIds: undefined,
+  }
+  return {
+    tenant: undefined, message: said, outputModes: undefined, historyLength: undefined, isBlocking: true,
+    push: undefined, metadata: given,
   }
 }
 
@@ -112,27 +139,27 @@ function wrongPart(index: number, member: string, demand: string): Fault {
   return wrong(`params.message.parts[${index}]${member}`, demand)
 }
 
-/** The result of `message/send`, as JSON text. */
-export function encodeReply({ id, contextId, content, artifacts }: AgentMessage): string {
+/** The result of `message/send`. */
+export function encodeReply(result: SendResult): JsonObject {
+  if (result.what === 'task') throw new Fault('internal', 'Internal error')
+  const { id, contextId, parts } = result.message
   // Parts must not be empty, and a client reads parts[0].text without looking.
-  const blocks = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap((one) => one.parts)]
-  let parts = blocks.length === 0 ? encodePart(text('')) : ''
-  for (const block of blocks) parts += parts === '' ? encodePart(block) : `,${encodePart(block)}`
-  const context = JSON.stringify(contextId)
-  return `{"message":{"role":"agent","parts":[${parts}],"messageId":"${id}","contextId":${context}}}`
+  const shown = parts.length === 0 ? [encodePart(text(''))] : parts.map(encodePart)
+  return { message: { role: 'agent', parts: shown, messageId: id, contextId } }
 }
 
-function encodePart(block: Content): string {
+function encodePart(block: Content): JsonObject {
   switch (block.type) {
-    case 'text': return `{"type":"text","text":${JSON.stringify(block.text)}}`
+    case 'text': return { type: 'text', text: block.text }
+    case 'data': return { type: 'text', text: JSON.stringify(block.data) }
     case 'resource_link': return encodeFile(block.uri, block.mimeType)
     case 'resource': return encodeFile(block.resource.uri, block.resource.mimeType)
     default: return encodeFile(`data:${block.mimeType};base64,${block.data}`, block.mimeType)
   }
 }
 
-function encodeFile(uri: string, mimeType: string = ANY_BYTES): string {
-  return `{"type":"file","uri":${JSON.stringify(uri)},"mimeType":${JSON.stringify(mimeType)}}`
+function encodeFile(uri: string, mimeType: string = ANY_BYTES): JsonObject {
+  return { type: 'file', uri, mimeType }
 }
 
 /** The two ways to send a key, tagged as each version of A2A tags a scheme: by `type`, and by a member. */
@@ -144,17 +171,17 @@ const schemes = {
   bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
 }
 
-function encodeCard(profile: CardProfile): Readonly<Record<string, unknown>> {
-  const { name, description, url, version, streams, inputModes, outputModes, skills, isKeyed } = profile
+function encodeCard(card: Card): JsonObject {
+  const { name, description, interfaces, version, streams, inputModes, outputModes, skills, security } = card
   return {
     name,
     description,
-    url,
+    url: interfaces[0]!.url,
     version,
     capabilities: { streaming: streams, pushNotifications: false, stateTransitionHistory: false },
     defaultInputModes: inputModes,
     defaultOutputModes: outputModes,
     skills,
-    ...isKeyed && { securitySchemes: schemes, security: [{ apiKey: [] }, { bearer: [] }] },
+    ...security.length > 0 && { securitySchemes: schemes, security: [{ apiKey: [] }, { bearer: [] }] },
   }
 }

@@ -138,6 +138,7 @@ function textFor({ content, structuredContent }: ToolResult): string {
 
 function lineOf(block: Content): string {
   if (block.type === 'text') return block.text
+  if (block.type === 'data') return JSON.stringify(block.data)
   if (block.type === 'resource_link') return `[link: ${block.name}, ${block.uri}]`
   if (block.type !== 'resource') return `[${block.type}: ${block.mimeType}, not shown]`
   const { uri, mimeType, text } = block.resource

@@ -39,6 +39,11 @@ export interface AgentDefinition {
   /** Media types it reads and writes; left out, `text/plain`. */
   readonly inputModes?: readonly string[]
   readonly outputModes?: readonly string[]
+  /**
+   * What an A2A client gets: `task` (default), `message`, or `either`: then each answer says so itself by its
+   * `reply`, and no task is shown before the agent has said something.
+   */
+  readonly replies?: 'task' | 'message' | 'either'
 }
 
 /** An agent, ready to be served. */
@@ -51,7 +56,7 @@ export interface Agent extends AgentDefinition {
 /** The names of an agent's members. */
 export const agentMembers: Members<Agent> = {
   name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
-  inputModes: true, outputModes: true, kind: true,
+  inputModes: true, outputModes: true, replies: true, kind: true,
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
@@ -119,6 +124,7 @@ export function defineAgent(definition: AgentLike): Agent {
   requireTexts(owner, 'inputModes', definition.inputModes, `['text/plain']`)
   requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
   checkSkills(name, owner, definition.skills)
+  checkReplies(owner, definition.replies)
   return Object.freeze<Agent>({
     ...definition,
     kind: 'agent',
@@ -218,6 +224,11 @@ function idOf(owner: string, id: unknown, name: string): string {
     throw new TypeError(`${owner} has the id ${show(id)}: ${rule}${better}`)
   }
   return id
+}
+
+function checkReplies(owner: string, replies: unknown): void {
+  if (replies === undefined || replies === 'task' || replies === 'message' || replies === 'either') return
+  throw new TypeError(`${owner} has replies ${show(replies)}; write 'task', 'message' or 'either'`)
 }
 
 function checkSkills(name: string, owner: string, skills: unknown): void {

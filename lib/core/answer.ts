@@ -13,8 +13,11 @@ import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
 
-/** How an answer is meant. `input-required`: the agent wants to hear more before it can finish. */
-export type AnswerState = 'completed' | 'input-required' | 'rejected' | 'failed'
+/**
+ * How an answer is meant. `input-required`: the agent wants to hear more before it can finish;
+ * `auth-required`: its caller has to allow something first, and the text says what.
+ */
+export type AnswerState = 'completed' | 'input-required' | 'auth-required' | 'rejected' | 'failed'
 
 /** A whole answer, as an author may give it. `data` is any JSON value for machines. */
 export interface AnswerInput {
@@ -22,6 +25,8 @@ export interface AnswerInput {
   readonly data?: unknown
   readonly content?: readonly (string | ContentInput)[]
   readonly state?: AnswerState
+  /** `message`: a plain message and no task, from an agent whose `replies` are `either` (A2A). */
+  readonly reply?: 'message' | 'task'
 }
 
 /** What an iterable may yield. */
@@ -41,6 +46,8 @@ export interface Answer {
   readonly text: string
   readonly content: readonly Content[]
   readonly state: AnswerState
+  /** Whether the agent wants it to be a plain message where a task is usual. */
+  readonly isMessage?: boolean
   /** Undefined where the agent gave none. */
   readonly data: unknown
   /** Each agent's part, where a group answered. */
@@ -53,7 +60,7 @@ export interface Answer {
 export type Emit = (piece: Content) => void | Promise<void>
 
 const states: ReadonlySet<unknown> = new Set<AnswerState>([
-  'completed', 'input-required', 'rejected', 'failed',
+  'completed', 'input-required', 'auth-required', 'rejected', 'failed',
 ])
 
 /** Text without anything else: the answer of most agents. */
@@ -118,6 +125,7 @@ class AnswerBuilder {
   #growing: { readonly type: 'text'; text: string } | undefined
   #data: unknown
   #state: AnswerState = 'completed'
+  #isMessage = false
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -144,6 +152,7 @@ class AnswerBuilder {
       return [this.#block(text(jsonOf('An agent', piece)))]
     }
     if (piece.state !== undefined) this.#state = piece.state
+    if (piece.reply !== undefined) this.#isMessage = piece.reply === 'message'
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
     const fresh = piece.text === undefined || piece.text === '' ? [] : [this.#block(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
@@ -159,7 +168,8 @@ class AnswerBuilder {
   }
 
   answer(): Answer {
-    return { text: this.#text, content: this.#content, state: this.#state, data: this.#data }
+    const answer = { text: this.#text, content: this.#content, state: this.#state, data: this.#data }
+    return this.#isMessage ? { ...answer, isMessage: true } : answer
   }
 
   #block(block: Content): Content {
@@ -199,11 +209,12 @@ function jsonValue(data: unknown): unknown {
 type Members = Readonly<Record<string, unknown>>
 
 function isAnswerInput(value: Members): value is AnswerInput & Members {
-  const { text: said, content, state } = value
+  const { text: said, content, state, reply } = value
   const isNamed = said !== undefined || content !== undefined || state !== undefined
   if (!isNamed && !Object.hasOwn(value, 'data')) return false
   if (said !== undefined && typeof said !== 'string') return false
   if (content !== undefined && !Array.isArray(content)) return false
+  if (reply !== undefined && reply !== 'message' && reply !== 'task') return false
   return state === undefined || states.has(state)
 }
 

@@ -15,6 +15,10 @@ export interface ArtifactInput {
   readonly name?: string
   readonly description?: string
   readonly parts: readonly (string | ContentInput)[]
+  /** Anything for programs (A2A). */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** Addresses of the extensions that it is written with (A2A). */
+  readonly extensions?: readonly string[]
   /** Adds to the artifact of that id instead of replacing it. */
   readonly append?: boolean
   /** Whether nothing more will be added. Left out: true, unless `append` is given. */
@@ -27,15 +31,20 @@ export interface Artifact {
   readonly name?: string
   readonly description?: string
   readonly parts: readonly Content[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly extensions?: readonly string[]
 }
 
 /** The normal form of an artifact. Throws `Fault('internal')` for a part that is no content. */
-export function artifactOf({ id = randomUUID(), name, description, parts }: ArtifactInput): Artifact {
+export function artifactOf(input: ArtifactInput): Artifact {
+  const { id = randomUUID(), name, description, parts, metadata, extensions } = input
   return {
     id,
     ...name !== undefined && { name },
     ...description !== undefined && { description },
     parts: parts.map(blockOf),
+    ...metadata !== undefined && { metadata },
+    ...extensions !== undefined && { extensions },
   }
 }
 

@@ -46,8 +46,14 @@ export interface Call {
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
   readonly history: readonly ChatMessage[]
-  /** The whole present message: its text and its files. */
+  /** The whole present message: its text, its files and its data. */
   readonly message: readonly Content[]
+  /** The client's id of the present message (A2A). */
+  readonly messageId: string | undefined
+  /** The task that this run belongs to (A2A). */
+  readonly taskId: string | undefined
+  /** The conversation that tasks and messages belong to (A2A). */
+  readonly contextId: string | undefined
   /** What the client attached: MCP `_meta`, A2A and HTTP `metadata`. */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly trace: Trace
@@ -96,6 +102,9 @@ export interface CallFacts {
   readonly sessionId?: string | undefined
   readonly client?: ClientInfo | undefined
   readonly message?: readonly Content[]
+  readonly messageId?: string | undefined
+  readonly taskId?: string | undefined
+  readonly contextId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly trace?: Trace | undefined
 }

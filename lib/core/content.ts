@@ -64,14 +64,23 @@ export interface ResourceLink extends Marks {
   readonly size?: number
 }
 
+/** A JSON value for machines, null too (A2A `DataPart`); where a protocol has none it is its JSON text. */
+export interface DataContent extends Marks {
+  readonly type: 'data'
+  readonly data: unknown
+  readonly mimeType?: string
+}
+
 /** One block of content. */
-export type Content = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
+export type Content =
+  | TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink | DataContent
 
 /** A block as an author may write it: the bytes of `data` and `blob` may be a `Uint8Array`. */
 export type ContentInput =
   | TextContent
   | EmbeddedResource
   | ResourceLink
+  | DataContent
   | (Omit<ImageContent, 'data'> & { readonly data: string | Uint8Array })
   | (Omit<AudioContent, 'data'> & { readonly data: string | Uint8Array })
   | (Omit<EmbeddedResource, 'resource'> & {
@@ -83,7 +92,7 @@ export function text(value: string): TextContent {
   return { type: 'text', text: value }
 }
 
-/** Whether a value is meant as a block: an object whose `type` is one of the five. */
+/** Whether a value is meant as a block: an object whose `type` is one of the six. */
 export function isContent(value: unknown): value is ContentInput {
   return isTyped(value) && needs.has(value.type)
 }
@@ -103,6 +112,7 @@ const needs: ReadonlyMap<string, readonly string[]> = new Map([
   ['audio', ['data', 'mimeType']],
   ['resource', ['resource']],
   ['resource_link', ['uri', 'name']],
+  ['data', ['data']],
 ])
 
 /**
@@ -115,7 +125,8 @@ export function contentOf(value: ContentInput): Content {
   if (needed === undefined) throw mistake(noBlock(value))
   for (const name of needed) {
     const member: unknown = Reflect.get(value, name)
-    const fine = name === 'resource' ? isRecord(member)
+    const fine = value.type === 'data' ? member !== undefined
+      : name === 'resource' ? isRecord(member)
       : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
     if (!fine) throw mistake(`a content block of type '${value.type}' needs '${name}'`)
   }

@@ -79,8 +79,7 @@ async function parallel(
   const whole = answers.map((answer) => answer.text).join('\n\n')
   await emit?.(text(whole))
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
-  const isAsking = answers.some((answer) => answer.state === 'input-required')
-  const state = isAsking ? 'input-required' : 'completed'
+  const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'
   return { ...textAnswer(whole), content: [text(whole), ...files], state, results }
 }
 

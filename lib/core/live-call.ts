@@ -61,6 +61,9 @@ export class LiveCall implements Call {
   get headers(): ReadonlyMap<string, string> { return this.origin.headers }
   get sessionId(): string | undefined { return this.facts.sessionId }
   get message(): readonly Content[] { return this.facts.message ?? nothing }
+  get messageId(): string | undefined { return this.facts.messageId }
+  get taskId(): string | undefined { return this.facts.taskId }
+  get contextId(): string | undefined { return this.facts.contextId }
   get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
   get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
 

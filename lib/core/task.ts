@@ -41,14 +41,21 @@ export interface TaskStatus {
   readonly state: TaskState
   /** ISO 8601, UTC, milliseconds; rises strictly within a process. */
   readonly at: string
-  readonly message?: readonly Content[]
+  readonly message?: TaskMessage
 }
 
-/** One message of a task's history. */
+/** One message of a task: of its history, or what the agent says about its state. */
 export interface TaskMessage {
+  /** Once in a task. */
   readonly id: string
   readonly role: 'user' | 'agent'
   readonly parts: readonly Content[]
+  /** What its sender attached to it. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Addresses of the extensions that it was written with (A2A). */
+  readonly extensions?: readonly string[] | undefined
+  /** Other tasks that it speaks of (A2A). */
+  readonly referenceTaskIds?: readonly string[] | undefined
 }
 
 /** A question to the client that waits with the task. A key is used once in a task's life. */

@@ -28,6 +28,7 @@ export type TaskSeed =
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
+  /** What the agent says about the state. */
   readonly message?: TaskMessage['parts'] | undefined
   readonly questions?: Task['questions']
   readonly result?: unknown
@@ -125,7 +126,8 @@ export class Tasks {
     const live = this.#live.get(id)
     if (live === undefined || !mayFollow(live.task.status.state, state)) return false
     const { message, ...rest } = change
-    const status = { state, at: this.#now(), ...message !== undefined && { message } }
+    const said: TaskMessage | undefined = message && { id: randomUUID(), role: 'agent', parts: message }
+    const status = { state, at: this.#now(), ...said !== undefined && { message: said } }
     this.#change(live, { ...live.task, ...rest, status })
     this.#tell(live, { what: 'status', status })
     if (isFinished(state)) this.#finish(live)

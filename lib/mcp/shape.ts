@@ -78,6 +78,7 @@ function down(block: Content, row: Revision): Content {
   if (block.type === 'audio') {
     return { type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data } }
   }
+  if (block.type === 'data') return text(JSON.stringify(block.data))
   if (block.type === 'resource_link') return text(`${block.title ?? block.name} (${block.uri})`)
   return text(`[${block.type}]`)
 }

@@ -28,7 +28,7 @@ export const statuses: Readonly<Record<TaskState, string>> = {
 export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<string, unknown>> {
   return {
     taskId: id,
-    ...status.message !== undefined && { statusMessage: textOf(status.message) },
+    ...status.message !== undefined && { statusMessage: textOf(status.message.parts) },
     createdAt,
     lastUpdatedAt: status.at,
   }
@@ -67,7 +67,7 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   const { runnable, result, fault, status } = task
   if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
   if (status.state !== 'completed' || !isRecord(result)) {
-    throw new Fault('conflict', status.message === undefined ? 'The task has no result' : textOf(status.message))
+    throw new Fault('conflict', status.message === undefined ? 'The task has no result' : textOf(status.message.parts))
   }
   // What is kept is what `callTool` gave, as JSON.
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.find(runnable.name))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dialectOf, dialects, methodNames } from '../../lib/a2a/dialects.ts'
+import { dialects, methodNames, rowOf } from '../../lib/a2a/dialects.ts'
 
 test('the table has the plain dialect, and its methods are the methods of the door', () => {
   assert.deepEqual(dialects.map(({ name }) => name), ['plain'])
@@ -27,6 +27,6 @@ test('a request picks its dialect by method, then by the shape of its params', (
     ['Message/Send', {}, undefined],
   ]
   for (const [method, params, dialect] of rows) {
-    assert.equal(dialectOf(method, params)?.name, dialect, `${method} ${JSON.stringify(params)}`)
+    assert.equal(rowOf(method, params)?.dialect.name, dialect, `${method} ${JSON.stringify(params)}`)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aError } from '../../lib/a2a/faults.ts'
+import { plain } from '../../lib/a2a/plain.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 
@@ -21,7 +21,7 @@ test('every kind of fault has its number and its words', () => {
     ['internal', -32603, 'Internal error'],
   ]
   for (const [kind, code, message] of rows) {
-    assert.deepEqual(a2aError(new Fault(kind, 'why'), 'why'), { code, message, data: { detail: 'why' } }, kind)
+    assert.deepEqual(plain.encodeFault(new Fault(kind, 'why'), 'why'), { code, message, data: { detail: 'why' } }, kind)
   }
 })
 
@@ -34,11 +34,11 @@ test('what an author attaches stands beside the sentence and never in its place'
     [null, { data: null, detail: 'why' }],
   ]
   for (const [detail, data] of rows) {
-    assert.deepEqual(a2aError(new Fault('failed', 'why', detail), 'why').data, data)
+    assert.deepEqual(plain.encodeFault(new Fault('failed', 'why', detail), 'why').data, data)
   }
 })
 
 test('a defect shows nothing of itself, whatever is attached to it', () => {
-  const { data } = a2aError(new Fault('internal', 'db down', { dsn: 'secret' }), 'Internal error')
+  const { data } = plain.encodeFault(new Fault('internal', 'db down', { dsn: 'secret' }), 'Internal error')
   assert.deepEqual(data, { detail: 'Internal error' })
 })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { a2aEndpoints } from '../../lib/a2a/door.ts'
-import { answered } from '../../lib/a2a/jsonrpc.ts'
-import { plain } from '../../lib/a2a/plain.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { createServer } from '../../lib/server.ts'
 import { createService } from '../../lib/service.ts'
 import { ask, message, post } from './ask.ts'
-import type { Dialect, ResultStream } from '../../lib/a2a/dialect.ts'
 import type { AgentLike, Run } from '../../lib/core/agent.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
-import type { Exchange, Source } from '../../lib/http/exchange.ts'
+import type { Exchange } from '../../lib/http/exchange.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
@@ -234,43 +231,4 @@ test('an agent that answers at once is answered without a promise', () => {
   assert(!(reply instanceof Promise))
   assert.deepEqual([reply.status, reply.type], [200, 'application/json'])
   assert.match(String(reply.body), /"text":"You said hello"/)
-})
-
-/** A dialect whose one method has several results. */
-const streaming: Dialect = { ...plain, name: 'streaming' }
-
-async function eventsOf(results: ResultStream): Promise<readonly unknown[]> {
-  const { service } = createService({ agents: [echo], log: false })
-  const exchange = { origin: { requestId: 'r-1' } } as Exchange
-  const { status, type, body } = await answered(service, exchange, streaming, 7, () => results)
-  assert.deepEqual([status, type], [200, 'text/event-stream'])
-  let written = ''
-  const sink = { closed: false, ready: () => Promise.resolve(), end() {}, write: (text: string) => Boolean(written += text) }
-  ;(body as Source).open(sink)
-  return written.split('\n\n').filter((event) => event !== '').map((event) => JSON.parse(event.slice('data: '.length)))
-}
-
-test('a method of a dialect may have results that come one after the other, each in its own envelope', async () => {
-  const events = await eventsOf({
-    open(sink) {
-      sink.send('{"a":1}')
-      sink.send('{"a":2}')
-      sink.end()
-      return undefined
-    },
-  })
-  assert.deepEqual(events, [1, 2].map((a) => ({ jsonrpc: '2.0', id: 7, result: { a } })))
-})
-
-test('results that end in an error end with it, in the words of the dialect', async () => {
-  const events = await eventsOf({
-    open(sink) {
-      sink.send('{"a":1}')
-      sink.end(new Fault('failed', 'No ink'))
-      return undefined
-    },
-  })
-  assert.deepEqual(events.at(-1), {
-    jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'Internal error', data: { detail: 'No ink' } },
-  })
 })

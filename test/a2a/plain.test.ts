@@ -21,7 +21,7 @@ test('a part is what its type says, else what its one member says', () => {
     [{ uri: link.uri, text: null, mimeType: null }, link],
   ]
   for (const [part, block] of rows) {
-    assert.deepEqual(decode(message([part])).content, [block], JSON.stringify(part))
+    assert.deepEqual(decode(message([part])).message.parts, [block], JSON.stringify(part))
   }
 })
 
@@ -40,7 +40,7 @@ test('a file is called by the last segment of its address', () => {
     ['data:text/plain;base64,QUJD/QUJD', 'data'],
   ]
   for (const [uri, name] of rows) {
-    const [block] = decode(message([{ uri }])).content
+    const [block] = decode(message([{ uri }])).message.parts
     assert.equal(block?.type === 'resource_link' && block.name, name, uri)
   }
 })
@@ -96,10 +96,10 @@ test('params that are wrong are refused with the member and what it must be', ()
 
 test('a context and metadata are optional, and null or empty is none', () => {
   const text = { text: 'hi' }
-  assert.equal(decode(message([text])).contextId, undefined)
-  assert.equal(decode(message([text], { contextId: null })).contextId, undefined)
-  assert.equal(decode(message([text], { contextId: '' })).contextId, undefined)
-  assert.equal(decode(message([text], { contextId: 'ü'.repeat(128) })).contextId, 'ü'.repeat(128))
+  assert.equal(decode(message([text])).message.contextId, undefined)
+  assert.equal(decode(message([text], { contextId: null })).message.contextId, undefined)
+  assert.equal(decode(message([text], { contextId: '' })).message.contextId, undefined)
+  assert.equal(decode(message([text], { contextId: 'ü'.repeat(128) })).message.contextId, 'ü'.repeat(128))
   assert.equal(decode({ ...message([text]) as object, metadata: null }).metadata, undefined)
   assert.deepEqual(decode({ ...message([text]) as object, metadata: { a: 1 } }).metadata, { a: 1 })
 })
@@ -136,7 +136,10 @@ test('an answer is one message whose parts are texts and files', () => {
     ],
   ]
   for (const [content, parts] of rows) {
-    const result = JSON.parse(encodeReply({ id: 'm', contextId: 'c "1"', content, artifacts: [] })) as unknown
-    assert.deepEqual(result, { message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' } })
+    const reply = {
+      id: 'm', role: 'agent', contextId: 'c "1"', parts: content, taskId: undefined, metadata: undefined,
+      extensions: undefined, referenceTaskIds: undefined,
+    } as const
+    assert.deepEqual(encodeReply({ what: 'message', message: reply }), { message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' } })
   }
 })

@@ -27,13 +27,14 @@ const broken: readonly (readonly [block: unknown, missing: RegExp])[] = [
   [{ type: 'resource' }, /type 'resource' needs 'resource'/],
   [{ type: 'resource', resource: {} }, /needs 'uri'/],
   [{ type: 'resource_link', uri: 'x:1' }, /type 'resource_link' needs 'name'/],
+  [{ type: 'data' }, /type 'data' needs 'data'/],
 ]
 
 const unknown: readonly (readonly [block: unknown, sentence: RegExp])[] = [
   [{ type: 'txt', text: 'a' }, /^a content block has the type "txt"; did you mean 'text'\?$/],
   [{ type: 'Text', text: 'a' }, /has the type "Text"; did you mean 'text'\?$/],
   [{ type: 'image_url' },
-    /has the type "image_url"; write one of text, image, audio, resource, resource_link$/],
+    /has the type "image_url"; write one of text, image, audio, resource, resource_link, data$/],
   [{ type: 'x'.repeat(1_000) }, /has the type "x{60}"; write one of/],
   [{ text: 'a' }, /^a list of content holds strings and content blocks, and nothing else$/],
   [7, /^a list of content holds strings/],

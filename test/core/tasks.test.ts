@@ -128,7 +128,7 @@ test('a finished task takes nothing more', () => {
   assert.equal(tasks.addArtifact(id, { id: 'a', parts: [] }), false)
   assert.equal(tasks.watch('ann', id, () => {}), undefined)
   const kept = tasks.get('ann', id) as Task
-  assert.deepEqual([kept.status.message, kept.artifacts, kept.history], [[text('done')], [], []])
+  assert.deepEqual([kept.status.message?.parts, kept.artifacts, kept.history], [[text('done')], [], []])
   assert.equal(tasks.running, 0)
 })
 

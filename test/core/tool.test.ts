@@ -161,7 +161,7 @@ const unfit: readonly (readonly [output: unknown, sentence: RegExp])[] = [
   [[said, { type: 'resource-link', uri: 'x:1', name: 'a' }],
     /has the type "resource-link"; did you mean 'resource_link'\?$/],
   [{ content: [{ type: 'paragraph' }] },
-    /has the type "paragraph"; write one of text, image, audio, resource, resource_link$/],
+    /has the type "paragraph"; write one of text, image, audio, resource, resource_link, data$/],
   [{ content: [said, 7] }, /^a list of content holds strings and content blocks, and nothing else$/],
   [{ content: [said], iserror: true },
     /^The result of a tool has no option 'iserror'; did you mean 'isError'\?$/],
