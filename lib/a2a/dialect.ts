@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../core/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
-import type { Card, JsonObject, Operation, Requests, Results, StreamEvent, TaskView } from './model.ts'
+import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
 /** What a dialect is spoken under: by servers in answers, and kept with what outlives a request. */
 export type DialectName = 'plain' | '0.3' | '1.0'
@@ -18,7 +18,7 @@ export interface OperationCodec<Request, Result> {
    * be; what is not known is passed over.
    */
   decodeRequest(params: unknown, maxNameBytes: number): Request
-  encodeRequest(request: Request): JsonObject
+  encodeRequest(request: Request): JsonMembers
   /** A JSON value. */
   encodeResult(result: Result): unknown
   /** Throws `Fault('invalid')` for what is no result of this dialect's. */
@@ -27,7 +27,7 @@ export interface OperationCodec<Request, Result> {
 
 /** Each operation that the dialect has. */
 export type OperationCodecs = {
-  readonly [name in Operation]?: OperationCodec<Requests[name], Results[name]>
+  readonly [name in OperationName]?: OperationCodec<Requests[name], Results[name]>
 }
 
 /** One way of spelling A2A. */
@@ -44,7 +44,7 @@ export interface Dialect {
   /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
   encodePush(event: StreamEvent, task: TaskView): unknown
   /** What this dialect's clients look for in a card. */
-  encodeCard(card: Card): JsonObject
+  encodeCard(card: Card): JsonMembers
   /** Throws `Fault('invalid')` for what is no card of this dialect's. */
   decodeCard(value: unknown): Card
 }

@@ -6,13 +6,13 @@
  */
 import { plain } from './plain.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import type { Operation } from './model.ts'
+import type { OperationName } from './model.ts'
 
 /** Every dialect that is spoken here, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain]
 
 /** What a method is in one dialect. */
-export interface Row { readonly dialect: Dialect; readonly operation: Operation }
+export interface Row { readonly dialect: Dialect; readonly operation: OperationName }
 
 const rows = rowsOf(dialects)
 
@@ -36,7 +36,7 @@ function rowsOf(all: readonly Dialect[]): ReadonlyMap<string, readonly Row[]> {
   const byMethod = new Map<string, Row[]>()
   for (const dialect of all) {
     for (const [operation, codec] of Object.entries(dialect.operations)) {
-      const row = { dialect, operation: operation as Operation }
+      const row = { dialect, operation: operation as OperationName }
       const known = byMethod.get(codec.method)
       if (known === undefined) byMethod.set(codec.method, [row])
       else known.push(row)

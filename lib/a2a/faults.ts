@@ -105,7 +105,7 @@ const byCode: ReadonlyMap<number, A2aReason> = new Map(
 )
 
 /** What a number of JSON-RPC means, with a sentence about it. */
-export function faultOf(code: number, message: string, detail?: unknown): Fault {
+export function faultFor(code: number, message: string, detail?: unknown): Fault {
   const reason = byCode.get(code)
   if (reason !== undefined) return new A2aFault(reason, message, detail)
   const kind = code === INVALID_PARAMS || code === INVALID_REQUEST ? 'invalid' : 'failed'

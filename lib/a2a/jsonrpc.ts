@@ -22,7 +22,7 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OperationCodec } from './dialect.ts'
-import type { Operation } from './model.ts'
+import type { OperationName } from './model.ts'
 import type { EventStream, Visit } from './operations.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
@@ -59,7 +59,7 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
 }
 
 /** The answer of one operation, and the one catch of a message. */
-export function answered(visit: Visit, operation: Operation, params: unknown, id: Id): MaybePromise<Reply> {
+export function answered(visit: Visit, operation: OperationName, params: unknown, id: Id): MaybePromise<Reply> {
   const { service, dialect } = visit
   // The table of operations and the codecs of a dialect have the same types under the same name.
   const codec = dialect.operations[operation] as OperationCodec<unknown, unknown>

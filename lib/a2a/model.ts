@@ -11,13 +11,13 @@ import type { Artifact } from '../core/artifact.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../core/task.ts'
 
 /** Members of a JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
+export type JsonMembers = Readonly<Record<string, unknown>>
 
 /** One message between a client and an agent. */
 export interface Message extends TaskMessage {
   readonly contextId: string | undefined
   readonly taskId: string | undefined
-  readonly metadata: JsonObject | undefined
+  readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[] | undefined
   readonly referenceTaskIds: readonly string[] | undefined
 }
@@ -31,7 +31,7 @@ export interface TaskView {
   readonly artifacts: readonly Artifact[] | undefined
   /** Undefined: not asked for. */
   readonly history: readonly TaskMessage[] | undefined
-  readonly metadata: JsonObject | undefined
+  readonly metadata: JsonMembers | undefined
 }
 
 /** Where the events of a task are posted to. */
@@ -57,7 +57,7 @@ export interface SendRequest {
   /** Whether the answer waits until the task has ended or asks for something. */
   readonly isBlocking: boolean
   readonly push: PushConfig | undefined
-  readonly metadata: JsonObject | undefined
+  readonly metadata: JsonMembers | undefined
 }
 
 /** What `get`, `cancel` and `subscribe` take. */
@@ -65,7 +65,7 @@ export interface TaskRequest {
   readonly tenant: string | undefined
   readonly id: string
   readonly historyLength: number | undefined
-  readonly metadata: JsonObject | undefined
+  readonly metadata: JsonMembers | undefined
 }
 
 /** What `list` takes. */
@@ -165,14 +165,14 @@ export interface CardExtension {
   readonly uri: string
   readonly description?: string
   readonly required?: boolean
-  readonly params?: JsonObject
+  readonly params?: JsonMembers
 }
 
 /** How a caller may prove who it is. */
 export type SecurityScheme =
   | { readonly kind: 'apiKey'; readonly location: 'header' | 'query' | 'cookie'; readonly name: string }
   | { readonly kind: 'http'; readonly scheme: string; readonly bearerFormat: string | undefined }
-  | { readonly kind: 'oauth2'; readonly flows: JsonObject; readonly metadataUrl: string | undefined }
+  | { readonly kind: 'oauth2'; readonly flows: JsonMembers; readonly metadataUrl: string | undefined }
   | { readonly kind: 'openIdConnect'; readonly url: string }
   | { readonly kind: 'mutualTls' }
 
@@ -230,4 +230,4 @@ export interface Results {
 }
 
 /** One thing that can be asked for. */
-export type Operation = keyof Requests
+export type OperationName = keyof Requests

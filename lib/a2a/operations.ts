@@ -9,7 +9,7 @@ import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Dialect } from './dialect.ts'
-import type { Operation, Requests, Results, StreamEvent } from './model.ts'
+import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
 
 /** One request: who is asked, by whom, and in which dialect. */
 export interface Visit {
@@ -35,11 +35,11 @@ export interface EventSink {
 export interface EventStream { open(sink: EventSink): (() => void) | undefined }
 
 /** What comes of an operation. */
-export type Outcome<name extends Operation> = name extends 'stream' | 'subscribe' ? EventStream : Results[name]
+export type Outcome<name extends OperationName> = name extends 'stream' | 'subscribe' ? EventStream : Results[name]
 
 /** Each operation that there is. */
 export type Operations = {
-  readonly [name in Operation]?: (visit: Visit, request: Requests[name]) => MaybePromise<Outcome<name>>
+  readonly [name in OperationName]?: (visit: Visit, request: Requests[name]) => MaybePromise<Outcome<name>>
 }
 
 /** Those of this server. */

@@ -9,11 +9,11 @@ import { randomUUID } from 'node:crypto'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { rpcError } from '../wire/jsonrpc.ts'
-import { a2aErrors, codeOf, faultOf, reasonOf } from './faults.ts'
+import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
 import type { Content } from '../core/content.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { Dialect, OperationCodec } from './dialect.ts'
-import type { Card, JsonObject, Message, SendRequest, SendResult } from './model.ts'
+import type { Card, JsonMembers, Message, SendRequest, SendResult } from './model.ts'
 
 /** What a file is whose media type nobody told. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
@@ -33,7 +33,7 @@ export const plain: Dialect = {
   hasTasks: false,
   speaks: isPlain,
   encodeFault,
-  decodeFault: ({ code, message, data }) => faultOf(code, message, data),
+  decodeFault: ({ code, message, data }) => faultFor(code, message, data),
   encodePush: notYet,
   encodeCard,
   decodeCard: notYet,
@@ -140,7 +140,7 @@ function wrongPart(index: number, member: string, demand: string): Fault {
 }
 
 /** The result of `message/send`. */
-export function encodeReply(result: SendResult): JsonObject {
+export function encodeReply(result: SendResult): JsonMembers {
   if (result.what === 'task') throw new Fault('internal', 'Internal error')
   const { id, contextId, parts } = result.message
   // Parts must not be empty, and a client reads parts[0].text without looking.
@@ -148,7 +148,7 @@ export function encodeReply(result: SendResult): JsonObject {
   return { message: { role: 'agent', parts: shown, messageId: id, contextId } }
 }
 
-function encodePart(block: Content): JsonObject {
+function encodePart(block: Content): JsonMembers {
   switch (block.type) {
     case 'text': return { type: 'text', text: block.text }
     case 'data': return { type: 'text', text: JSON.stringify(block.data) }
@@ -158,7 +158,7 @@ function encodePart(block: Content): JsonObject {
   }
 }
 
-function encodeFile(uri: string, mimeType: string = ANY_BYTES): JsonObject {
+function encodeFile(uri: string, mimeType: string = ANY_BYTES): JsonMembers {
   return { type: 'file', uri, mimeType }
 }
 
@@ -171,7 +171,7 @@ const schemes = {
   bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
 }
 
-function encodeCard(card: Card): JsonObject {
+function encodeCard(card: Card): JsonMembers {
   const { name, description, interfaces, version, streams, inputModes, outputModes, skills, security } = card
   return {
     name,

@@ -6,7 +6,7 @@
  */
 import { formatError, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { claimsModern } from './choose.ts'
-import type { Id, Message } from '../wire/jsonrpc.ts'
+import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
 
 /** Takes the answer to one message; undefined where it gets none. */
 export type Respond = (text: string | undefined) => void
@@ -26,13 +26,13 @@ export class BatchAnswer {
   }
 
   /** Takes what a message that owes one is answered. */
-  answer(message: Message, text: string | undefined): void {
+  answer(message: RpcMessage, text: string | undefined): void {
     if (text !== undefined) this.#add(message, text)
     this.#owed--
     if (this.#owed === 0 && this.#answers.length > 0) this.#say(`[${this.#answers.join(',')}]`)
   }
 
-  #add(message: Message, text: string): void {
+  #add(message: RpcMessage, text: string): void {
     const bytes = Buffer.byteLength(text)
     const isFine = this.#bytes + bytes <= this.#maxBytes
     if (isFine) this.#bytes += bytes
@@ -42,19 +42,19 @@ export class BatchAnswer {
 }
 
 /** Whether a message of a batch has an answer there. */
-export function owesAnswer({ kind }: Message): boolean {
+export function owesAnswer({ kind }: RpcMessage): boolean {
   return kind === 'request' || kind === 'malformed'
 }
 
 /** Why a message cannot be one of several; undefined where it can. */
-export function strangerInBatch(message: Message): string | undefined {
+export function strangerInBatch(message: RpcMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   if (message.method === 'initialize') return 'initialize must not be in a batch'
   return claimsModern(message) ? 'This revision has no batches' : undefined
 }
 
 /** An error as an answer. An id that could not be read is left out. */
-export function refusal(message: Message | undefined, why: string, code: number = INVALID_REQUEST): string {
+export function refusal(message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST): string {
   const id: Id | undefined = message !== undefined && 'id' in message ? message.id : undefined
   return formatError(id ?? undefined, rpcError(code, why))
 }

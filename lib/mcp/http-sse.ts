@@ -18,7 +18,7 @@ import { PostReply } from './post-reply.ts'
 import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
-import type { Message } from '../wire/jsonrpc.ts'
+import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { Session } from './session.ts'
@@ -84,7 +84,7 @@ function sessionIdIn(query: string): string | undefined {
   return params.get('session_id') ?? params.get('sessionId') ?? undefined
 }
 
-function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: Message): void {
+function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: RpcMessage): void {
   if (message.kind !== 'request') return takeMessage(session, message)
   const channel: ResponseChannel = {
     sends: true,
@@ -105,7 +105,7 @@ function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, m
 }
 
 /** Without a session the answer is the body of the response; nothing is needed first. */
-function answerInBody(mcp: McpContext, exchange: Exchange, message: Message): Reply | Promise<Reply> {
+function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
   const { id, method, params } = message
   if (method === 'initialize') {

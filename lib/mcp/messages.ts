@@ -8,14 +8,14 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { decodeMessage } from '../wire/jsonrpc.ts'
 import { takeAnswer } from './ask.ts'
-import type { Message } from '../wire/jsonrpc.ts'
+import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { Session } from './session.ts'
 
 /** A message that owes an answer. */
-export type RequestMessage = Message & { readonly kind: 'request' }
+export type RequestMessage = RpcMessage & { readonly kind: 'request' }
 
 /** A parsed value as a message: `null` is no id, and params are an object. */
-export function readMessage(value: unknown, maxBytes: number): Message {
+export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   const message = decodeMessage(value, maxBytes)
   if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
   if (message.kind !== 'notification' && message.id === null) {
@@ -29,7 +29,7 @@ export function readMessage(value: unknown, maxBytes: number): Message {
 }
 
 /** Takes what needs no answer: a notification, or the answer to a question of ours. */
-export function takeMessage(session: Session | undefined, message: Message): void {
+export function takeMessage(session: Session | undefined, message: RpcMessage): void {
   if (session === undefined) return
   if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return

@@ -24,7 +24,7 @@ import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../core/call.ts'
-import type { Message } from '../wire/jsonrpc.ts'
+import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { Line } from '../wire/lines.ts'
 import type { Respond } from './batch-answer.ts'
 import type { McpContext } from './context.ts'
@@ -114,7 +114,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     }
   }
 
-  function accept(message: Message, answer: Respond): void {
+  function accept(message: RpcMessage, answer: Respond): void {
     if (message.kind === 'malformed') return answer(refusal(message, message.why))
     if (message.kind !== 'request') return hear(message)
     if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
@@ -152,7 +152,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     })
   }
 
-  function hear(message: Message): void {
+  function hear(message: RpcMessage): void {
     takeMessage(session, message)
     if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
     const { requestId } = isRecord(message.params) ? message.params : {}

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 envelopes: one parsed JSON value in, one `Message` out; and answers as text.
+ * JSON-RPC 2.0 envelopes: one parsed JSON value in, one `RpcMessage` out; and answers as text.
  *
  * Knows ids, methods and the five reserved codes; knows no transport, no MCP, no A2A. What `params` must
  * be, and whether batches are allowed, is its caller's business.
@@ -13,7 +13,7 @@ import { JSON_TYPE } from './media.ts'
 export type Id = string | number | null
 
 /** What a value is. Malformed input is a value, not an exception: its answer needs the id. */
-export type Message =
+export type RpcMessage =
   | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: unknown }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'response'; readonly id: Id; readonly result: unknown; readonly error: unknown }
@@ -45,7 +45,7 @@ export function rpcError(code: number, detail?: string, more?: Readonly<Record<s
 }
 
 /** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method. */
-export function decodeMessage(value: unknown, maxBytes: number): Message {
+export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }
   }

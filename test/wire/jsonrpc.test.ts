@@ -4,12 +4,12 @@ import {
   decodeMessage, errorReply, formatError, formatNotification, formatRequest, formatResult, INTERNAL_ERROR,
   INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, refusalError, rpcError,
 } from '../../lib/wire/jsonrpc.ts'
-import type { Message } from '../../lib/wire/jsonrpc.ts'
+import type { RpcMessage } from '../../lib/wire/jsonrpc.ts'
 
 const MAX = 16
 
 /** Messages, and the text that says them: read, they are the message; written, the text. */
-const both: readonly (readonly [text: string, message: Message])[] = [
+const both: readonly (readonly [text: string, message: RpcMessage])[] = [
   ['{"jsonrpc":"2.0","id":1,"method":"a"}', { kind: 'request', id: 1, method: 'a', params: undefined }],
   ['{"jsonrpc":"2.0","id":"x","method":"a","params":{"b":[1]}}',
     { kind: 'request', id: 'x', method: 'a', params: { b: [1] } }],
@@ -22,7 +22,7 @@ const both: readonly (readonly [text: string, message: Message])[] = [
     { kind: 'response', id: 1, result: undefined, error: { code: -1, message: 'no' } }],
 ]
 
-function textOf(message: Message): string {
+function textOf(message: RpcMessage): string {
   switch (message.kind) {
     case 'request': return formatRequest(message.id, message.method, json(message.params))
     case 'notification': return formatNotification(message.method, json(message.params))
