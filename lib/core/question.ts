@@ -125,6 +125,11 @@ function checkAddress(url: unknown): void {
 function checkToolUses(messages: SampleQuestion['messages']): void {
   if (!Array.isArray(messages)) throw new TypeError('call.sample needs messages: [{ role, content }]')
   for (const [index, { content }] of messages.entries()) {
+    const answers = blocksOf(content, 'tool_result').length
+    if (answers > 0 && answers < [content].flat().length) {
+      throw new TypeError('call.sample has a message with a tool_result and something else; '
+        + 'write the rest as a message of its own')
+    }
     const uses = blocksOf(content, 'tool_use').map((block) => block['id'])
     if (uses.length === 0) continue
     const results = blocksOf(messages[index + 1]?.content, 'tool_result').map((block) => block['toolUseId'])

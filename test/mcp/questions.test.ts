@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { decodeAbilities } from '../../lib/mcp/client.ts'
+import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/questions.ts'
+import { revisionOf } from '../../lib/mcp/revisions.ts'
+import type { Ability, Question } from '../../lib/core/question.ts'
+import type { Peer } from '../../lib/mcp/session.ts'
+
+/** A client of a revision that has declared some capabilities. */
+function peerOf(revision: string, capabilities: object): Peer {
+  return {
+    revision: revisionOf(revision)!, abilities: decodeAbilities(capabilities),
+    client: undefined, logLevel: undefined, session: undefined,
+  }
+}
+
+const everything = {
+  elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {},
+}
+const every: readonly Ability[] = ['elicit', 'elicit-url', 'sample', 'roots']
+
+test('what a client can be asked is what it has declared, and what its revision knows', () => {
+  const known = (revision: string, capabilities: object): readonly Ability[] => (
+    every.filter((what) => canAsk(peerOf(revision, capabilities), what))
+  )
+  assert.deepEqual(known('2024-11-05', everything), ['sample', 'roots'])
+  assert.deepEqual(known('2025-03-26', everything), ['sample', 'roots'])
+  assert.deepEqual(known('2025-06-18', everything), ['elicit', 'sample', 'roots'])
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    assert.deepEqual(known(revision, everything), every)
+    assert.deepEqual(known(revision, {}), [])
+    // What is asked for where a client lacks it is just what makes it able.
+    for (const what of every) assert.deepEqual(known(revision, capabilityFor(what)), [what])
+    assert.deepEqual(known(revision, { elicitation: {} }), ['elicit'])
+  }
+})
+
+const address = { what: 'elicit-url', message: 'In', url: 'https://x.test', elicitationId: 'e-1', key: 'k' } as const
+const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+const form = { what: 'elicit', message: 'Who?', schema, key: 'k', task: { ttlMs: 1 } } as const
+
+test('a question is spelled without what is only the house\'s own', () => {
+  const rows: readonly (readonly [revision: string, question: Question, request: object])[] = [
+    ['2025-11-25', { what: 'roots', key: 'k' }, { method: 'roots/list' }],
+    ['2025-11-25', form, { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: schema } }],
+    ['2025-11-25', address, { method: 'elicitation/create', params: {
+      mode: 'url', message: 'In', url: 'https://x.test', elicitationId: 'e-1',
+    } }],
+    // By rounds the key of the round is the only id.
+    ['2026-07-28', address, { method: 'elicitation/create', params: {
+      mode: 'url', message: 'In', url: 'https://x.test',
+    } }],
+    ['2025-11-25', {
+      what: 'sample', key: 'k', task: {}, maxTokens: 9, stop: ['.'],
+      messages: [{ role: 'user', content: 'tea?' }, { role: 'user', content: [] }],
+    }, { method: 'sampling/createMessage', params: {
+      maxTokens: 9, stop: ['.'],
+      messages: [{ role: 'user', content: { type: 'text', text: 'tea?' } }, { role: 'user', content: [] }],
+    } }],
+  ]
+  for (const [revision, question, request] of rows) {
+    assert.deepEqual(encodeQuestion(question, peerOf(revision, everything)), request)
+  }
+})
+
+test('a sampling that needs more than the client has declared does not go out', () => {
+  const sample = { what: 'sample', messages: [], maxTokens: 1 } as const
+  const needs = [
+    [{ tools: [] }, { tools: {} }], [{ includeContext: 'thisServer' }, { context: {} }],
+    [{ includeContext: 'allServers' }, { context: {} }],
+  ] as const
+  for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28']) {
+    for (const [more, sampling] of needs) {
+      const able = peerOf(revision, { sampling })
+      assert.deepEqual(encodeQuestion({ ...sample, ...more }, able).params, { messages: [], maxTokens: 1, ...more })
+      assert.throws(() => encodeQuestion({ ...sample, ...more }, peerOf(revision, { sampling: {} })), {
+        kind: 'unsupported', detail: { ability: 'sample', requiredCapabilities: { sampling } },
+      })
+    }
+    // Nothing is what every client can add.
+    encodeQuestion({ ...sample, includeContext: 'none' }, peerOf(revision, { sampling: {} }))
+  }
+})
+
+test('of the roots those that are no files are dropped, and the others stay as they came', () => {
+  const files = [{ uri: 'file:///home/a', name: 'a' }, { uri: 'FILE:///B' }]
+  const others = ['https://x.test/', 'javascript:1', 'ftp://x', 'profile:///x', ' file:///x', '/etc', '']
+  const mixed = [files[0], ...others.map((uri) => ({ uri })), files[1]]
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: mixed }), files)
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: [] }), [])
+})
+
+test('an answer is handed over as far as its question goes; what is none is refused', () => {
+  const sample: Question = { what: 'sample', messages: [], maxTokens: 1 }
+  const said = { role: 'assistant', content: [], model: 'm' }
+  const accepted = { action: 'accept', content: { name: 'Alice' } }
+  for (const [question, result, answer] of [
+    [form, accepted, accepted], [form, { action: 'cancel', content: { name: 7 } }, { action: 'cancel' }],
+    [address, { action: 'accept', content: { password: 'x' } }, { action: 'accept' }],
+    [sample, said, said],
+  ] as const) assert.deepEqual(decodeAnswer(question, result), answer)
+  for (const [question, result, message] of [
+    [form, null, /is not an object/], [form, {}, /needs an action/], [form, { action: 'yes' }, /needs an action/],
+    [form, { action: 'accept', content: { name: 7 } }, /does not fit the form/],
+    [form, { action: 'accept' }, /does not fit the form/],
+    [sample, { ...said, role: 'tool' }, /role, content and model/], [sample, { ...said, model: 7 }, /model/],
+    [sample, { role: 'user', model: 'm' }, /content/],
+    [{ what: 'roots' }, { roots: [{ uri: 7 }] }, /no list of roots/], [{ what: 'roots' }, {}, /no list of roots/],
+  ] as const) assert.throws(() => decodeAnswer(question, result), { kind: 'invalid', message })
+})
