@@ -32,6 +32,8 @@ export interface TaskClient {
   once?(key: string, fn: () => unknown): Promise<unknown>
   /** Hears of progress besides its text, which becomes the task's message. */
   progress?(done: number, total: number | undefined, text: string | undefined): void
+  /** Tells the client that what an address was opened for is done. */
+  completeElicitation?(elicitationId: string): void
 }
 
 /** A question that waits for its answer. */
@@ -125,6 +127,10 @@ export class TaskRun implements CallChannel, RunningTask {
     if (said === undefined) return
     this.#said = [text(said)]
     if (this.#open.size === 0) this.#move('working')
+  }
+
+  completeElicitation(elicitationId: string): void {
+    this.#client.completeElicitation?.(elicitationId)
   }
 
   artifact(input: ArtifactInput): void {

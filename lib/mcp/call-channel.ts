@@ -108,12 +108,7 @@ export class RequestChannel implements CallChannel {
   }
 
   completeElicitation(elicitationId: string): void {
-    const { channel, isFinished, peer: { revision, session } } = this.request
-    if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
-    const params = JSON.stringify({ elicitationId })
-    const message = formatNotification('notifications/elicitation/complete', params)
-    if (!isFinished && channel.sends) channel.send(message)
-    else session?.outlet?.(message)
+    completeElicitation(this.request, elicitationId)
   }
 
   #notify(method: string, params: object): void {
@@ -138,4 +133,14 @@ export class RequestChannel implements CallChannel {
  */
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
   return new RequestChannel(request, subject).open()
+}
+
+/** Tells that what an address was opened for is done, where the revision has a word for it. */
+export function completeElicitation(request: McpRequest, elicitationId: string): void {
+  const { channel, isFinished, peer: { revision, session } } = request
+  if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
+  const params = JSON.stringify({ elicitationId })
+  const message = formatNotification('notifications/elicitation/complete', params)
+  if (!isFinished && channel.sends) channel.send(message)
+  else session?.outlet?.(message)
 }

@@ -12,7 +12,7 @@ import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { sendQuestion } from './ask.ts'
-import { openCall } from './call-channel.ts'
+import { completeElicitation, openCall } from './call-channel.ts'
 import { pageOf } from './lists.ts'
 import { canAsk, encodeQuestion } from './questions.ts'
 import { META } from './request.ts'
@@ -114,6 +114,10 @@ class AugmentedClient implements TaskClient {
     this.#lastProgress = done
     const params = { progressToken, progress: done, total, message }
     session?.outlet?.(formatNotification('notifications/progress', JSON.stringify(params)))
+  }
+
+  completeElicitation(elicitationId: string): void {
+    completeElicitation(this.#request, elicitationId)
   }
 }
 
