@@ -83,6 +83,21 @@ test('an automaton pays for what it does, and stops where there is nothing left'
   assert.ok(asked < 100, `asked ${asked} times`)
 })
 
+test('an automaton pays in proportion to the length of a text', () => {
+  const spentOn = (source: string, text: string): number => {
+    let spent = 0
+    matcherOf(source)(text, { pay: (parts) => { spent += parts } })
+    return spent
+  }
+  for (const [source, part] of [
+    ['^(a+)+$', 'a'], ['(x+x+)+y', 'x'], ['(a?){30}a{30}b', 'a'], ['^(\\w+\\s?)*$', 'a '], ['a*a*a*a*a*b', 'a'],
+    ['^(?:a|b|ab|abc)*$', 'abc'], ['^(?:\\b\\w+ ?)*$', 'ab '], ['^(.|\\n)*end$', 'en'],
+  ] as const) {
+    const [once, twice] = [1000, 2000].map((times) => spentOn(source, `${part.repeat(times)}!`)) as [number, number]
+    assert.ok(twice > once && twice < 2.2 * once, `${source}: ${once} for one, ${twice} for two`)
+  }
+})
+
 test('a pattern that text after text makes new states of is not remembered without bound', () => {
   const matches = matcherOf('(?:a|b)*a(?:a|b){12}c')
   const before = process.memoryUsage().heapUsed

@@ -2,22 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
 import type { JsonSchema } from '../../lib/schema/compile.ts'
-import { errors, mistake } from './check.ts'
+import { costOf, errors, mistake } from './check.ts'
 
 /** An array of what a function makes of the numbers from 0. */
 function list<T>(length: number, make: (index: number) => T): T[] {
   return Array.from({ length }, (_, index) => make(index))
-}
-
-/** Milliseconds of the processor that a check takes, the least of three times. */
-function costOf(work: () => void): number {
-  const times = list(3, () => {
-    const before = process.cpuUsage()
-    work()
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1000
-  })
-  return Math.min(...times)
 }
 
 test('schemas that are made to be expensive are refused', () => {
