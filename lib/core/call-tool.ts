@@ -10,6 +10,7 @@ import { isThenable } from './thenable.ts'
 import { toolResultOf } from './tool.ts'
 import { outputOfPieces } from './tool-pieces.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
+import type { Limits } from './defaults.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
@@ -25,35 +26,37 @@ export function callTool(
 ): MaybePromise<ToolResult> {
   if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
   return runHandler(service, call, tool, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
-    const checked = tool.input.check(args)
-    const { maxResultBytes } = service.limits
-    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call, maxResultBytes))
-    return run(tool, checked, call, maxResultBytes)
+    const { limits } = service
+    const checked = tool.input.check(args, limits.maxCheckSteps)
+    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call, limits))
+    return run(tool, checked, call, limits)
   }, session)
 }
 
-function run(tool: Tool, checked: Checked, call: LiveCall, maxBytes: number): MaybePromise<ToolResult> {
+function run(tool: Tool, checked: Checked, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  return settled(tool, tool.run(checked.value, call), call, maxBytes)
+  return settled(tool, tool.run(checked.value, call), call, limits)
 }
 
 /** The result of what a tool returned, now, later or piece by piece. */
-function settled(tool: Tool, output: unknown, call: LiveCall, maxBytes: number): MaybePromise<ToolResult> {
+function settled(tool: Tool, output: unknown, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
   if (isThenable(output)) {
-    return Promise.resolve(output).then((later) => settled(tool, later, call, maxBytes))
+    return Promise.resolve(output).then((later) => settled(tool, later, call, limits))
   }
-  const pieces = outputOfPieces(output, call, maxBytes)
-  if (pieces !== undefined) return pieces.then((whole) => settled(tool, whole, call, maxBytes))
-  return finish(tool, output, call)
+  const pieces = outputOfPieces(output, call, limits.maxResultBytes)
+  if (pieces !== undefined) return pieces.then((whole) => settled(tool, whole, call, limits))
+  return finish(tool, output, call, limits.maxCheckSteps)
 }
 
 /** The normal form of what a tool returned. What it gave as artifacts stands behind it. */
-function finish(tool: Tool, output: unknown, call: LiveCall): MaybePromise<ToolResult> {
+function finish(tool: Tool, output: unknown, call: LiveCall, maxSteps: number): MaybePromise<ToolResult> {
   let result = toolResultOf(output)
   if (call.hasArtifacts) {
-    result = { ...result, content: [...result.content, ...call.takeArtifacts().flatMap(({ parts }) => parts)] }
+    const parts = call.takeArtifacts().flatMap((artifact) => artifact.parts)
+    result = { ...result, content: [...result.content, ...parts] }
   }
-  return tool.output === undefined || result.isError === true ? result : conforming(tool, tool.output, result)
+  if (tool.output === undefined || result.isError === true) return result
+  return conforming(tool, tool.output, result, maxSteps)
 }
 
 function badArguments(tool: Tool, checked: Checked): ToolResult {
@@ -61,12 +64,14 @@ function badArguments(tool: Tool, checked: Checked): ToolResult {
 }
 
 /** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
-function conforming(tool: Tool, output: Contract, result: ToolResult): MaybePromise<ToolResult> {
+function conforming(
+  tool: Tool, output: Contract, result: ToolResult, maxSteps: number,
+): MaybePromise<ToolResult> {
   const verdict = (checked: Checked): ToolResult => {
     if (checked.errors.length === 0) return result
     const why = summarize(checked)
     throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
   }
-  const checked = output.check(result.structuredContent)
+  const checked = output.check(result.structuredContent, maxSteps)
   return checked instanceof Promise ? checked.then(verdict) : verdict(checked)
 }

@@ -44,6 +44,11 @@ export interface Limits {
   readonly maxCalls: number
   /** Calls that run at one time in one session. */
   readonly maxCallsPerSession: number
+  /**
+   * Checking the arguments of one call against a JSON Schema, or the result, in steps of about a tenth of a
+   * microsecond. Megabytes of plain rows need fewer; what was made to be slow needs more, and is refused.
+   */
+  readonly maxCheckSteps: number
   /** One result, as it is written. */
   readonly maxResultBytes: number
   /** The sealed state that a client carries between two rounds of one call. */
@@ -111,6 +116,7 @@ export const defaults: Limits = Object.freeze({
   askTimeoutMs: 600_000,
   maxCalls: 1_024,
   maxCallsPerSession: 64,
+  maxCheckSteps: 500_000,
   maxResultBytes: 16 * MiB,
   maxStateBytes: 16 * 1024,
   maxSessions: 10_000,

@@ -36,6 +36,9 @@ export interface Validation extends Findings {
 /** Checks a value. Never throws, and leaves the value as it is. */
 export type Validate = (value: unknown) => Validation
 
+/** The same, within so many steps for this value. */
+export type ValidateWithin = (value: unknown, maxSteps: number) => Validation
+
 const CHANGING: Failure = { keyword: '', message: 'changes while it is checked' }
 const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]), more: false })
 
@@ -46,37 +49,45 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
+  const validate = compileWithin(schema, options)
+  const { maxSteps } = compileLimits(options)
+  return (value) => validate(value, maxSteps)
+}
+
+/** The same for a function that is told with each value how many steps it may take. */
+export function compileWithin(schema: JsonSchema, options: CompileOptions = {}): ValidateWithin {
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
   const bounds = compileLimits(options)
   const registry = register(schemaDialects, given(options.schemas), bounds)
   return validator(registry.add(schema, ''), registry, bounds)
 }
 
-function validator(root: Place, registry: Registry, bounds: CompileLimits): Validate {
+function validator(root: Place, registry: Registry, bounds: CompileLimits): ValidateWithin {
   const check = link(root, registry, bounds)
   const plan = bounds.defaults ? planFor(root, registry, bounds) : undefined
   let idle: ValidationRun | undefined
 
-  return (input) => {
+  return (input, maxSteps) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
     const run = idle ?? new ValidationRun(bounds, root.resource)
     idle = undefined
-    run.reset()
+    run.begin(maxSteps)
     let value = input
     try {
       if (plan !== undefined) value = fillIn(input, plan, run)
       const valid = check(value, run)
       idle = run
-      if (!valid) return explain(value)
+      if (!valid) return explain(value, maxSteps)
     } catch (error) {
-      return explain(value, boundIn(error))
+      return explain(value, maxSteps, boundIn(error))
     }
     return bounds.defaults ? { valid: true, errors: VALID.errors, more: false, value } : VALID
   }
 
   /** Goes through a value again, to say what is wrong, unless a bound was reached. */
-  function explain(value: unknown, bound?: Failure): Validation {
+  function explain(value: unknown, maxSteps: number, bound?: Failure): Validation {
     const run = new ValidationRun(bounds, root.resource)
+    run.begin(maxSteps)
     run.quiet = false
     let reached = bound
     try {
@@ -99,9 +110,12 @@ function boundIn(error: unknown): Failure {
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
 function planFor(root: Place, registry: Registry, bounds: CompileLimits): Plan | undefined {
   const { plan, found } = planOf(root, registry)
+  const { maxSteps } = bounds
   for (const part of found) {
-    const value = newDefault(part, new ValidationRun(bounds, root.resource))
-    const validation = validator(part.place, registry, { ...bounds, defaults: false })(value)
+    const run = new ValidationRun(bounds, root.resource)
+    run.begin(maxSteps)
+    const value = newDefault(part, run)
+    const validation = validator(part.place, registry, { ...bounds, defaults: false })(value, maxSteps)
     const why = `the default does not fit its schema: ${summarize(validation)}`
     if (!validation.valid) throw broken(`${part.place.at}/default`, why)
   }

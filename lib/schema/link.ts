@@ -1,6 +1,6 @@
 /**
- * A schema and all that it refers to, to one check: of each subschema the checks of its keywords, in the order
- * of its dialect. Knows keywords only as rules.
+ * A schema and all that it refers to, to one check: of each subschema the checks of its keywords, in the
+ * order of its dialect. Knows keywords only as rules.
  *
  * What a reference names is compiled once and shared, which is how recursion works: a node stands for it
  * until its check is there. All else is compiled where it stands.

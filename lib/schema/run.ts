@@ -25,8 +25,9 @@ export class ValidationRun {
   evaluated: unknown[] = []
   /** Levels of schemas below the first one. */
   #depth = 0
-  /** The parts of steps that may still be spent. */
-  #left: number
+  /** The steps of one value, and the parts of them that may still be spent. */
+  #maxSteps = 0
+  #left = 0
   /** The dynamic scope: the documents entered, outermost first. */
   readonly scope: Scope[]
   readonly limits: CompileLimits
@@ -36,12 +37,12 @@ export class ValidationRun {
   constructor(limits: CompileLimits, outermost: Scope) {
     this.limits = limits
     this.scope = [outermost]
-    this.#left = limits.maxSteps * STEP
   }
 
-  /** Makes a quiet run that came to its end fit for another value. */
-  reset(): void {
-    this.#left = this.limits.maxSteps * STEP
+  /** Makes a new run, or a quiet one that came to its end, fit for a value that may take so many steps. */
+  begin(maxSteps: number): void {
+    this.#maxSteps = maxSteps
+    this.#left = maxSteps * STEP
   }
 
   /** Checks a part of the current value. */
@@ -95,7 +96,7 @@ export class ValidationRun {
   enter(levels: number): void {
     this.pay(REFERENCE)
     this.#depth += levels
-    if (this.#depth > this.limits.maxDepth) this.#end('maxDepth', 'is nested too deeply to check')
+    if (this.#depth > this.limits.maxDepth) this.#end('maxDepth', this.limits.maxDepth, 'is nested too deeply to check')
   }
 
   leave(levels: number): void {
@@ -105,10 +106,11 @@ export class ValidationRun {
   /** Pays for work, as `fuel.ts` says. */
   pay(parts: number): void {
     this.#left -= parts
-    if (this.#left < 0) this.#end('maxSteps', 'is too costly to check against this schema')
+    if (this.#left >= 0) return
+    this.#end('maxSteps', this.#maxSteps, 'is too costly to check against this schema')
   }
 
-  #end(bound: 'maxSteps' | 'maxDepth', why: string): never {
-    throw new Exhausted({ keyword: bound, message: `${why} (${bound} ${this.limits[bound]})` })
+  #end(bound: 'maxSteps' | 'maxDepth', most: number, why: string): never {
+    throw new Exhausted({ keyword: bound, message: `${why} (${bound} ${most})` })
   }
 }

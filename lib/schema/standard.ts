@@ -5,7 +5,7 @@
  * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
-import { compile } from './compile.ts'
+import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
@@ -49,8 +49,12 @@ export interface Checked extends Findings {
 export interface Contract {
   /** What is published: the JSON Schema itself, unchanged, or the JSON form of a Standard Schema. */
   readonly json: JsonObject
-  /** Checks a value. A promise only where a Standard Schema validates asynchronously. */
-  check(value: unknown): Checked | Promise<Checked>
+  /**
+   * Checks a value. A promise only where a Standard Schema validates asynchronously. `maxSteps` bounds the
+   * work as the option of `compile` does, which it stands for where it is given; the library of a Standard
+   * Schema knows no such bound.
+   */
+  check(value: unknown, maxSteps?: number): Checked | Promise<Checked>
 }
 
 type Side = 'input' | 'output'
@@ -70,11 +74,12 @@ export interface ContractOptions extends CompileOptions {
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
   refuseShape(schema)
-  const validate = compile(schema, options)
+  const validate = compileWithin(schema, options)
+  const { maxSteps: usual } = compileLimits(options)
   return {
     json: published(schema),
-    check(value) {
-      const { errors, more, value: filled = value } = validate(value)
+    check(value, maxSteps = usual) {
+      const { errors, more, value: filled = value } = validate(value, maxSteps)
       return { value: filled, errors, more }
     },
   }

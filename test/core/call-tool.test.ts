@@ -45,6 +45,28 @@ test('a result that breaks the promise of its tool is a defect, unless it is an 
   assert.equal((await use(promised({ content: ['no'], isError: true }), {})).isError, true)
 })
 
+test('what it takes to check arguments and results is bounded by the house', async () => {
+  const table: readonly (readonly [maxCheckSteps: number, items: number, isFine: boolean])[] = [
+    [500_000, 1_000, true], [500_000, 20_000, false], [1_000, 1_000, false], [Infinity, 20_000, true],
+  ]
+  const schema = { type: 'object', properties: { list: { items: { pattern: '^(a+)+$' } } } } as const
+  const taking = defineTool({ name: 'take', inputSchema: schema, run: () => 'taken' })
+  const giving = (list: readonly string[]): Tool => (
+    defineTool({ name: 'give', outputSchema: schema, run: () => ({ structuredContent: { list } }) })
+  )
+  for (const [maxCheckSteps, items, isFine] of table) {
+    const { service } = serviceOf({ maxCheckSteps })
+    const list = Array.from({ length: items }, () => 'a'.repeat(300))
+    const { isError, content } = await callTool(service, taking, { list }, callOf())
+    assert.equal(isError, isFine ? undefined : true)
+    const said = isFine ? /taken/ : RegExp(`too costly to check .*maxSteps ${maxCheckSteps}\\)`)
+    assert.match(JSON.stringify(content), said)
+    const given = async (): Promise<ToolResult> => callTool(service, giving(list), {}, callOf())
+    if (isFine) assert.deepEqual((await given()).structuredContent, { list })
+    else await assert.rejects(given, { kind: 'internal' })
+  }
+})
+
 test('a tool is called by those who may', async () => {
   const tool = defineTool({ name: 'secret', scopes: ['read', 'write'], run: () => 'ok' })
   const ann = (scopes: readonly string[]): Parameters<typeof use>[2] => callOf(
