@@ -29,7 +29,7 @@ export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer
 export type { ArtifactInput } from './core/artifact.ts'
 export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
 export type {
-  Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+  Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './core/question.ts'
 export type { CallInfo } from './core/call-observer.ts'
 export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'

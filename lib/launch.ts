@@ -8,7 +8,7 @@ import { serverOptions } from './server-options.ts'
 import { defaultPort } from './settings.ts'
 import { endOnSignals } from './signals.ts'
 import type { Members } from './core/define.ts'
-import type { Offer, Subject } from './core/subject.ts'
+import type { LoneTool, Offer, Subject, Things } from './core/subject.ts'
 import type { ProtocolName } from './settings.ts'
 import type { Address, TriportServer } from './server.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -36,6 +36,13 @@ export interface Launched extends Address { readonly server: TriportServer; clos
  * Serves an agent, a group, tools, or a list of them. Several agents in a list are a group named like the
  * server. Rejects with a sentence where the subject, an option or the port is wrong.
  */
+export function launch<const T extends readonly unknown[]>(
+  subject: Things<T>, options?: LaunchOptions,
+): Promise<Launched>
+export function launch<const S>(subject: LoneTool<S>, options?: LaunchOptions): Promise<Launched>
+export function launch<const T extends readonly unknown[]>(
+  subject: Subject<T>, options?: LaunchOptions,
+): Promise<Launched>
 export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
   requireSecondOptions('launch', subject, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options

@@ -14,8 +14,9 @@ import type { RateLimit } from './http/rate.ts'
 import type { McpOptions } from './mcp/context.ts'
 import type { ProtocolChoice } from './settings.ts'
 
-/** What `createServer` takes, besides every limit of `Limits`. */
-export interface ServerOptions extends Offer, Partial<Limits> {
+/** What `createServer` takes, besides every limit of `Limits`. `T` are the types of the tools' schemas. */
+export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]>
+  extends Offer<T>, Partial<Limits> {
   /** Left out: the first agent's name, else `triport`. */
   readonly name?: string | undefined
   /** Left out: `1.0.0`. */

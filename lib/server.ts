@@ -78,7 +78,7 @@ const FAREWELL_MS = 1_000
 const SWEEP_MS = 50
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
-export function createServer(options: ServerOptions): TriportServer {
+export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer {
   requireOptions('createServer', options, serverOptions)
   const { service, seal } = createService(options)
   const { catalog, limits, log, name } = service

@@ -11,7 +11,7 @@ import { createService } from './service.ts'
 import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
 import type { Members } from './core/define.ts'
-import type { Offer, Subject } from './core/subject.ts'
+import type { LoneTool, Offer, Subject, Things } from './core/subject.ts'
 import type { ServerOptions } from './server-options.ts'
 
 /** What `serveStdio` takes besides what is served. */
@@ -31,6 +31,13 @@ const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, o
  * end within `graceMs`, and is answered while the client reads. Rejects with a sentence for a mistake in what
  * it is given.
  */
+export function serveStdio<const T extends readonly unknown[]>(
+  subject: Things<T>, options?: StdioOptions,
+): Promise<void>
+export function serveStdio<const S>(subject: LoneTool<S>, options?: StdioOptions): Promise<void>
+export function serveStdio<const T extends readonly unknown[]>(
+  subject: Subject<T>, options?: StdioOptions,
+): Promise<void>
 export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
   requireSecondOptions('serveStdio', subject, options, known)

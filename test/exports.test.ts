@@ -24,7 +24,7 @@ const types = `
   RouterChoice Run SampleAnswer SampleQuestion Schema SchemaError Served ServedKind ServerOptions
   ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TemplateValue
   TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput ToolResult
-  ToolResultInput Trace TriportServer UriTemplate UrlQuestion Validate Validation Variables Verify
+  ToolResultInput Trace TriportServer UriTemplate UrlAnswer UrlQuestion Validate Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

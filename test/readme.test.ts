@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import type { ChildProcess } from 'node:child_process'
@@ -99,6 +99,23 @@ for (const { text } of programs) {
     assert.ok(isDone(), printed)
   })
 }
+
+test('the programs of the README compile as strictly as can be', () => {
+  const folder = '.test/readme-types'
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const files = programs.map(({ text }, at) => {
+    writeFileSync(`${folder}/${at}.mjs`, text)
+    return `${folder}/${at}.mjs`
+  })
+  const { stdout, stderr, status } = spawnSync('node_modules/.bin/tsc', [
+    '--ignoreConfig', '--noEmit', '--strict', '--exactOptionalPropertyTypes', '--allowJs', '--checkJs',
+    '--module', 'nodenext', '--target', 'es2023', '--types', 'node', ...files,
+  ], { encoding: 'utf8' })
+  assert.equal(stdout + stderr, '')
+  assert.equal(status, 0)
+  assert.ok(files.length > 5)
+})
 
 test('every limit that the README names has the default that it says', async () => {
   const { defaults } = await import('../lib/core/defaults.ts')

@@ -10,7 +10,7 @@ import type { ChatMessage } from './conversation.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
-  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './question.ts'
 
 /** The door a call came through. */
@@ -64,7 +64,9 @@ export interface Call {
   /** A line for the client's log (MCP), or for the server's where the protocol has none. */
   log(level: Severity, data: unknown, logger?: string): void
   /** Asks the user. Throws `Fault('unsupported')`, and `Fault('timeout')` after `askTimeoutMs`. */
-  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer>
+  elicit(question: FormQuestion): Promise<ElicitAnswer>
+  elicit(question: UrlQuestion): Promise<UrlAnswer>
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   /**
    * Tells the client that what an address was opened for is done (MCP 2025-11-25), also after the call has
    * ended; elsewhere nothing.
@@ -117,7 +119,10 @@ export interface CallChannel {
   can?(what: Ability): boolean
   progress?(done: number, total: number | undefined, text: string | undefined): void
   log?(level: Severity, data: unknown, logger: string | undefined): void
-  /** Carries one question and resolves to its answer: an `ElicitAnswer`, a `SampleAnswer`, or roots. */
+  /**
+   * Carries one question and resolves to its answer: an `ElicitAnswer`, a `UrlAnswer`, a `SampleAnswer`, or
+   * roots.
+   */
   ask?(question: Question): Promise<unknown>
   once?(key: string, fn: () => unknown): Promise<unknown>
   detach?(retryMs: number | undefined): void

@@ -10,7 +10,7 @@ import type { Agent, Group } from './agent.ts'
 import type { ServedKind } from './define.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
-import type { Thing } from './subject.ts'
+import type { LoneTool, Thing } from './subject.ts'
 import type { Tool } from './tool.ts'
 
 /** Anything that can be served. */
@@ -86,6 +86,8 @@ export class Catalog {
    * `TypeError` where it is no such thing, where its id, name or URI is taken, and where a door could not
    * serve it; then nothing has changed. An agent or a group that is there already is not added again.
    */
+  add<const S>(given: LoneTool<S>): void
+  add(given: Thing): void
   add(given: Thing): void {
     const thing = defineThing(given)
     const fresh = this.#fresh(thing)

@@ -15,7 +15,7 @@ import type { ChatMessage } from './conversation.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
-  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlQuestion,
+  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './question.ts'
 
 const nothing: readonly never[] = Object.freeze([])
@@ -110,7 +110,10 @@ export class LiveCall implements Call {
     if (!this.over) this.channel.log?.(level, data, logger)
   }
 
-  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer> {
+  elicit(question: FormQuestion): Promise<ElicitAnswer>
+  elicit(question: UrlQuestion): Promise<UrlAnswer>
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer> {
     if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
     const { elicitationId = randomUUID() } = question
     return this.#ask({ what: 'elicit-url', ...question, elicitationId })

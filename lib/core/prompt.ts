@@ -64,6 +64,8 @@ export interface PromptResult { readonly description?: string; readonly messages
 
 /** What `definePrompt` takes. */
 export interface PromptDefinition<A extends readonly PromptArgumentInput[] = readonly PromptArgumentInput[]> {
+  /** Left out; a prompt that is made already has one. */
+  readonly kind?: undefined
   /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
   readonly title?: string
@@ -95,7 +97,7 @@ export interface Prompt {
 }
 
 /** The names of a prompt's members. */
-export const promptMembers: Members<PromptDefinition> & { readonly kind: true } = {
+export const promptMembers: Members<PromptDefinition> = {
   name: true, title: true, description: true, arguments: true, icons: true, scopes: true, complete: true,
   _meta: true, get: true, kind: true,
 }
@@ -114,7 +116,7 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/
  * of a prompt keeps its completers.
  */
 export function definePrompt<const A extends readonly PromptArgumentInput[]>(
-  definition: PromptDefinition<A>,
+  definition: PromptDefinition<A> | Prompt,
 ): Prompt {
   requireDefinition('definePrompt', definition, EXAMPLE)
   const copied = isPrompt(definition) ? definition : undefined

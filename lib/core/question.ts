@@ -32,11 +32,16 @@ export interface UrlQuestion extends AnswerTask {
   readonly elicitationId?: string
 }
 
-/** What came of an elicitation. `content` only with `accept` of a form. */
-export interface ElicitAnswer {
+/** What came of a form: `content` holds what was filled in, and fits the schema. */
+export type ElicitAnswer =
+  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
+
+/** What came of an address to open. What was done there, the client does not know. */
+export interface UrlAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
-  readonly content?: Readonly<Record<string, unknown>>
-  /** Of an address, in MCP 2025-11-25: by which `call.completeElicitation` tells that it is done. */
+  readonly content?: undefined
+  /** In MCP 2025-11-25: by which `call.completeElicitation` tells that it is done. */
   readonly elicitationId?: string
 }
 

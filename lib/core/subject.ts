@@ -7,7 +7,10 @@ import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.t
 import { definePrompt, promptMembers } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
 import { defineTool, toolMembers } from './tool.ts'
-import type { Agent, AgentLike, Group, GroupDefinition } from './agent.ts'
+import type { Infer } from '../schema/infer.ts'
+import type { Schema, StandardSchema } from '../schema/standard.ts'
+import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
+import type { Call } from './call.ts'
 import type { Members, ServedKind } from './define.ts'
 import type { Prompt, PromptDefinition } from './prompt.ts'
 import type {
@@ -25,24 +28,53 @@ export type ResourceLike = Resource | ResourceDefinition
 export type ResourceTemplateLike = ResourceTemplate | ResourceTemplateDefinition
 
 /** A prompt as it may be given. */
-export type PromptLike = PromptDefinition
+export type PromptLike = Prompt | PromptDefinition
 
-/** What one server serves, by kind. */
-export interface Offer {
+/** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
+type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
+
+/** A tool written in place, by whose schemas, `S`, a compiler knows the arguments of its function. */
+type ToolInPlace<S> = Omit<ToolDefinition, 'run'> & {
+  readonly inputSchema?: (S & Schema) | Schema
+  readonly validate?: S
+  run(args: Infer<Checking<S>>, call: Call): unknown
+}
+
+/** What one server serves, by kind. `T` are the types of the tools' schemas, one for each tool. */
+export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
   readonly agents?: readonly AgentLike[] | undefined
   readonly groups?: readonly (Group | GroupDefinition)[] | undefined
-  readonly tools?: readonly ToolLike[] | undefined
+  readonly tools?: { readonly [K in keyof T]: Tool | ToolInPlace<T[K]> } | undefined
   readonly resources?: readonly ResourceLike[] | undefined
   readonly resourceTemplates?: readonly ResourceTemplateLike[] | undefined
   readonly prompts?: readonly PromptLike[] | undefined
 }
 
-/** One thing of any kind. */
-export type Thing =
-  | AgentLike | Group | GroupDefinition | ToolLike | ResourceLike | ResourceTemplateLike | PromptLike
+/** By what one thing is told from another where it stands alone. */
+type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
+
+/** A thing without the marks of others: a compiler knows it, and what its handler gets, by what it lacks. */
+type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
+
+/** A tool that stands alone: without a schema its definition would be an agent's. */
+export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: Schema }>
+
+type Other =
+  | Only<Agent> | Only<Run> | Only<Group> | Only<GroupDefinition> | Only<Tool>
+  | Only<Resource> | Only<ResourceDefinition> | Only<ResourceTemplate> | Only<ResourceTemplateDefinition>
+  | Only<Prompt> | Only<PromptDefinition>
+
+/** One thing of any kind, made or as its definition is written. */
+export type Thing = Other | Only<AgentDefinition> | LoneTool
+
+/** Several, whose handlers' arguments are inferred one by one from the types `T` of their schemas. */
+export type Things<T extends readonly unknown[]> = {
+  readonly [K in keyof T]: Other | (unknown extends T[K] ? Only<AgentDefinition> : LoneTool<T[K]>)
+}
 
 /** What `launch` takes: one thing, a list of things, or things by kind. */
-export type Subject = Thing | Offer | readonly Thing[]
+export type Subject<T extends readonly unknown[] = readonly unknown[]> =
+  Thing | Only<Offer<T>> | Only<readonly Thing[]>
 
 /** Everything defined and frozen. */
 export interface Defined {

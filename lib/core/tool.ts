@@ -51,7 +51,7 @@ export interface ToolResult {
 }
 
 /** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */
-export type ToolArguments<S, V> = [V] extends [never] ? Infer<S> : Infer<V>
+export type ToolArguments<S, V> = unknown extends V ? Infer<S> : Infer<V>
 
 type Output<O> = unknown extends InferGiven<O> ? unknown
   : InferGiven<O> | string | ContentInput | readonly ContentInput[] | ToolResultInput
@@ -59,13 +59,11 @@ type Output<O> = unknown extends InferGiven<O> ? unknown
 /** What `run` may return, now or later: what the output schema spells, text, blocks, a whole result. */
 export type ToolOutput<O> = Output<O> | PromiseLike<Output<O>>
 
-/** What `defineTool` takes. */
-export interface ToolDefinition<
-  S extends Schema = Schema,
-  V extends StandardSchema = StandardSchema,
-  O extends Schema = Schema,
-  R = ToolOutput<O>,
-> {
+/**
+ * What `defineTool` takes. `S`, `V` and `O` are the types of its schemas, unknown where there is none: they
+ * type what `run` gets and what it returns.
+ */
+export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> {
   /** Left out; a tool that is made already has one. */
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
@@ -73,14 +71,14 @@ export interface ToolDefinition<
   readonly title?: string
   readonly description?: string
   /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
-  readonly inputSchema?: S
+  readonly inputSchema?: S & Schema
   /**
    * A Standard Schema that checks the arguments, and may change them, where `inputSchema` is a JSON Schema
    * that only tells clients what to send.
    */
-  readonly validate?: V
+  readonly validate?: V & StandardSchema
   /** What `structuredContent` looks like; checked before it is sent. */
-  readonly outputSchema?: O
+  readonly outputSchema?: O & Schema
   readonly annotations?: ToolAnnotations
   readonly icons?: readonly Icon[]
   /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
@@ -139,16 +137,13 @@ const noArguments = { type: 'object', additionalProperties: false } as const
  * member that is not known; an object of a class may have members of its own, which are its state. A copy
  * of a tool with other members, `{ ...tool, name: 'other' }`, keeps its schemas.
  */
-export function defineTool<
-  const S extends Schema = typeof noArguments,
-  V extends StandardSchema = never,
-  const O extends Schema = Schema,
-  const R extends ToolOutput<O> = ToolOutput<O>,
->(definition: ToolDefinition<S, V, O, R> | Tool): Tool {
+export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
+  definition: ToolDefinition<S, V, O, R> | Tool,
+): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
   if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
   const copied = isCopy(definition) ? definition : undefined
-  const given = definition as ToolDefinition
+  const given = definition as ToolDefinition<Schema, StandardSchema>
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
   if (!NAME.test(name)) {

@@ -43,10 +43,11 @@ test('each thing is known by what it has', () => {
       agents: ['Helper'], tools: ['add'], resources: ['one'], resourceTemplates: ['n'], prompts: ['hello'],
     }],
     [{ resources: [resource] }, { resources: ['one'] }],
-    [{ name: 'now', outputSchema: { type: 'number' }, run: () => 1 }, { tools: ['now'] }],
-    [{ name: 'now', annotations: { readOnlyHint: true }, run: () => 1 }, { tools: ['now'] }],
-    [{ name: 'now', task: 'optional', run: () => 1 }, { tools: ['now'] }],
-    [new Instance(), { agents: ['Instance'] }],
+    // Without its schema a tool is none to the compiler, but to a program without types it is.
+    [{ name: 'now', outputSchema: { type: 'number' }, run: () => 1 } as never, { tools: ['now'] }],
+    [{ name: 'now', annotations: { readOnlyHint: true }, run: () => 1 } as never, { tools: ['now'] }],
+    [{ name: 'now', task: 'optional', run: () => 1 } as never, { tools: ['now'] }],
+    [new Instance() as never, { agents: ['Instance'] }],
     [{ resourceTemplates: [template], prompts: [prompt] }, { resourceTemplates: ['n'], prompts: ['hello'] }],
   ]
   for (const [subject, expected] of rows) assert.deepEqual(names(sortOut(subject, 'all')), expected)

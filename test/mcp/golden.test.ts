@@ -57,7 +57,7 @@ function golden(): TriportServer {
         outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] },
         annotations: { readOnlyHint: true },
         icons: [{ src: 'https://example.com/add.png', mimeType: 'image/png', sizes: ['48x48'] }],
-        run: ({ a, b }) => ({ sum: a + b }),
+        run: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
       },
       { name: 'blocks', description: 'Every kind of content.', run: () => [
         { type: 'text', text: 'text', annotations: { audience: ['user'], priority: 1 } },

@@ -1,0 +1,174 @@
+/**
+ * What a compiler says of a program that uses the declarations: handlers get their types without being told,
+ * and a mistake does not compile. Strict, in two dialects of strictness.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import test from 'node:test'
+
+const FOLDER = '.test/types'
+const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
+import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
+import type { StandardSchema, Tool, ToolLike } from 'triport'
+/** Compiles only where both are the same, and neither is any. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+function is<_T extends true>(): void {}
+declare const agent: Agent, definition: AgentDefinition, group: Group, tool: Tool, offer: Offer
+declare const subject: Subject, options: ServerOptions, catalog: Catalog, call: Call
+declare const agents: Agent[], tools: Tool[], mixed: (Agent | Tool)[], likes: ToolLike[]
+declare const when: StandardSchema<{ at: string }, { at: Date }>
+const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
+export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
+export const given = [agent, definition, group, tool, offer, subject, options, catalog, call]
+export const lists = [agents, tools, mixed, likes, when]
+`
+
+const schema = `inputSchema: {
+  type: 'object', properties: { a: { type: 'number' }, b: { type: 'string' } }, required: ['a'],
+}`
+const prompted = `(prompt, call) => { is<Same<typeof prompt, string>>(); is<Same<typeof call, Call>>()
+  return prompt }`
+const added = `({ a, b }, call) => { is<Same<typeof a, number>>(); is<Same<typeof b, string | undefined>>();
+  is<Same<typeof call, Call>>(); return a }`
+const loose = `(args, call) => { is<Same<typeof args, Record<string, unknown>>>()
+  is<Same<typeof call, Call>>() }`
+
+/** A tool whose arguments a Standard Schema checks and types, and whose result has a schema. */
+const dated = `{ name: 'a', inputSchema: { type: 'object' }, validate: when,
+  run: ({ at }) => is<Same<typeof at, Date>>() }`
+const filled = `{ name: 'a', inputSchema: {
+  type: 'object', properties: { n: { type: 'integer', default: 1 } },
+}, run: ({ n }) => is<Same<typeof n, number>>() }`
+const output = `outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }`
+const kept = `{ name: 'a', ${schema}, ${output}, run: ({ a }) => ({ sum: a }) }`
+const keptLater = `{ name: 'a', ${schema}, ${output}, async run({ a }) { return { sum: a } } }`
+const keptWhole = `{ name: 'a', ${schema}, ${output}, run: ({ a }, call) => call.requestId === ''
+  ? { structuredContent: { sum: a } } : 'text' }`
+const broken = `{ name: 'a', ${schema}, ${output}, run: ({ a }) => ({ sum: String(a) }) }`
+const brokenLater = `{ name: 'a', ${schema}, ${output}, async run({ a }) { return { summ: a } } }`
+
+/** Everywhere that a tool may be written in place. */
+const places: readonly ((tool: string) => string)[] = [
+  (tool) => `defineTool(${tool})`,
+  (tool) => `launch(${tool})`,
+  (tool) => `launch([${tool}, agent])`,
+  (tool) => `launch({ tools: [tool, ${tool}] })`,
+  (tool) => `serveStdio(${tool})`,
+  (tool) => `createServer({ name: 'a', tools: [${tool}] })`,
+  (tool) => `catalog.add(${tool})`,
+]
+
+const good: readonly string[] = [
+  ...[dated, filled, kept, keptLater, keptWhole].flatMap((tool) => places.map((place) => place(tool))),
+  `launch(${prompted})`,
+  `launch({ name: 'a', run: ${prompted} })`,
+  `launch({ name: 'a', run(prompt, call) { is<Same<typeof prompt, string>>(); return call.requestId } })`,
+  `launch({ name: 'a', async *run(prompt, call) { is<Same<typeof call, Call>>(); yield prompt } })`,
+  `launch({ name: 'a', ${schema}, run: ${added} })`,
+  `launch([{ name: 'a', run: ${prompted} }, ${prompted}, agent])`,
+  `launch([{ name: 'a', ${schema}, run: ${added} }, { name: 'b', run: ${prompted} }, tool])`,
+  `launch({ agents: [{ name: 'a', run: ${prompted} }, ${prompted}] }, { port: 0 })`,
+  `launch({ tools: [{ name: 'a', ${schema}, run: ${added} }, { name: 'b', run: ${loose} }, tool] })`,
+  `launch({ tools: [...tools, { name: 'b', run: ${loose} }] })`,
+  `launch({ name: 'a', agents: [{ name: 'b', run: ${prompted} }, { name: 'c', agents: [${prompted}] }],
+    mode: (query, call) => { is<Same<typeof query, string>>(); return call.requestId } })`,
+  `launch({ uri: 'x:1', name: 'a', read: (call) => { is<Same<typeof call, Call>>(); return '' } })`,
+  `launch({ uriTemplate: 'x:{a}', name: 'a', read: ({ a }, call) => call.requestId + [a].join() })`,
+  `launch({ name: 'a', arguments: [{ name: 'b' }], get: ({ b }, call) => call.requestId + b })`,
+  `launch({ prompts: [{ name: 'a', arguments: [{ name: 'b' }], get: ({ b }, call) => call.protocol + b }] })`,
+  `serveStdio({ name: 'a', run: ${prompted} })`,
+  `serveStdio({ name: 'a', ${schema}, run: ${added} })`,
+  `serveStdio([{ name: 'a', ${schema}, run: ${added} }])`,
+  `serveStdio({ tools: [{ name: 'a', ${schema}, run: ${added} }] })`,
+  `createServer({ agents: [{ name: 'a', run: ${prompted} }], maxCalls: 1, protocol: ['mcp'], log: console })`,
+  `createServer({ tools: [{ name: 'a', ${schema}, run: ${added} }, { name: 'b', run: ${loose} }] })`,
+  `catalog.add({ name: 'a', run: ${prompted} })`,
+  `catalog.add({ name: 'a', ${schema}, run: ${added} })`,
+  `defineTool({ name: 'a', ${schema}, run: ${added} })`,
+  `defineTool({ name: 'a', inputSchema: form, run: ({ a }) => { is<Same<typeof a, number>>() } })`,
+  `defineTool({ name: 'a', async *run(_args, call) { is<Same<typeof call, Call>>(); yield 'b' } })`,
+  `launch({ tools: [{ name: 'a', inputSchema: when, run: ({ at }) => is<Same<typeof at, Date>>() }] })`,
+  `launch({ name: 'a', inputSchema: when, run: ({ at }) => is<Same<typeof at, Date>>() })`,
+  `for (const one of [agent, definition, group, tool, offer, subject]) void launch(one)`,
+  `for (const one of [agents, tools, mixed]) void launch(one)`,
+  `launch([agent, definition, tool, group]); launch([...agents, ...tools]); launch({ agents, tools: likes })`,
+  `launch({ ...agent, name: 'b' }); defineTool({ ...tool, name: 'b' })`,
+  `launch(agents.length > 0 ? agent : group)`,
+  `createServer(options); createServer({ ...options, name: 'b' }); createServer({ tools: likes, agents })`,
+  `class Robot { readonly name = 'Robot'; count = 0; run(prompt: string): string { return prompt } }
+   launch(new Robot()); launch([new Robot(), agent]); defineAgent(new Robot())`,
+  `call.elicit({ message: '', schema: form }).then((answer) => {
+    if (answer.action === 'accept') is<Same<typeof answer.content, Readonly<Record<string, unknown>>>>()
+    else is<Same<typeof answer.content, undefined>>()
+  })`,
+  `call.elicit({ message: '', url: 'x:1' }).then(({ elicitationId = '' }) => elicitationId.length)`,
+  `declare const later: PromiseLike<string>
+   launch({ name: 'a', run: () => later })`,
+]
+
+const bad: readonly (readonly [program: string, error: RegExp])[] = [
+  [`defineTool(${broken})`, /Types of property 'sum' are incompatible/],
+  [`defineTool(${brokenLater})`, /'\{ readonly summ: number; \}' is not assignable/],
+  [`launch(agent, { apikey: 'k' })`, /'apikey' does not exist/],
+  [`launch(agent, 9250)`, /No overload matches this call/],
+  [`launch({ name: 'a', handler: (prompt: string) => prompt })`, /No overload matches this call/],
+  [`launch({ name: 'a', run: (prompt: number) => String(prompt) })`, /No overload matches this call/],
+  [`launch({ tools: [tool], port: 8000 })`, /No overload matches this call/],
+  [`launch([7])`, /No overload matches this call/],
+  [`launch({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
+  [`launch([{ name: 'a', ${schema}, run: ({ c }) => c }])`, /'c' does not exist/],
+  [`launch({ tools: [{ name: 'a', ${schema}, run: ({ c }) => c }] })`, /'c' does not exist/],
+  [`createServer({ tools: [{ name: 'a', ${schema}, run: ({ c }) => c }] })`, /'c' does not exist/],
+  [`createServer({ tools: [{ name: 'a', inputSchema: 7, run: () => 1 }] })`, /Type '7' is not assignable/],
+  [`createServer({ agents: [agent], port: 8000 })`, /'port' does not exist/],
+  [`createServer({ agents: [agent], maxCalls: '64' })`, /'string' is not assignable to type 'number/],
+  [`createServer({ agents: [agent], protocol: 'HTTP' })`, /'"HTTP"' is not assignable/],
+  [`createServer({ agents: [agent], log: { warn() {} } })`, /'\{ warn\(\): void; \}' is not assignable/],
+  [`createServer({ tools: [{ name: 'a', handler: () => 1 }] })`, /'handler' does not exist/],
+  [`createServer()`, /Expected 1 arguments/],
+  [`defineAgent({ name: 'a', run: () => '', descripton: 'b' })`, /'descripton' does not exist/],
+  [`defineTool({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
+  [`catalog.add({})`, /No overload matches this call/],
+  [`catalog.remove('tools', 'a')`, /'"tools"' is not assignable/],
+  [`call.elicit({ message: '', schema: form }).then((answer) => answer.content.a)`, /possibly 'undefined'/],
+  [`call.elicit({ message: '', url: 'x:1' }).then((answer) => answer.content.a)`, /possibly 'undefined'/],
+]
+
+const dialects: readonly (readonly string[])[] = [
+  ['--module', 'nodenext'],
+  ['--module', 'esnext', '--moduleResolution', 'bundler', '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess', '--skipLibCheck'],
+]
+
+/** What the compiler says, by file. */
+function complaints(flags: readonly string[]): ReadonlyMap<string, string> {
+  const files = readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`)
+  const { stdout, stderr } = spawnSync('node_modules/.bin/tsc', [
+    '--ignoreConfig', '--noEmit', '--strict', '--target', 'es2023', '--types', 'node', '--pretty', 'false',
+    ...flags, ...files,
+  ], { encoding: 'utf8' })
+  const said = new Map<string, string>()
+  let file = ''
+  for (const line of `${stdout}${stderr}`.split('\n')) {
+    if (!line.startsWith(' ') && line !== '') file = line.replace(/\(.*$/, '').split('/').at(-1)!
+    if (line !== '') said.set(file, `${said.get(file) ?? ''}${line}\n`)
+  }
+  return said
+}
+
+test('handlers get their types without being told, and mistakes do not compile', () => {
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  for (const [at, program] of good.entries()) writeFileSync(`${FOLDER}/good-${at}.ts`, HEAD + program)
+  for (const [at, [program]] of bad.entries()) writeFileSync(`${FOLDER}/bad-${at}.ts`, HEAD + program)
+  for (const flags of dialects) {
+    const said = complaints(flags)
+    for (const [at, program] of good.entries()) assert.equal(said.get(`good-${at}.ts`), undefined, program)
+    for (const [at, [program, error]] of bad.entries()) {
+      assert.match(said.get(`bad-${at}.ts`) ?? 'It compiles', error, program)
+    }
+    const others = [...said.keys()].filter((file) => !/^(?:good|bad)-\d+\.ts$/.test(file))
+    assert.deepEqual(others.map((file) => said.get(file)), [])
+  }
+})
