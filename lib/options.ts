@@ -118,10 +118,10 @@ export function requireSecondOptions(
   verb: string, subject: unknown, options: unknown, known: readonly string[],
 ): void {
   if (!isRecord(options)) {
-    const written = typeof options === 'number' ? `{ port: ${options} }`
-      : isProtocol(options) ? `{ protocol: '${options}' }` : '{ apiKey: key }'
+    const [name, value] = typeof options === 'number' && known.includes('port') ? ['port', options]
+      : isProtocol(options) && known.includes('protocol') ? ['protocol', `'${options}'`] : ['name', `'Helper'`]
     throw new TypeError(`${verb} takes its options as an object, not ${show(options)}; `
-      + `write ${verb}(agent, ${written})`)
+      + `write ${verb}(agent, { ${name}: ${value} })`)
   }
   const lists = Object.keys(offered)
   const misplaced = Object.keys(options).find((name) => lists.includes(name))

@@ -137,7 +137,7 @@ const misplaced: readonly (readonly [subject: unknown, options: unknown, sentenc
   [echo, 'mcp',
     /^launch takes its options as an object, not "mcp"; write launch\(agent, \{ protocol: 'mcp' \}\)$/],
   [echo, 'key',
-    /^launch takes its options as an object, not "key"; write launch\(agent, \{ apiKey: key \}\)$/],
+    /^launch takes its options as an object, not "key"; write launch\(agent, \{ name: 'Helper' \}\)$/],
   [echo, null, /^launch takes its options as an object, not null; write launch/],
   [{ tools: [tool], port: 9250 }, {},
     /^'port' is an option; write it in the second argument, as in launch\(\{ tools \}, \{ port: 9250 \}\)$/],
@@ -165,6 +165,10 @@ test('an option that stands in the wrong place says where it goes', async () => 
       return error instanceof TypeError || error instanceof RangeError
     })
   }
+  await assert.rejects(serveStdio(echo, 9250 as never), {
+    name: 'TypeError', message: `serveStdio takes its options as an object, not 9250; `
+      + `write serveStdio(agent, { name: 'Helper' })`,
+  })
   const protocol = { protocol: 'mcp' } as StdioOptions
   await assert.rejects(serveStdio(echo, protocol), /serveStdio has no option 'protocol'/)
   await assert.rejects(serveStdio({ ...echo, input: 1 } as Subject), /^TypeError: 'input' is an option; /)

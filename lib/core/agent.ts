@@ -116,6 +116,9 @@ export function defineAgent(definition: AgentLike): Agent {
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
   requireKind(owner, 'agent', definition)
+  if (isGroup(definition) && !('run' in definition)) {
+    throw new TypeError(`${owner} has agents, so it is a group; put it into 'groups'`)
+  }
   requireFunction(owner, 'run', definition, agentMembers, AGENT_EXAMPLE)
   rejectUnknownMembers(owner, definition, agentMembers)
   requireText(owner, 'description', definition.description)
@@ -186,7 +189,7 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
   return group
 }
 
-function isGroup(member: AgentLike | Group | GroupDefinition): member is Group | GroupDefinition {
+function isGroup(member: unknown): member is Group | GroupDefinition {
   return isRecord(member) && 'agents' in member
 }
 

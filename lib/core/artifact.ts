@@ -6,7 +6,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { blockOf } from './content.ts'
+import { rejectUnknownMembers, requireDefinition, show } from './define.ts'
 import type { Content, ContentInput } from './content.ts'
+import type { Members } from './define.ts'
 
 /** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
 export interface ArtifactInput {
@@ -35,9 +37,22 @@ export interface Artifact {
   readonly extensions?: readonly string[]
 }
 
-/** The normal form of an artifact. Throws `Fault('internal')` for a part that is no content. */
+const members: Members<ArtifactInput> = {
+  id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
+  extensions: true,
+}
+
+/**
+ * The normal form of an artifact. Throws `Fault('internal')` for a part that is no content, `TypeError` for a
+ * member that is not known.
+ */
 export function artifactOf(input: ArtifactInput): Artifact {
+  requireDefinition('call.artifact', input, `{ name: 'Report', parts: ['Done.'] }`)
+  rejectUnknownMembers('call.artifact', input, members)
   const { id = randomUUID(), name, description, parts, metadata, extensions } = input
+  if (!Array.isArray(parts)) {
+    throw new TypeError(`call.artifact has parts ${show(parts)}; write a list, as in ['Done.']`)
+  }
   return {
     id,
     ...name !== undefined && { name },

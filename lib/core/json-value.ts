@@ -2,7 +2,7 @@
  * What an author returned, as JSON text. What JSON would say as nothing at all (a map, a promise, a web
  * response) is the author's mistake, and is refused with what to return instead.
  */
-import { show } from './define.ts'
+import { isPlain, show } from './define.ts'
 
 /** What is no JSON value though it is an object, by its tag, and what to write in its place. */
 const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = new Map([
@@ -28,7 +28,7 @@ const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = n
  * fine.
  */
 export function foreignTo(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (typeof value !== 'object' || value === null || isPlain(value) || Array.isArray(value)) return undefined
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     return `bytes; return a content block, as in { type: 'image', data: bytes, mimeType: 'image/png' }`
   }
@@ -61,9 +61,9 @@ function lostIn(value: unknown): readonly [what: string, instead: string] | unde
   while (waiting.length > 0) {
     const one = waiting.pop()
     if (typeof one !== 'object' || one === null || 'toJSON' in one) continue
-    const known = foreign.get(tagOf(one))
+    const known = isPlain(one) || Array.isArray(one) ? undefined : foreign.get(tagOf(one))
     if (known !== undefined) return known
-    waiting.push(...Object.values(one))
+    for (const inner of Object.values(one)) if (typeof inner === 'object') waiting.push(inner)
   }
   return undefined
 }

@@ -5,6 +5,8 @@
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { isRecord } from './content.ts'
+import { rejectUnknown } from './define.ts'
+import type { Members } from './define.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
 export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
@@ -90,16 +92,30 @@ export function rejectInTurn(
   })
 }
 
+const form: Members<FormQuestion> = { key: true, message: true, schema: true, task: true }
+
+const address: Members<UrlQuestion> = { key: true, message: true, url: true, elicitationId: true, task: true }
+
+/** What a question may hold. Of one to a model, further members are passed on. */
+const known = {
+  'elicit': Object.keys(form),
+  'elicit-url': Object.keys(address),
+  'roots': ['key'],
+}
+
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
 /**
- * Throws `TypeError` for a question that no client may be asked: a form that is not flat, an address that is
- * none, a tool use without its result. That is the author's mistake, and not the client's to find.
+ * Throws `TypeError` for a question that no client may be asked: a form that is not flat, an address that
+ * is none, a tool use without its result, a member that is not known. That is the author's mistake, and not
+ * the client's to find.
  */
 export function checkQuestion(question: Question): void {
+  if (question.what === 'sample') return checkToolUses(question.messages)
+  const { what, ...members } = question
+  rejectUnknown(`call.${what === 'roots' ? 'roots' : 'elicit'}`, members, known[what])
   if (question.what === 'elicit') checkForm(question.schema)
   else if (question.what === 'elicit-url') checkAddress(question.url)
-  else if (question.what === 'sample') checkToolUses(question.messages)
 }
 
 function checkForm(schema: unknown): void {

@@ -262,11 +262,16 @@ function isWhole(output: unknown): output is ToolResultInput {
   if (Object.hasOwn(output, 'structuredContent')) return true
   if (!Array.isArray(content)) return false
   return content.some(isContent)
-    || (content.every(isPart) && Object.keys(output).every((name) => Object.hasOwn(resultMembers, name)))
+    || (content.every(isPart) && isBare(output))
+}
+
+/** Whether an object has only the members of a result. */
+function isBare(output: object): boolean {
+  return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
 }
 
 function wholeOf(output: ToolResultInput): ToolResult {
-  rejectUnknownMembers('The result of a tool', output, resultMembers)
+  if (!isBare(output)) rejectUnknownMembers('The result of a tool', output, resultMembers)
   const { content, structuredContent, isError, _meta } = output
   if (content !== undefined && !Array.isArray(content)) {
     throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)

@@ -68,6 +68,8 @@ const brokenAgents: readonly (readonly [definition: unknown, sentence: RegExp])[
   [{ name: 'Helper', run, skills: [{ id: 'a' }] },
     /has skills without id, name or description; write skills: \[\{ id/],
   [{ name: 'Helper', run, skills: 'sums' }, /has skills without id/],
+  [{ name: 'Helper', agents: [run] },
+    /^The agent 'Helper' has agents, so it is a group; put it into 'groups'$/],
   [{ name: 'Helper', handler: run },
     /The agent 'Helper' needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
   [{ name: 'Helper', execute: run }, /Rename its 'execute' to 'run'$/],

@@ -99,6 +99,27 @@ test('after the end whatever a handler says goes nowhere', async () => {
   assert.deepEqual(said, [])
 })
 
+const mistaken: readonly (readonly [say: (call: LiveCall) => unknown, sentence: RegExp])[] = [
+  [(call) => call.elicit({ message: '', schema: { type: 'object', properties: {} }, keys: 'a' } as never),
+    /^call\.elicit has no option 'keys'; did you mean 'key'\?$/],
+  [(call) => call.elicit({ message: '', url: 'https://x.example', elicitationID: 'a' } as never),
+    /^call\.elicit has no option 'elicitationID'; did you mean 'elicitationId'\?$/],
+  [(call) => call.roots({ name: 'a' } as never), /^call\.roots has no option 'name'; it has key$/],
+  [(call) => call.artifact({ part: ['a'] } as never),
+    /^call\.artifact has no option 'part'; did you mean 'parts'\?$/],
+  [(call) => call.artifact({ parts: 'a' } as never),
+    /^call\.artifact has parts "a"; write a list, as in \['Done\.'\]$/],
+  [(call) => call.artifact('a' as never),
+    /^call\.artifact takes an object, not "a"\. Write call\.artifact\(\{ name/],
+]
+
+test('a mistake in what is asked or given says what to write instead', async () => {
+  for (const [say, message] of mistaken) {
+    const call = callOf({ can: () => true, ask: async () => assert.fail('It was asked') })
+    await assert.rejects(async () => say(call), { name: 'TypeError', message })
+  }
+})
+
 test('a question is carried by the channel, and the clock stands still for it', async () => {
   const asked: Question[] = []
   const line: Partial<CallChannel> = {
