@@ -43,6 +43,10 @@ export interface Dialect {
   decodeFault(error: RpcError): Fault
   /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
   encodePush(event: StreamEvent, task: TaskView): unknown
+  /** The media type of that body. */
+  readonly pushType: string
+  /** That body is the whole task, whatever the event: of several that wait, the last one says them all. */
+  readonly pushesTasks: boolean
   /** What this dialect's clients look for in a card. */
   encodeCard(card: Card): JsonMembers
   /** Throws `Fault('invalid')` for what is no card of this dialect's. */

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { rpcError } from '../wire/jsonrpc.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
 import type { Content } from '../core/content.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
@@ -35,6 +36,8 @@ export const plain: Dialect = {
   encodeFault,
   decodeFault: ({ code, message, data }) => faultFor(code, message, data),
   encodePush: notYet,
+  pushType: JSON_TYPE,
+  pushesTasks: false,
   encodeCard,
   decodeCard: notYet,
 }
