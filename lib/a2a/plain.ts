@@ -11,6 +11,7 @@ import { Fault } from '../core/fault.ts'
 import { rpcError } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
+import { nameOf } from './parts.ts'
 import type { Content } from '../core/content.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { Dialect, OperationCodec } from './dialect.ts'
@@ -111,18 +112,6 @@ function kindOf({ type, text: said, uri }: Readonly<Record<string, unknown>>): '
   if (isGiven(type)) return type === 'text' || type === 'file' ? type : undefined
   if (isGiven(said) === isGiven(uri)) return undefined
   return isGiven(said) ? 'text' : 'file'
-}
-
-/** The last segment of an address's path, as a person would call the file. */
-function nameOf(uri: string): string {
-  if (/^data:/i.test(uri)) return 'data'
-  const path = uri.replace(/[?#].*$/s, '').replace(/^[a-z][a-z\d+.-]*:(?:\/\/[^/]*)?/i, '')
-  const segment = path.slice(path.lastIndexOf('/') + 1)
-  try {
-    return decodeURIComponent(segment) || 'file'
-  } catch {
-    return segment
-  }
 }
 
 /** Clients write null for what they leave out. */
