@@ -114,7 +114,8 @@ function merge(all: readonly Defined[]): Defined {
 
 function nothingIn(exported: Exports): string {
   const known = kinds.flat()
-  const [meant] = Object.keys(exported).flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
+  const [meant] = Object.keys(exported)
+    .flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
   if (meant !== undefined) return `exports '${meant.name}'; did you mean '${meant.one}'?`
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
 }

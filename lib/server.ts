@@ -44,7 +44,11 @@ export interface ServerStatus {
   readonly conversations: { readonly count: number; readonly bytes: number }
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
   /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
-  readonly mcp: { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number } | undefined
+  readonly mcp: {
+    readonly sessions: number
+    readonly subscribers: number
+    readonly replayBytes: number
+  } | undefined
 }
 
 /** A server, made and not yet listening. */

@@ -18,7 +18,9 @@ export function defaultPort(protocols: readonly ProtocolName[]): number {
 }
 
 /** The doors that are open. `hasOnlyTools`: there is no agent to talk to. */
-export function protocolsOf(choice: ProtocolChoice | undefined, hasOnlyTools: boolean): readonly ProtocolName[] {
+export function protocolsOf(
+  choice: ProtocolChoice | undefined, hasOnlyTools: boolean,
+): readonly ProtocolName[] {
   const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
     : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))

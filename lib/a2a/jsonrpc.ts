@@ -59,7 +59,9 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
 }
 
 /** The answer of one operation, and the one catch of a message. */
-export function answered(visit: Visit, operation: OperationName, params: unknown, id: Id): MaybePromise<Reply> {
+export function answered(
+  visit: Visit, operation: OperationName, params: unknown, id: Id,
+): MaybePromise<Reply> {
   const { service, dialect } = visit
   // The table of operations and the codecs of a dialect have the same types under the same name.
   const codec = dialect.operations[operation] as OperationCodec<unknown, unknown>

@@ -23,7 +23,8 @@ export function answerMessage(
   const call = new LiveCall(origin, channel, channel)
   const prompt = promptOf(content)
   const answer = converse(service, who, {
-    prompt, conversationId, isNamed: contextId !== undefined, remembered: prompt === '' ? filesOf(content) : prompt,
+    prompt, conversationId, isNamed: contextId !== undefined,
+    remembered: prompt === '' ? filesOf(content) : prompt,
   }, call)
   if (!(answer instanceof Promise)) return messageOf(answer, conversationId)
   call.cancelWhenGone()

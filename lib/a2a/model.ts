@@ -43,7 +43,10 @@ export interface PushConfig {
   /** Sent along, so that the receiver knows its own task. */
   readonly token: string | undefined
   /** How the receiver wants to be authenticated to: the first scheme counts. */
-  readonly authentication: { readonly schemes: readonly string[]; readonly credentials: string | undefined } | undefined
+  readonly authentication: {
+    readonly schemes: readonly string[]
+    readonly credentials: string | undefined
+  } | undefined
 }
 
 /** What `send` and `stream` take. */

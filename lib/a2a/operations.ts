@@ -35,7 +35,8 @@ export interface EventSink {
 export interface EventStream { open(sink: EventSink): (() => void) | undefined }
 
 /** What comes of an operation. */
-export type Outcome<name extends OperationName> = name extends 'stream' | 'subscribe' ? EventStream : Results[name]
+export type Outcome<name extends OperationName> =
+  name extends 'stream' | 'subscribe' ? EventStream : Results[name]
 
 /** Each operation that there is. */
 export type Operations = {

@@ -66,7 +66,9 @@ export function artifactOf(input: ArtifactInput): Artifact {
 /**
  * A list with one more artifact: in the place of that of the same id, or added to it where `append` says so.
  */
-export function addArtifact(list: readonly Artifact[], artifact: Artifact, append: boolean): readonly Artifact[] {
+export function addArtifact(
+  list: readonly Artifact[], artifact: Artifact, append: boolean,
+): readonly Artifact[] {
   const at = list.findIndex(({ id }) => id === artifact.id)
   const known = list[at]
   if (known === undefined) return [...list, artifact]

@@ -37,7 +37,9 @@ export const callChannel: diagnostics.Channel = diagnostics.channel('triport:cal
 
 /** Observes a call from its beginning. A listener that throws is logged, and hurts nobody. */
 export function observeCall(
-  { onCall, log }: { readonly onCall: OnCall | undefined; readonly log: Log }, call: LiveCall, runnable: Runnable,
+  { onCall, log }: { readonly onCall: OnCall | undefined; readonly log: Log },
+  call: LiveCall,
+  runnable: Runnable,
 ): EndListener {
   const begunAt = performance.now()
   return (fault, output) => {

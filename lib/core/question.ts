@@ -127,10 +127,11 @@ function checkForm(schema: unknown): void {
   for (const [name, property] of Object.entries(properties)) {
     const { type, items } = isRecord(property) ? property : {}
     const isFlat = primitives.has(type) || (isRecord(property) && Array.isArray(property['enum']))
-    const isChoice = type === 'array' && isRecord(items) && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
+    const isChoice = type === 'array' && isRecord(items)
+      && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
     if (!isFlat && !isChoice) {
-      throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or list `
-        + `of choices; a form cannot be nested, so ask for each value by a property of its own`)
+      throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
+        + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
     }
   }
 }
@@ -155,7 +156,8 @@ function checkToolUses(messages: SampleQuestion['messages']): void {
     if (uses.length === 0) continue
     const results = blocksOf(messages[index + 1]?.content, 'tool_result').map((block) => block['toolUseId'])
     if (uses.every((id) => results.includes(id))) continue
-    throw new TypeError('call.sample has a tool_use whose tool_result is not in the next message; add it there')
+    throw new TypeError('call.sample has a tool_use whose tool_result is not in the next message; '
+      + 'add it there')
   }
 }
 

@@ -82,7 +82,8 @@ export class Shares<T> {
       return
     }
     for (let count = this.#mostCount; count > 0; count--) {
-      for (let share = this.#byCount[count]!.first; share !== undefined; share = share.next) yield share.holder
+      const { first } = this.#byCount[count]!
+      for (let share = first; share !== undefined; share = share.next) yield share.holder
     }
   }
 

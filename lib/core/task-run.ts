@@ -97,7 +97,8 @@ export class TaskRun implements CallChannel, RunningTask {
     const key = this.#unused(question.key ?? question.what)
     const { askTimeoutMs } = this.#service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
-      const timer = askTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => this.#giveUp(key), askTimeoutMs)
+      const timer = askTimeoutMs > MAX_TIMER_MS ? undefined
+        : setTimeout(() => this.#giveUp(key), askTimeoutMs)
       this.#open.set(key, { question, timer, resolve, reject })
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
@@ -188,7 +189,8 @@ export class TaskRun implements CallChannel, RunningTask {
     try {
       return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
     } catch (cause) {
-      this.#service.log('error', 'The detail of a Fault is not JSON', { request: this.#call.requestId, cause })
+      const { requestId: request } = this.#call
+      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
       return { kind, message }
     }
   }

@@ -218,7 +218,8 @@ export class Tasks {
     if (live.writing !== undefined) return void live.writing.then(done, done)
     done()
     this.#forgetExpired()
-    const slot = this.#kept.add(task.owner, { task, until: performance.now() + this.#keepMs(task) }, sizeOf(task))
+    const until = performance.now() + this.#keepMs(task)
+    const slot = this.#kept.add(task.owner, { task, until }, sizeOf(task))
     if (slot !== undefined) this.#finished.set(task.id, slot)
   }
 

@@ -118,7 +118,8 @@ export interface Tool {
 /** The names of a tool's members. */
 export const toolMembers: Members<ToolDefinition> = {
   name: true, title: true, description: true, inputSchema: true, validate: true, outputSchema: true,
-  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, _meta: true, run: true, kind: true,
+  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, _meta: true, run: true,
+  kind: true,
 }
 
 /** What a copy of a tool has in the place of its schemas. */

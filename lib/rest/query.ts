@@ -90,7 +90,9 @@ function saidIn(
   return undefined
 }
 
-function lastOf(messages: unknown, errors: FaultList<ProblemError>): Pick<Query, 'query' | 'history'> | undefined {
+function lastOf(
+  messages: unknown, errors: FaultList<ProblemError>,
+): Pick<Query, 'query' | 'history'> | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
     errors.add({ path: '/messages', message: 'must be a list of at least one { "role", "content" }' })
     return undefined

@@ -96,7 +96,8 @@ export class QueryRun implements Source, UserMessage {
   /** The reply as JSON text. */
   #encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
     // The spoken text is `response`; what else there is stands in `content`.
-    const more = [...content.filter(({ type }) => type !== 'text'), ...artifacts.flatMap(({ parts }) => parts)]
+    const blocks = content.filter(({ type }) => type !== 'text')
+    const more = [...blocks, ...artifacts.flatMap(({ parts }) => parts)]
     const reply = JSON.stringify({
       response: text,
       agent: this.#who.name,

@@ -96,7 +96,8 @@ export class ValidationRun {
   enter(levels: number): void {
     this.pay(REFERENCE)
     this.#depth += levels
-    if (this.#depth > this.limits.maxDepth) this.#end('maxDepth', this.limits.maxDepth, 'is nested too deeply to check')
+    const { maxDepth } = this.limits
+    if (this.#depth > maxDepth) this.#end('maxDepth', maxDepth, 'is nested too deeply to check')
   }
 
   leave(levels: number): void {

@@ -12,7 +12,7 @@ import type { Operator, Part, Variable } from './uri-parts.ts'
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192
 
-// An escaped `/` is a `/` to whoever gets the value: a part of an address that is one segment must not be two.
+// An escaped `/` is a `/` to whoever gets the value: what is one segment of an address must not be two.
 const ESCAPED_STOP = /^%(?:2F|3F|23)$/
 
 type Values = Readonly<Record<string, string | readonly string[]>>

@@ -21,7 +21,8 @@ async function listen(store: Store, topic: string, from: 'kept' | 'now' = 'now')
 /** Waits until the last of some texts was heard, and throws unless they were exactly these. */
 async function hears(trial: Trial, who: string, { heard }: Ear, expected: readonly string[]): Promise<void> {
   const last = expected.at(-1)
-  await trial.until(`${who} to hear the last of ${expected.length}`, () => last === undefined || heard.includes(last))
+  const isDone = (): boolean => last === undefined || heard.includes(last)
+  await trial.until(`${who} to hear the last of ${expected.length}`, isDone)
   sameList(`What ${who} heard`, heard, expected)
 }
 
