@@ -54,7 +54,9 @@ export function strangerInBatch(message: RpcMessage): string | undefined {
 }
 
 /** An error as an answer. An id that could not be read is left out. */
-export function refusal(message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST): string {
+export function refusal(
+  message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST,
+): string {
   const id: Id | undefined = message !== undefined && 'id' in message ? message.id : undefined
   return formatError(id ?? undefined, rpcError(code, why))
 }

@@ -68,7 +68,8 @@ export class RequestChannel implements CallChannel {
   can(what: Ability): boolean {
     const { peer, channel } = this.request
     if (!canAsk(peer, what)) return false
-    return peer.revision.ask === 'round' ? this.#asksByRoundTrips : peer.session !== undefined && channel.sends
+    if (peer.revision.ask === 'round') return this.#asksByRoundTrips
+    return peer.session !== undefined && channel.sends
   }
 
   ask(question: Question): Promise<unknown> {

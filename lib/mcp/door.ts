@@ -34,7 +34,8 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
       handle: post.bind(undefined, mcp),
     },
     {
-      path: '/mcp', methods: ['GET'], refuse: refuseHttp, operations: { get: streamOperation('The stream of a session') },
+      path: '/mcp', methods: ['GET'], refuse: refuseHttp,
+      operations: { get: streamOperation('The stream of a session') },
       handle: get.bind(undefined, mcp),
     },
     {

@@ -7,7 +7,9 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import { errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
+import {
+  errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
+} from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { anonymousPeer } from './choose.ts'

@@ -29,7 +29,10 @@ export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> 
 }
 
 /** A question as a request without its envelope. */
-export interface QuestionRequest { readonly method: string; readonly params?: Readonly<Record<string, unknown>> }
+export interface QuestionRequest {
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
 
 /** Spells a question. Throws `Fault('unsupported')` for what this client has not declared. */
 export function encodeQuestion(question: Question, peer: Peer): QuestionRequest {
@@ -42,7 +45,8 @@ export function encodeQuestion(question: Question, peer: Peer): QuestionRequest 
   if (what === 'elicit-url') {
     const { message, url, elicitationId } = question
     const hasIds = peer.revision.ask === 'request'
-    return { method: 'elicitation/create', params: { mode: 'url', message, url, ...hasIds && { elicitationId } } }
+    const params = { mode: 'url', message, url, ...hasIds && { elicitationId } }
+    return { method: 'elicitation/create', params }
   }
   requireSampling(question, peer.abilities)
   const messages = question.messages.map(({ role, content }) => ({

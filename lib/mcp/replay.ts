@@ -12,7 +12,12 @@ import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { Sink, Source } from '../http/exchange.ts'
 
-interface KeptEvent { readonly number: number; readonly text: string; readonly bytes: number; readonly at: number }
+interface KeptEvent {
+  readonly number: number
+  readonly text: string
+  readonly bytes: number
+  readonly at: number
+}
 
 /**
  * Memory that all streams of one server share for clients that come back. What has ended gives way first,

@@ -189,9 +189,9 @@ export const oldest: Revision = v2024_11_05
 /** Those whose requests stand alone. */
 export const modern: readonly Revision[] = revisions.filter((revision) => revision.opening === 'each-request')
 
-const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods }) => [...methods].filter((name) => (
-  !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name))
-))))
+const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods }) => [...methods]).filter(
+  (name) => !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name)),
+))
 
 /** Whether only revisions have the method whose requests stand alone. */
 export function isModernMethod(name: string | undefined): boolean {

@@ -112,8 +112,8 @@ export class Session implements Peer {
     }
     const isFull = this.subscriptions.size >= MAX_SUBSCRIPTIONS
     if (isFull || this.#subscribedBytes + bytes > MAX_ADDRESSES_BYTES) {
-      throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of ${MAX_ADDRESSES_BYTES} bytes `
-        + 'together; unsubscribe from one')
+      throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of `
+        + `${MAX_ADDRESSES_BYTES} bytes together; unsubscribe from one`)
     }
     this.subscriptions.add(uri)
     this.#subscribedBytes += bytes

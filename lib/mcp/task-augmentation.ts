@@ -36,7 +36,8 @@ export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
   // A server without the capability passes over what asks for it.
   const isWanted = params['task'] !== undefined && mcp.offersTasks
   if (isWanted && tool.task === 'forbidden') {
-    throw new Fault('unsupported', `The tool ${tool.name} does not run as a task; call it without params.task`)
+    const why = `The tool ${tool.name} does not run as a task; call it without params.task`
+    throw new Fault('unsupported', why)
   }
   if (!isWanted && tool.task === 'required') {
     throw new Fault('unsupported', `The tool ${tool.name} runs only as a task; call it with params.task`)
@@ -178,7 +179,9 @@ class AugmentedTask {
 }
 
 /** A task as it stands. A tool's own failure is the task's. */
-function shapeOf({ mcp: { service: { limits } } }: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+function shapeOf(
+  { mcp: { service: { limits } } }: McpRequest, task: Task,
+): Readonly<Record<string, unknown>> {
   const { status: { state }, result } = task
   const hasFailed = state === 'completed' && isRecord(result) && result['isError'] === true
   return {
@@ -199,9 +202,10 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
-  const page = (tasks: readonly Task[]): string => pageOf(request, 'tasks', tasks.filter(isListed).map((task) => (
-    { name: task.id, shown: shapeOf(request, task) }
-  )))
+  const page = (tasks: readonly Task[]): string => pageOf(
+    request, 'tasks',
+    tasks.filter(isListed).map((task) => ({ name: task.id, shown: shapeOf(request, task) })),
+  )
   const tasks = service.tasks.list(principal.id)
   return tasks instanceof Promise ? tasks.then(page) : page(tasks)
 }
@@ -219,8 +223,9 @@ export function cancelAugmented(request: McpRequest): MaybePromise<object> {
 
 /** `tasks/result`: waits for the task's end, and answers as its call would have. */
 export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
-  return onTask(request, (task) => isFinished(task.status.state) ? finalResult(request, task) : wait(request, task)
-  ) as MaybePromise<object>
+  return onTask(request, (task) => (
+    isFinished(task.status.state) ? finalResult(request, task) : wait(request, task)
+  )) as MaybePromise<object>
 }
 
 function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
@@ -242,7 +247,8 @@ function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
     })
     const run = tasks.runOf(id)
     const known = run === undefined ? undefined : augmented.get(run)
-    const detach = request.channel.sends ? known?.attach((message) => request.channel.send(message)) : undefined
+    const detach = request.channel.sends
+      ? known?.attach((message) => request.channel.send(message)) : undefined
     call.onCancel((reason) => end(() => reject(reason)))
   })
 }

@@ -145,7 +145,10 @@ class TaskableChannel extends RequestChannel implements TaskClient {
   }
 
   #succeed(result: ToolResult, encode: Encode): undefined {
-    this.#end(() => this.#task.complete(result), () => this.request.succeed(encode(this.request, this.#tool, result)))
+    this.#end(
+      () => this.#task.complete(result),
+      () => this.request.succeed(encode(this.request, this.#tool, result)),
+    )
   }
 
   #fail(thrown: unknown): undefined {

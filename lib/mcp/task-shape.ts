@@ -67,7 +67,8 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   const { runnable, result, fault, status } = task
   if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
   if (status.state !== 'completed' || !isRecord(result)) {
-    throw new Fault('conflict', status.message === undefined ? 'The task has no result' : textOf(status.message.parts))
+    const { message } = status
+    throw new Fault('conflict', message === undefined ? 'The task has no result' : textOf(message.parts))
   }
   // What is kept is what `callTool` gave, as JSON.
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.find(runnable.name))
