@@ -119,7 +119,8 @@ export function requireSecondOptions(
 ): void {
   if (!isRecord(options)) {
     const [name, value] = typeof options === 'number' && known.includes('port') ? ['port', options]
-      : isProtocol(options) && known.includes('protocol') ? ['protocol', `'${options}'`] : ['name', `'Helper'`]
+      : isProtocol(options) && known.includes('protocol') ? ['protocol', `'${options}'`]
+      : ['name', `'Helper'`]
     throw new TypeError(`${verb} takes its options as an object, not ${show(options)}; `
       + `write ${verb}(agent, { ${name}: ${value} })`)
   }

@@ -36,13 +36,14 @@ const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */
 const MAY_CALL_OUT = 'lib/a2a/push.ts'
 const MAX_LINES = 300
+const MAX_COLUMNS = 110
 
 /** One import: where it points to, and whether nothing of it is left when the types are gone. */
 interface Import { readonly target: string; readonly isType: boolean }
 
 const STATIC = /^(?:import|export)\b(?<what>[^'"`;()]*?)\bfrom\s*'(?<target>[^']+)'/gm
 const BARE = /^import\s*'(?<target>[^']+)'/gm
-const DEFINED = /^export (?:(?:declare|abstract|async) )*(?:function\*?|class|interface|type|const|let) (\w+)/gm
+const DEFINED = /^export (?:(?:abstract|async) )*(?:function\*?|class|interface|type|const|let) (\w+)/gm
 const LISTED = /^export (?:type )?\{([^}]*)\}(?! from)/gm
 const DYNAMIC = /\b(?:import|getBuiltinModule|require)\(\s*(?<argument>'[^']*'|[^)]*)\)/g
 
@@ -145,6 +146,13 @@ function namesakes(files: readonly SourceFile[]): readonly string[] {
     .map(([name, paths]) => `${name} is defined in ${[...paths].join(' and ')}`)
 }
 
+/** The lines that are too long. */
+function wide(path: string, lines: readonly string[]): readonly string[] {
+  return lines.flatMap(({ length }, at) => (
+    length > MAX_COLUMNS ? [`${path}:${at + 1} has ${length} columns, more than ${MAX_COLUMNS}`] : []
+  ))
+}
+
 /** Everything that breaks the plan of the house, a sentence each. */
 function violations(files: readonly SourceFile[]): readonly string[] {
   return [...files.flatMap(({ path, text }) => {
@@ -152,9 +160,10 @@ function violations(files: readonly SourceFile[]): readonly string[] {
       const isLost = path.endsWith('.test.ts') && path.split('/').length > 3
       return isLost ? [`${path} lies deeper than one folder, where npm test does not look`] : []
     }
-    const lines = text.split('\n').length - 1
-    const found = importsOf(text).flatMap((one) => objection(path, one) ?? [])
-    return lines > MAX_LINES ? [...found, `${path} has ${lines} lines, more than ${MAX_LINES}`] : found
+    const lines = text.split('\n')
+    const count = lines.length - 1
+    const isLong = count > MAX_LINES ? [`${path} has ${count} lines, more than ${MAX_LINES}`] : []
+    return [...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong, ...wide(path, lines)]
   }), ...circles(files), ...namesakes(files)]
 }
 
@@ -195,7 +204,8 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['lib/assistant/a.ts', `import '../mcp/revisions.ts'`, /\(assistant\/\) imports mcp\//],
   ['lib/core/a.ts', `import { assistant } from '../assistant/assistant.ts'`,
     /\(core\/\) imports assistant\//],
-  ['lib/adapters/a.ts', `import type { Exchange } from '../http/exchange.ts'`, /\(adapters\/\) imports http\//],
+  ['lib/adapters/a.ts', `import type { Exchange } from '../http/exchange.ts'`,
+    /\(adapters\/\) imports http\//],
   ['lib/cellar/a.ts', `import { Fault } from '../core/fault.ts'`, /cellar\/, which is no room/],
   ['lib/core/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
   ['lib/core/a.ts', `import { Fault } from './fault'`, /without \.ts/],
@@ -207,6 +217,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['lib/mcp/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
   ['lib/a2a/card.ts', `import { request } from 'node:https'`, /which is for http\//],
   ['lib/core/a.ts', 'const a = 1\n'.repeat(301), /301 lines/],
+  ['lib/core/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`, /^lib\/core\/a\.ts:2 has 111 columns/],
   ['test/mcp/revisions/a.test.ts', '', /deeper than one folder/],
 ]
 
@@ -227,14 +238,17 @@ const fine: readonly (readonly [path: string, text: string])[] = [
     `import { createServer } from 'node:http'\nimport type { Limits } from '../core/defaults.ts'`],
   ['lib/http/a.ts', `import { type Limits, type Log } from '../core/defaults.ts'`],
   ['lib/mcp/a.ts',
-    `import { DeferredStream } from '../http/deferred-stream.ts'\nimport type { Reply } from '../http/exchange.ts'`],
+    `import { DeferredStream } from '../http/deferred-stream.ts'\n`
+    + `import type { Reply } from '../http/exchange.ts'`],
   ['lib/a2a/push.ts', `import { request } from 'node:https'`],
   ['lib/assistant/a.ts', `import { Fault } from '../core/fault.ts'\nimport { add } from './b.ts'`],
-  ['lib/adapters/a.ts', `import { isRecord } from '../core/content.ts'\nimport { parseJson } from '../wire/json.ts'`],
+  ['lib/adapters/a.ts',
+    `import { isRecord } from '../core/content.ts'\nimport { parseJson } from '../wire/json.ts'`],
   ['lib/http/a.ts', `import { MAX_TIMER_MS } from '../core/clock.ts'`],
   ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],
   ['lib/core/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
   ['lib/core/a.ts', 'const a = 1\n'.repeat(300)],
+  ['lib/core/a.ts', `// ${'é'.repeat(107)}\n`],
   ['test/core/a.test.ts', ''],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],
 ]
@@ -263,7 +277,8 @@ test('the check of the plan finds circles', () => {
 })
 
 const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second: string])[] = [
-  [/^One is defined in lib\/core\/a\.ts and lib\/mcp\/b\.ts$/, 'export interface One {}', 'export const One = 1'],
+  [/^One is defined in lib\/core\/a\.ts and lib\/mcp\/b\.ts$/,
+    'export interface One {}', 'export const One = 1'],
   [/^one is defined/, 'export async function one() {}', 'export function* one() {}'],
   [/^One is defined/, 'export abstract class One {}', 'export type One = string'],
   [/^two is defined/, 'const one = 1\nexport { one as two }', 'export let two = 2'],
@@ -282,7 +297,8 @@ test('the check of the plan lets a name be passed on, be private, and be defined
   const text = 'export function one(a: string): void\nexport function one(a: unknown): void {}\n'
   const others = [
     ['lib/core/b.ts', `export { one } from './a.ts'`], ['lib/core/c.ts', `export {\n  one,\n} from './a.ts'`],
-    ['lib/core/d.ts', 'function one() {}\nexport { one as two }'], ['test/core/a.test.ts', 'export const one = 1'],
+    ['lib/core/d.ts', 'function one() {}\nexport { one as two }'],
+    ['test/core/a.test.ts', 'export const one = 1'],
   ].map(([path = '', text = '']) => ({ path, text }))
   assert.deepEqual(violations([{ path: 'lib/core/a.ts', text }, ...others]), [])
 })
