@@ -560,7 +560,8 @@ test('over MCP the calls and the pieces of an answer are one progress, which ris
   const server = serve({ agents: [openaiAgent({ baseUrl, tools: [weather], log: false })] })
   t.after(() => server.close())
   const params = { name: 'execute_assistant_task', arguments: { prompt: 'hi' } }
-  const messages = await messagesOf(await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }))
+  const meta = { progressToken: 'p' }
+  const messages = await messagesOf(await modern(server, 'tools/call', params, { meta }))
   const progress = messages.slice(0, -1).map((message) => message.params)
   assert.deepEqual(progress.map(({ message }) => message), [
     'Looking.', 'Calls weather…', 'Calls weather…', 'Calls weather…', '\n\nRain.',

@@ -260,7 +260,8 @@ test('a tool has what the call has', async () => {
   assert.deepEqual(told, [
     ['log', 'info', 'a line', 'mine'], ['detach', undefined], ['detach', 5], { parts: ['part'] },
     { what: 'elicit', message: 'Sure?', schema },
-    { what: 'elicit-url', message: 'Open', url: 'https://x.example', elicitationId: 'e1' }, ['complete', 'e1'],
+    { what: 'elicit-url', message: 'Open', url: 'https://x.example', elicitationId: 'e1' },
+    ['complete', 'e1'],
     { what: 'sample', messages: [], maxTokens: 5 },
   ])
 })

@@ -182,7 +182,8 @@ function mutated(text: string, roll: (sides: number) => number): string {
   for (let change = 0; change <= roll(4); change++) {
     const at = roll(bytes.length)
     const piece = bytes.slice(roll(bytes.length)).slice(0, roll(30))
-    const fresh = [String.fromCharCode(roll(256)), '\r\n', '\0', ' ', ':', '%', '"', '{', '0', piece, ''][roll(11)]
+    const byte = String.fromCharCode(roll(256))
+    const fresh = [byte, '\r\n', '\0', ' ', ':', '%', '"', '{', '0', piece, ''][roll(11)]
     bytes = bytes.slice(0, at) + fresh + bytes.slice(at + roll(3))
   }
   return bytes
@@ -191,7 +192,9 @@ function mutated(text: string, roll: (sides: number) => number): string {
 test('whatever bytes come, they are answered or turned away, and the next request is served', async (t) => {
   const logged: string[] = []
   const { port } = await listen(t, {
-    agents: [echo], protocol: 'http', log: (level, message) => { if (level === 'error') logged.push(message) },
+    agents: [echo],
+    protocol: 'http',
+    log: (level, message) => { if (level === 'error') logged.push(message) },
   })
   const good = [
     GOOD, GOOD.replace('"query":"hello"', '"messages":[{"role":"user","content":"a"}],"stream":true'),

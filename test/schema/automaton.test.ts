@@ -90,10 +90,11 @@ test('an automaton pays in proportion to the length of a text', () => {
     return spent
   }
   for (const [source, part] of [
-    ['^(a+)+$', 'a'], ['(x+x+)+y', 'x'], ['(a?){30}a{30}b', 'a'], ['^(\\w+\\s?)*$', 'a '], ['a*a*a*a*a*b', 'a'],
-    ['^(?:a|b|ab|abc)*$', 'abc'], ['^(?:\\b\\w+ ?)*$', 'ab '], ['^(.|\\n)*end$', 'en'],
+    ['^(a+)+$', 'a'], ['(x+x+)+y', 'x'], ['(a?){30}a{30}b', 'a'], ['^(\\w+\\s?)*$', 'a '],
+    ['a*a*a*a*a*b', 'a'], ['^(?:a|b|ab|abc)*$', 'abc'], ['^(?:\\b\\w+ ?)*$', 'ab '], ['^(.|\\n)*end$', 'en'],
   ] as const) {
-    const [once, twice] = [1000, 2000].map((times) => spentOn(source, `${part.repeat(times)}!`)) as [number, number]
+    const once = spentOn(source, `${part.repeat(1000)}!`)
+    const twice = spentOn(source, `${part.repeat(2000)}!`)
     assert.ok(twice > once && twice < 2.2 * once, `${source}: ${once} for one, ${twice} for two`)
   }
 })

@@ -304,7 +304,9 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
   }],
   ['an exact version writes only over itself, and a conflict changes nothing', {
     'takes any version for right': (store) => ({
-      write: (place, value, keepMs, expected) => store.write(place, value, keepMs, expected === 0 ? 0 : 'any'),
+      write: (place, value, keepMs, expected) => (
+        store.write(place, value, keepMs, expected === 0 ? 0 : 'any')
+      ),
     }),
     'takes a higher one for right': (store, memory) => ({
       write: (place, value, keepMs, expected) => {
@@ -351,7 +353,8 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
       write: async (place, value, keepMs, expected) => {
         const { version = 0 } = await store.read(place) ?? {}
         await turn()
-        return expected === 'any' || expected === version ? store.write(place, value, keepMs, 'any') : undefined
+        const isMet = expected === 'any' || expected === version
+        return isMet ? store.write(place, value, keepMs, 'any') : undefined
       },
     }),
     'lets nobody win': (store) => ({
@@ -421,7 +424,8 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
     'shows the one before, too': listing((all, limit, before = Infinity) =>
       all.filter(({ version }) => version <= before).slice(0, limit)),
     'shows keys alone': listing((all, limit, before = Infinity) =>
-      all.filter(({ version }) => version < before).slice(0, limit).map((entry) => ({ ...entry, value: '' }))),
+      all.filter(({ version }) => version < before).slice(0, limit)
+        .map((entry) => ({ ...entry, value: '' }))),
     'overlooks the collection': renaming(() => ({ collection: 'all' })),
   }],
   ['a list leaves out what was removed or has expired', {
@@ -456,7 +460,9 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
       all.filter(({ version }) => version < (before ?? Infinity) - 1).slice(0, limit)),
   }],
   ['each event is heard once, in the order in which it was said, though no answer was waited for', {
-    'loses one': saying((topic, text, keep) => text === '7777' ? [`${topic}/lost`, text] : [topic, text, keep]),
+    'loses one': saying((topic, text, keep) => (
+      text === '7777' ? [`${topic}/lost`, text] : [topic, text, keep]
+    )),
     'says one twice': (store) => ({
       publish: async (topic, text, keep) => {
         await store.publish(topic, text, keep)

@@ -80,7 +80,7 @@ test('where too many bytes are kept, the topic that holds most loses its oldest,
   topics.publish('c', 'x'.repeat(101), undefined)
 })
 
-test('where topics are too many, one that nobody follows makes room, the one of the oldest last event', () => {
+test('where topics are too many, one without followers makes room: that of the oldest last event', () => {
   const topics = topicsWith({ maxTopics: 3 })
   for (const topic of ['a', 'b', 'a', 'c']) topics.publish(topic, topic, keep)
   topics.publish('d', 'd', keep)

@@ -93,12 +93,13 @@ test('what can never fit is refused, changes nothing and pushes nobody out', () 
   const store = memoryStore({ maxBytes: 1_000 })
   put(store, 'ann', 'a')
   put(store, 'ann', 'b', 'before')
-  assert.throws(() => store.write(place('ann', 'b'), 'x'.repeat(1_001), LONG_MS, 'any'), { kind: 'too-large' })
+  const tooLarge = 'x'.repeat(1_001)
+  assert.throws(() => store.write(place('ann', 'b'), tooLarge, LONG_MS, 'any'), { kind: 'too-large' })
   assert.deepEqual(keysOf(store, 'ann'), ['b', 'a'])
   assert.equal(store.read(place('ann', 'b'))?.value, 'before')
 })
 
-test('what the house keeps for itself never gives way, and where nothing else is left nobody may write', () => {
+test('what the house keeps for itself never gives way; where nothing else is left nobody may write', () => {
   const store = memoryStore({ maxEntries: 3 })
   for (const key of ['a', 'b']) put(store, '~', key)
   for (const key of ['a', 'b', 'c']) put(store, 'ann', key)
@@ -135,7 +136,8 @@ test('names that mean something to JavaScript are plain names', () => {
   for (const name of ['__proto__', 'constructor', 'hasOwnProperty']) {
     assert.equal(store.read(place(name, name, name)), undefined)
     assert.deepEqual(store.list(name, name, 9), [])
-    assert.equal(store.write(place(name, name, name), name, LONG_MS, 0), store.list(name, name, 9)[0]?.version)
+    const version = store.write(place(name, name, name), name, LONG_MS, 0)
+    assert.equal(version, store.list(name, name, 9)[0]?.version)
   }
 })
 
@@ -223,16 +225,18 @@ test('an option that there is not, or a limit that is none, is refused by name',
   const unknown: object = { maxEntry: 1 }
   assert.throws(() => memoryStore(unknown), {
     name: 'TypeError',
-    message: 'memoryStore has no option \'maxEntry\'; it takes maxEntries, maxBytes, maxValueBytes, maxTopics, '
-      + 'maxEvents, maxEventsBytes, isShared',
+    message: 'memoryStore has no option \'maxEntry\'; it takes maxEntries, maxBytes, maxValueBytes, '
+      + 'maxTopics, maxEvents, maxEventsBytes, isShared',
   })
   for (const wrong of [0, -1, 1.5, NaN, '9', null]) {
     const options: object = { maxBytes: wrong }
     assert.throws(() => memoryStore(options), {
-      name: 'RangeError', message: `maxBytes is ${String(wrong)}; write a whole number above zero, or Infinity`,
+      name: 'RangeError',
+      message: `maxBytes is ${String(wrong)}; write a whole number above zero, or Infinity`,
     })
   }
   const shared: object = { isShared: 'no' }
-  assert.throws(() => memoryStore(shared), { name: 'TypeError', message: 'isShared is no; write true or false' })
+  const message = 'isShared is no; write true or false'
+  assert.throws(() => memoryStore(shared), { name: 'TypeError', message })
   memoryStore({ maxEntries: Infinity, maxBytes: undefined, isShared: undefined })
 })
