@@ -1,6 +1,9 @@
 /**
  * The public face of triport. What is not named here is the house's own; how that is built is in the chapter
  * "Inside" of the README.
+ *
+ * A type is named here where a program writes it down, or gets it from what it calls. What is only a part of
+ * such a type is reached by it, as in `ToolDefinition['annotations']`.
  */
 export { createServer } from './server.ts'
 export { launch } from './launch.ts'
@@ -16,62 +19,47 @@ export { compile } from './schema/compile.ts'
 export { checkStore } from './store/check.ts'
 export { memoryStore } from './store/memory.ts'
 
-export type { ProtocolChoice, ProtocolName } from './settings.ts'
 export type { ServerOptions } from './server-options.ts'
 export type { Address, ServerStatus, TriportServer } from './server.ts'
 export type { Launched, LaunchOptions } from './launch.ts'
 export type { StdioOptions } from './stdio.ts'
-export type { McpOptions } from './mcp/context.ts'
-export type {
-  Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Router, RouterChoice, Run, Skill,
-} from './core/agent.ts'
-export type { AgentOutput, AnswerInput, AnswerState, Piece } from './core/answer.ts'
-export type { ArtifactInput } from './core/artifact.ts'
-export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
-export type {
-  Ability, ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
-} from './core/question.ts'
-export type { CallInfo } from './core/call-observer.ts'
-export type { Catalog, CatalogChange, Offering, Served } from './core/catalog.ts'
-export type {
-  Completer, Completers, CompletionContext, CompletionInput, CompletionOutput,
-} from './core/completion.ts'
-export type {
-  Annotations, AudioContent, Content, ContentInput, EmbeddedResource, ImageContent, ResourceContents,
-  ResourceLink, TextContent,
-} from './core/content.ts'
-export type { ChatMessage } from './core/chat.ts'
+export type { ProtocolName } from './settings.ts'
 export type { Limits } from './core/defaults.ts'
-export type { Icon, ServedKind } from './core/define.ts'
-export type { FaultKind } from './core/fault.ts'
-export type { Log, Logger, LogLevel, Severity } from './core/log.ts'
+export type { Offer, Subject } from './core/subject.ts'
+export type { Catalog } from './core/catalog.ts'
+
+export type { Agent, AgentDefinition, Group, GroupDefinition, Router, Run, Skill } from './core/agent.ts'
+export type { AgentOutput, AnswerInput } from './core/answer.ts'
+export type { Tool, ToolDefinition, ToolResultInput } from './core/tool.ts'
+export type {
+  Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition, Variables,
+} from './core/resource.ts'
+export type { Prompt, PromptDefinition } from './core/prompt.ts'
+export type { Completer } from './core/completion.ts'
+export type { Content, ContentInput } from './core/content.ts'
 export type { OpenaiOptions } from './adapters/openai.ts'
+
+export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'
+export type { ArtifactInput } from './core/artifact.ts'
+export type { ChatMessage } from './core/chat.ts'
+export type { FaultKind } from './core/fault.ts'
 export type { Principal } from './core/principal.ts'
 export type {
-  Prompt, PromptArgument, PromptArgumentInput, PromptArguments, PromptDefinition, PromptMessageInput,
-  PromptOutput, PromptResultInput,
-} from './core/prompt.ts'
-export type {
-  ContentsInput, Resource, ResourceDefinition, ResourceOutput, ResourceTemplate, ResourceTemplateDefinition,
-  Variables,
-} from './core/resource.ts'
-export type { Entry, Keep, MaybePromise, Store, StoreKey } from './core/store.ts'
-export type {
-  Offer, PromptLike, ResourceLike, ResourceTemplateLike, Subject, ToolLike,
-} from './core/subject.ts'
-export type {
-  Tool, ToolAnnotations, ToolArguments, ToolDefinition, ToolOutput, ToolResult, ToolResultInput,
-} from './core/tool.ts'
-export type { ApiKey, Authorization, AuthRequest, Verify } from './http/auth.ts'
-export type { NamedKey } from './http/keys.ts'
+  ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
+} from './core/question.ts'
+
+export type { ApiKey, Authorization, Verify } from './http/auth.ts'
+export type { Handler } from './http/listener.ts'
 export type { TokenInfo } from './http/principal.ts'
 export type { RateLimit } from './http/rate.ts'
 export type { RequestSummary } from './http/observer.ts'
+export type { CallInfo } from './core/call-observer.ts'
+export type { Log, Logger, Severity } from './core/log.ts'
+
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'
-export type { Infer, InferGiven } from './schema/infer.ts'
+export type { Infer } from './schema/infer.ts'
 export type { Schema, StandardSchema } from './schema/standard.ts'
-export type { CheckOptions, StoreReport } from './store/check.ts'
+export type { Entry, Keep, MaybePromise, Store, StoreKey } from './core/store.ts'
+export type { StoreReport } from './store/check.ts'
 export type { MemoryStore } from './store/memory.ts'
 export type { MemoryStoreOptions } from './store/memory-limits.ts'
-export type { TemplateValue } from './wire/uri-parts.ts'
-export type { UriTemplate } from './wire/uri-template.ts'

@@ -11,20 +11,15 @@ const values = `
 
 /** Everything that only its compiler sees. */
 const types = `
-  Ability Address Agent AgentDefinition AgentLike AgentOutput Annotations AnswerInput AnswerState ApiKey
-  ArtifactInput AudioContent AuthRequest Authorization Call CallInfo Catalog CatalogChange ChatMessage
-  CheckOptions ClientInfo CompileOptions Completer Completers CompletionContext CompletionInput
-  CompletionOutput Content ContentInput ContentsInput ElicitAnswer EmbeddedResource Entry FaultKind
-  FormQuestion Group GroupDefinition Icon ImageContent Infer InferGiven JsonSchema Keep LaunchOptions
-  Launched Limits Log LogLevel Logger MaybePromise McpOptions MemoryStore MemoryStoreOptions NamedKey Offer
-  Offering OpenaiOptions Piece Principal Prompt PromptArgument PromptArgumentInput PromptArguments
-  PromptDefinition PromptLike PromptMessageInput PromptOutput PromptResultInput Protocol ProtocolChoice
-  ProtocolName RateLimit RequestSummary Resource ResourceContents ResourceDefinition ResourceLike
-  ResourceLink ResourceOutput ResourceTemplate ResourceTemplateDefinition ResourceTemplateLike Root Router
-  RouterChoice Run SampleAnswer SampleQuestion Schema SchemaError Served ServedKind ServerOptions
-  ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TemplateValue
-  TextContent TokenInfo Tool ToolAnnotations ToolArguments ToolDefinition ToolLike ToolOutput ToolResult
-  ToolResultInput Trace TriportServer UriTemplate UrlAnswer UrlQuestion Validate Validation Variables Verify
+  Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
+  Catalog ChatMessage ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry FaultKind
+  FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions Launched Limits Log Logger
+  MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions Principal Prompt PromptDefinition
+  Protocol ProtocolName RateLimit RequestSummary Resource ResourceDefinition ResourceTemplate
+  ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
+  ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo Tool
+  ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
+  Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

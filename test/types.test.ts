@@ -4,19 +4,20 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
 
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
 import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
-import type { StandardSchema, Tool, ToolLike } from 'triport'
+import type { StandardSchema, Tool } from 'triport'
 /** Compiles only where both are the same, and neither is any. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function is<_T extends true>(): void {}
 declare const agent: Agent, definition: AgentDefinition, group: Group, tool: Tool, offer: Offer
 declare const subject: Subject, options: ServerOptions, catalog: Catalog, call: Call
-declare const agents: Agent[], tools: Tool[], mixed: (Agent | Tool)[], likes: ToolLike[]
+declare const agents: Agent[], tools: Tool[], mixed: (Agent | Tool)[]
+declare const likes: NonNullable<Offer['tools']>
 declare const when: StandardSchema<{ at: string }, { at: Date }>
 const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
@@ -171,4 +172,59 @@ test('handlers get their types without being told, and mistakes do not compile',
     const others = [...said.keys()].filter((file) => !/^(?:good|bad)-\d+\.ts$/.test(file))
     assert.deepEqual(others.map((file) => said.get(file)), [])
   }
+})
+
+/** What a program of two files may export for the other: all that it makes, and all that it gets. */
+const consumer = `import * as triport from 'triport'
+import type { Call, Store } from 'triport'
+export const tool = triport.defineTool({ name: 'a', run: (_args, call) => call.requestId })
+export const agent = triport.defineAgent({ name: 'a', async *run(prompt) { yield prompt } })
+export const group = triport.defineGroup({ name: 'a', agents: [agent], mode: (query) => query })
+export const resource = triport.defineResource({ uri: 'a:b', name: 'a', read: () => '' })
+export const template = triport.defineResourceTemplate({ uriTemplate: 'a:{b}', name: 'a', read: () => '' })
+export const prompt = triport.definePrompt({ name: 'a', get: () => '' })
+export const model = triport.openaiAgent({ model: 'a' })
+export const server = triport.createServer({ tools: [{ name: 'b', run: (args) => args }] })
+export const { catalog, handler } = server
+export const { agents, groups, tools, resources, templates, prompts, root } = catalog
+export const status = server.status()
+export const address = await server.listen()
+export const launched = await triport.launch({ tools: [tool] })
+export const store = triport.memoryStore()
+export const report = await triport.checkStore(() => store)
+export const validate = triport.compile({ type: 'object' })
+export const validation = validate(1)
+export const { errors } = validation
+export const limits = triport.defaults
+export const fault = new triport.Fault('invalid', '')
+export const { kind } = fault
+export const asked = {
+  form: (call: Call) => call.elicit({ message: '', schema: { type: 'object' } }),
+  address: (call: Call) => call.elicit({ message: '', url: '' }),
+  sample: (call: Call) => call.sample({ messages: [], maxTokens: 1 }),
+  roots: (call: Call) => call.roots(),
+}
+export const about = ({ client, trace, principal, history, message, protocol }: Call) => {
+  return { client, trace, principal, history, message, protocol }
+}
+export class Copy {
+  read(from: Store) { return from.read({ collection: '', owner: '', key: '' }) }
+  list(from: Store) { return from.list('', '', 1) }
+}
+`
+
+test('what a program makes and gets can be named in its own declarations', () => {
+  const folder = '.test/consumer'
+  rmSync(folder, { recursive: true, force: true })
+  // In a package of its own, which sees nothing but what is public.
+  mkdirSync(`${folder}/node_modules/triport`, { recursive: true })
+  writeFileSync(`${folder}/package.json`, '{ "name": "consumer", "type": "module" }')
+  writeFileSync(`${folder}/index.ts`, consumer)
+  cpSync('package.json', `${folder}/node_modules/triport/package.json`)
+  cpSync('dist', `${folder}/node_modules/triport/dist`, { recursive: true })
+  const { stdout, stderr } = spawnSync('node_modules/.bin/tsc', [
+    '--ignoreConfig', '--strict', '--declaration', '--emitDeclarationOnly', '--target', 'es2023',
+    '--module', 'nodenext', '--types', 'node', '--outDir', `${folder}/out`, `${folder}/index.ts`,
+  ], { encoding: 'utf8' })
+  assert.equal(stdout + stderr, '')
 })

@@ -6,7 +6,8 @@ import { defineTool } from '../../lib/core/tool.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
-import type { Call, Tool, ToolResult } from '../../lib/index.ts'
+import type { ToolResult } from '../../lib/core/tool.ts'
+import type { Call, Tool } from '../../lib/index.ts'
 
 const never = new Promise<string>(() => {})
 

@@ -3,7 +3,8 @@ import test from 'node:test'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { memoryStore } from '../../lib/index.ts'
-import type { ChatMessage, Limits, Log, LogLevel, MemoryStore, Store } from '../../lib/index.ts'
+import type { LogLevel } from '../../lib/core/log.ts'
+import type { ChatMessage, Limits, Log, MemoryStore, Store } from '../../lib/index.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 const contents = (messages: readonly ChatMessage[]): readonly string[] => messages.map(({ content }) => content)

@@ -4,7 +4,7 @@ import { callTool } from '../../lib/core/call-tool.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
-import type { ToolResult } from '../../lib/index.ts'
+import type { ToolResult } from '../../lib/core/tool.ts'
 
 const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
 const text = (said: string): object => ({ type: 'text', text: said })

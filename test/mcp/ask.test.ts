@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { answerOf, begin, EventStream, modern, post, said, serve, until } from './client.ts'
-import type { Call, ToolLike } from '../../lib/index.ts'
+import type { Call, ToolDefinition } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -17,7 +17,7 @@ const nameForm = {
 
 /** A server with one tool that asks. */
 function asking(run: (call: Call) => unknown, options: object = {}): ReturnType<typeof serve> {
-  const tool: ToolLike = { name: 'ask', description: 'Asks.', run: (_args, call) => run(call) }
+  const tool: ToolDefinition = { name: 'ask', description: 'Asks.', run: (_args, call) => run(call) }
   return serve({ tools: [tool], ...options })
 }
 
