@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { keptBytes } from '../fixtures/heap.ts'
 import { answerOf, ask, modern, said, serve, until } from './client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json } from './client.ts'
@@ -266,23 +265,10 @@ test('what a handler does after its round is dead', async () => {
   assert.deepEqual(seen, ['AbortError', true, false])
 })
 
-/** Bytes that are in use once all that nobody holds is gone. */
-async function heldBytes(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  // What has just ended is let go in the turns after.
-  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
-  collect()
-  return process.memoryUsage().heapUsed
-}
-
 test('a round keeps nothing on the server', async () => {
   const timers = (): number => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
-  for (let n = 0; n < 200; n++) await first('hello')
-  const [before, timersBefore] = [await heldBytes(), timers()]
-  const rounds = 1_000
-  for (let n = 0; n < rounds; n++) await first('hello')
-  const perRound = (await heldBytes() - before) / rounds
-  assert.ok(perRound < 2_000, `${Math.round(perRound)} bytes are kept of each round`)
-  assert.ok(timers() <= timersBefore + 1)
+  const before = timers()
+  const kept = await keptBytes(1_000, () => first('hello'))
+  assert.ok(kept < 450, `${Math.round(kept)} bytes are kept of each round`)
+  assert.ok(timers() <= before + 1)
 })

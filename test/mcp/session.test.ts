@@ -278,6 +278,26 @@ test('a session may have 1000 subscriptions', async () => {
   assert.deepEqual((await session.ask('resources/subscribe', { uri: 'test://one-more' })).result, {})
 })
 
+test('the addresses of a session are bounded in bytes, each and together, and make room when they go', () => {
+  const session = new Sessions(defaults, new ReplayBudget(defaults)).open('me', oldest)
+  const address = (n: number, bytes = 8_192): string => `test://${n}/`.padEnd(bytes, 'x')
+  for (const large of [address(0, 8_193), '\u00fc'.repeat(4_097)]) {
+    assert.throws(() => session.subscribe(large, []), { kind: 'too-large', message: /8192 bytes/ })
+  }
+  for (let n = 0; n < 32; n++) session.subscribe(address(n), [])
+  // What is there already takes no more room.
+  session.subscribe(address(7), [])
+  assert.throws(() => session.subscribe('x', []), { kind: 'busy', message: /262144 bytes.*unsubscribe/ })
+  session.unsubscribe('never there')
+  assert.throws(() => session.subscribe('x', []), { kind: 'busy' })
+  session.unsubscribe(address(7))
+  session.subscribe('x', [])
+  assert.throws(() => session.subscribe(address(7), []), { kind: 'busy' })
+  session.unsubscribe('x')
+  session.subscribe(address(7), [])
+  assert.equal(session.subscriptions.size, 32)
+})
+
 test('the table of sessions keeps no timer when it is empty', () => {
   const sessions = new Sessions({ ...defaults, sessionIdleMs: 50 }, new ReplayBudget(defaults))
   const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length

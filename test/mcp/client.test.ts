@@ -1,0 +1,139 @@
+/**
+ * What is kept of what a client says about itself: what is needed, within bounds, in a memory of its own.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { decodeAbilities, decodeClient, unable } from '../../lib/mcp/client.ts'
+import { keptBytes } from '../fixtures/heap.ts'
+import { begin, modern, post, request, serve } from './client.ts'
+import type { ClientAbilities } from '../../lib/mcp/client.ts'
+import type { LegacySession } from './client.ts'
+
+const abilities: readonly (readonly [capabilities: unknown, known: Partial<ClientAbilities>])[] = [
+  [undefined, {}], [null, {}], ['all', {}], [[], {}], [{}, {}], [{ teleport: {} }, {}],
+  [{ elicitation: {} }, { forms: true }],
+  [{ elicitation: { form: {} } }, { forms: true }],
+  [{ elicitation: { url: {} } }, { urls: true }],
+  [{ elicitation: { form: {}, url: {}, more: {} } }, { forms: true, urls: true }],
+  [{ elicitation: true, sampling: 1, roots: 'yes' }, {}],
+  [{ sampling: {} }, { sampling: true }],
+  [{ sampling: { tools: {}, context: {} } }, { sampling: true, samplingTools: true, samplingContext: true }],
+  [{ sampling: { tools: true, context: [] } }, { sampling: true }],
+  [{ roots: { listChanged: true } }, { roots: true }],
+  [{ tasks: { requests: { sampling: { createMessage: {} } } } }, { samplingTasks: true }],
+  [{ tasks: { requests: { elicitation: { create: {} } } } }, { elicitationTasks: true }],
+  [{ tasks: { requests: 7 } }, {}],
+]
+
+test('of capabilities those that are known are kept, and nothing else', () => {
+  for (const [capabilities, known] of abilities) {
+    assert.deepEqual(decodeAbilities(capabilities), { ...unable, ...known }, JSON.stringify(capabilities))
+  }
+})
+
+test('extensions are kept by name with their settings, up to 16 KiB together', () => {
+  const kept = (extensions: object): readonly string[] => Object.keys(decodeAbilities({ extensions }).extensions)
+  const half = { text: 'x'.repeat(8_000) }
+  const mixed = { a: half, b: 7, c: null }
+  assert.deepEqual({ ...decodeAbilities({ extensions: mixed }).extensions }, mixed)
+  assert.deepEqual(kept({ a: half, b: half }), ['a', 'b'])
+  assert.deepEqual(kept({ a: half, b: half, c: half }), ['a', 'b'])
+  assert.deepEqual(kept({ a: 'x'.repeat(16_384) }), [])
+  assert.deepEqual(kept({ ['n'.repeat(16_384)]: {} }), [])
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`e${n}`, {}]))
+  assert.ok(kept(many).length < 16_384 / 4)
+  // A name is a name, whatever it is in JavaScript.
+  const odd = decodeAbilities({ extensions: JSON.parse('{"__proto__":{"a":1}}') as object }).extensions
+  assert.deepEqual(Object.keys(odd), ['__proto__'])
+})
+
+test('a client is its name, its version and its title, each cut to 256 characters', () => {
+  const long = 'n'.repeat(257)
+  const cut = 'n'.repeat(256)
+  for (const [info, client] of [
+    [{ name: 'a', version: '1', title: 'A', icons: [{}] }, { name: 'a', version: '1', title: 'A' }],
+    [{ name: 'a' }, { name: 'a', version: '' }],
+    [{ name: '', version: 7, title: 7 }, { name: '', version: '' }],
+    [{ name: long, version: long, title: long }, { name: cut, version: cut, title: cut }],
+    [{ name: '\u{1f600}'.repeat(300) }, { name: '\u{1f600}'.repeat(128), version: '' }],
+    [{ version: '1' }, undefined], [{ name: 7 }, undefined], [undefined, undefined], ['a', undefined],
+  ] as const) assert.deepEqual(decodeClient(info, unable), client)
+  const extended = decodeAbilities({ extensions: { a: {} } })
+  const nameless = { name: '', version: '', extensions: { a: {} } }
+  assert.deepEqual(structuredClone(decodeClient(undefined, extended)), nameless)
+})
+
+/** More than any client needs. */
+const LARGE = 256 * 1024
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const large = (n: number): string => `${n} `.padEnd(LARGE, 'x')
+/** What one session may take with all that is kept: sixteen of these fit into what its client sent. */
+const LITTLE = LARGE / 8
+
+test('a session keeps little of a large initialize', async () => {
+  const server = serve({ tools: [{ name: 'tool', run: () => '' }] })
+  const kept = await keptBytes(15, async (n) => {
+    const response = await post(server, {
+      jsonrpc: '2.0', id: 0, method: 'initialize', params: {
+        protocolVersion: '2025-11-25',
+        clientInfo: { name: large(n), version: large(n), title: large(n), description: large(n) },
+        capabilities: {
+          [large(n)]: {}, elicitation: { form: { more: large(n) } }, experimental: { a: large(n) },
+          extensions: { a: { small: 1 }, b: large(n), [large(n)]: {} },
+        },
+        _meta: { more: large(n) },
+      },
+    })
+    assert.equal(response.status, 200)
+    await response.text()
+  })
+  assert.ok(kept < LITTLE, `${Math.round(kept)} bytes are kept of each`)
+})
+
+test('a session keeps little of large requests, and nothing of those that it refuses', async () => {
+  const server = serve({
+    tools: [{ name: 'tool', description: 'Is called.', run: () => '' }],
+    resources: [{ uri: 'test://r', name: 'r', read: () => '' }],
+  })
+  const session: LegacySession = await begin(server)
+  const tries: readonly ((n: number) => Promise<Response>)[] = [
+    (n) => session.send('tools/call', { name: large(n) }),
+    (n) => session.send('tools/call', { name: 'tool', arguments: { text: large(n) } }),
+    (n) => session.send('tools/call', { name: 'tool', _meta: { progressToken: large(n), more: large(n) } }),
+    (n) => session.send(large(n)),
+    (n) => session.send('ping', {}, large(n)),
+    (n) => session.send('resources/subscribe', { uri: large(n) }),
+    (n) => session.send('resources/unsubscribe', { uri: large(n) }),
+    (n) => session.send('logging/setLevel', { level: large(n) }),
+    (n) => session.notify('notifications/cancelled', { requestId: large(n), reason: large(n) }),
+    (n) => session.answer(large(n), { text: large(n) }),
+    (n) => session.send('tools/list', { cursor: large(n) }),
+    (n) => session.send('tasks/get', { taskId: large(n) }),
+    (n) => post(server, ping, {}, `/messages/?session_id=${large(n).slice(0, 8_000)}`),
+    (n) => server.fetch(request('/mcp', {
+      method: 'DELETE', headers: { 'Mcp-Session-Id': large(n).slice(0, 8_000) },
+    })),
+    (n) => modern(server, 'tools/call', { name: 'tool' }, { id: n, meta: {
+      'io.modelcontextprotocol/clientInfo': { name: large(n), version: large(n) }, more: large(n),
+    }, capabilities: { [large(n)]: {}, extensions: { [large(n)]: large(n) } } }),
+  ]
+  for (const [at, one] of tries.entries()) {
+    const kept = await keptBytes(4, async (n) => { await (await one(n)).text() })
+    assert.ok(kept < LITTLE, `${Math.round(kept)} bytes are kept of each try of number ${at}`)
+  }
+})
+
+test('what a handler sees of a client of 2026-07-28 is cut as well', async () => {
+  const seen: unknown[] = []
+  const server = serve({ tools: [{ name: 'tool', description: 'Looks.', run(_args, call) {
+    seen.push(call.client)
+    return ''
+  } }] })
+  const long = 'n'.repeat(1_000)
+  await modern(server, 'tools/call', { name: 'tool' }, {
+    meta: { 'io.modelcontextprotocol/clientInfo': { name: long, version: long, title: long } },
+    capabilities: { extensions: { a: {}, b: 'x'.repeat(20_000) } },
+  })
+  const cut = long.slice(0, 256)
+  assert.deepEqual(structuredClone(seen), [{ name: cut, version: cut, title: cut, extensions: { a: {} } }])
+})
