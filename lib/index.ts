@@ -37,6 +37,7 @@ export type {
 export type { Prompt, PromptDefinition } from './core/prompt.ts'
 export type { Completer } from './core/completion.ts'
 export type { Content, ContentInput } from './core/content.ts'
+export type { ExtendedCard } from './a2a/options.ts'
 export type { OpenaiOptions } from './adapters/openai.ts'
 
 export type { Call, ClientInfo, Protocol, Trace } from './core/call.ts'

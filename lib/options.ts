@@ -4,6 +4,7 @@
  *
  * What a value means (a path, an address, a limit) is checked by whoever reads it.
  */
+import { checkA2aOptions } from './a2a/options.ts'
 import { isRecord } from './core/content.ts'
 import { isPlain, rejectUnknown, requireDefinition, requireIcons, show } from './core/define.ts'
 import { definitionMembers, offered } from './core/subject.ts'
@@ -42,6 +43,7 @@ const rules: Rules = [
   ['onRequest', isFunction, 'write a function that takes a summary of each request'],
   ['rateLimit', isRecord, 'write { perMinute: 600 }'],
   ['mcp', isRecord, `write an object, as in { instructions: 'Ask first.' }`],
+  ['a2a', isRecord, `write an object, as in { card: '1.0' }`],
   ['auth', isRecord, 'write { resource, authorizationServers, verify }'],
   ['store', isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
 ]
@@ -153,7 +155,7 @@ function valueOf(value: unknown): string {
 export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   obey('', options, rules)
   checkApiKey(options['apiKey'])
-  const { mcp, auth, rateLimit } = options
+  const { mcp, a2a, auth, rateLimit } = options
   if (isRecord(rateLimit)) rejectUnknown('rateLimit', rateLimit, Object.keys(rateMembers))
   if (isRecord(mcp)) {
     rejectUnknown('mcp', mcp, Object.keys(mcpMembers))
@@ -162,6 +164,13 @@ export function checkOptions(options: Readonly<Record<string, unknown>>): void {
     if (isRecord(mcp['cache'])) {
       rejectUnknown('mcp.cache', mcp['cache'], Object.keys(cacheMembers))
       obey('mcp.cache.', mcp['cache'], cacheRules)
+    }
+  }
+  if (isRecord(a2a)) {
+    checkA2aOptions(a2a)
+    if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && auth === undefined) {
+      throw new TypeError('a2a.extendedCard is for callers who prove who they are, and nobody needs a key '
+        + 'here; write apiKey or auth too')
     }
   }
   if (isRecord(auth)) {

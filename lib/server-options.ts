@@ -2,6 +2,7 @@
  * What `createServer` takes, and the names of it all.
  */
 import { defaults } from './core/defaults.ts'
+import type { A2aServerOptions } from './a2a/options.ts'
 import type { OnCall } from './core/call-observer.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Members } from './core/define.ts'
@@ -68,6 +69,8 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly exposeErrors?: boolean | undefined
   /** What only the MCP door needs to know. */
   readonly mcp?: McpOptions | undefined
+  /** What only the A2A door needs to know. */
+  readonly a2a?: A2aServerOptions | undefined
   /**
    * Seals what clients carry: states between two rounds, cursors. The first of several seals, all open. At
    * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, else random for this process.
@@ -82,7 +85,7 @@ const names: Members<Omit<ServerOptions, keyof Limits>> = {
   name: true, version: true, description: true, protocol: true, apiKey: true, auth: true, insecure: true,
   publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
   allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
-  exposeErrors: true, mcp: true, secret: true, store: true,
+  exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,
 }
 
 /** The names of all options of `createServer`, the limits last. */

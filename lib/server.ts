@@ -3,6 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
+import { requireTenantPaths } from './a2a/options.ts'
 import { Catalog } from './core/catalog.ts'
 import { Fault } from './core/fault.ts'
 import { anonymous } from './core/principal.ts'
@@ -97,14 +98,18 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   let generatedKey: string | undefined
   let isDraining = false
   const isKeyed = (): boolean => authenticate !== undefined
+  const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
-    ...protocols.includes('a2a') ? a2aEndpoints(service, { isKeyed }) : [],
+    ...protocols.includes('a2a') ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys }) : [],
   ]
+  if (protocols.includes('a2a')) {
+    requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))
+  }
   const streams = new Streams(limits, log)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options

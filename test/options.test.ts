@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
 import { createServer, defaults, launch, memoryStore, serveStdio } from '../lib/index.ts'
 import { echo, listen, request, serve } from './fixtures/client.ts'
@@ -32,6 +33,12 @@ test('an option that nobody knows is refused, by every verb', async () => {
   }
 })
 
+test('every option of a2a is known', () => {
+  const sentence = /^a2a has no option 'provder'; did you mean 'provider'\?$/
+  const options = { agents: [echo], a2a: { provder: {} } }
+  assert.throws(() => createServer(options as ServerOptions), { name: 'TypeError', message: sentence })
+})
+
 const store = memoryStore({ maxEntries: 1, maxBytes: 1 })
 
 test('every option and every limit is known', async () => {
@@ -43,6 +50,11 @@ test('every option and every limit is known', async () => {
     allowedOrigins: ['https://a.example'], log: false, onCall: () => {}, exposeErrors: false,
     rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {},
     secret: 'x'.repeat(16), store,
+    a2a: {
+      card: 'hybrid', provider: { organization: 'A', url: 'https://a.example' }, iconUrl: 'https://a.example/i',
+      documentationUrl: 'https://a.example/d', extensions: [], extendedCard: {}, tenants: ['acme'],
+      signingKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey, pushNotifications: false,
+    },
     mcp: { sessions: 'none', pageSize: 1, icons: [{ src: 'a' }], cache: { ttlMs: 0, scope: 'public' } },
   }
   await createServer({ ...defaults, ...all }).close()
@@ -86,6 +98,11 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ apiKey: [{ id: 'a', key: 'k', scopes: 'x' }] }, /^The API key 1 has scopes "x"; write a list/],
   [{ insecure: 'false' }, /^insecure is "false"; write true or false$/],
   [{ exposeErrors: 'false' }, /^exposeErrors is "false"; write true or false$/],
+  [{ a2a: true }, /^a2a is true; write an object, as in \{ card: '1\.0' \}$/],
+  [{ a2a: { extendedCard: {} } }, /^a2a\.extendedCard is for callers .* write apiKey or auth too$/],
+  [{ protocol: 'all', a2a: { tenants: ['health'] } }, /^a2a\.tenants has "health", and \/health is a path/],
+  [{ protocol: 'a2a', a2a: { tenants: ['a', 'tasks'] } }, /^a2a\.tenants has "tasks", and \/tasks is a path/],
+  [{ protocol: 'all', path: '/ask', a2a: { tenants: ['ask'] } }, /^a2a\.tenants has "ask", and \/ask is a path/],
   [{ cors: true }, /^cors is true; write '\*', or \['https:/],
   [{ allowedHosts: 'a.example' }, /^allowedHosts is "a\.example"; write a list/],
   [{ allowedOrigins: [7] }, /^allowedOrigins is an array; write a list/],

@@ -12,6 +12,7 @@ import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Card, SecurityScheme } from './model.ts'
+import type { A2aOptions } from './options.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
 export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
@@ -36,8 +37,8 @@ const keySecurity = [new Map([['apiKey', []]]), new Map([['bearer', []]])]
 const noSchemes: ReadonlyMap<string, SecurityScheme> = new Map()
 const chat: Skill = { id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }
 
-/** Makes the cards of one server. `isKeyed` is asked each time: a key may be made when the server listens. */
-export function createCards(service: Service, isKeyed: () => boolean): Cards {
+/** Makes the cards of one server. */
+export function createCards(service: Service, { takesKeys: isKeyed }: A2aOptions): Cards {
   const cards = new Map<string, MadeCard>()
   let changedAt = wholeSeconds()
   service.catalog.onChange(({ kind }) => {

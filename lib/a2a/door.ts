@@ -13,27 +13,22 @@ import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
 import type { Cards } from './card.ts'
 import type { Operation } from './openapi-operations.ts'
+import type { A2aOptions } from './options.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
 const CARD = '/.well-known/agent-card.json'
 const OLD_CARD = '/.well-known/agent.json'
 
-/** What the door is told about the server around it. */
-export interface A2aOptions {
-  /** Whether callers need a key: then the card says which. */
-  readonly isKeyed: () => boolean
-}
-
 type Whom = (exchange: Exchange) => Agent | Group | undefined
 type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 
 /** The paths of this door. */
-export function a2aEndpoints(service: Service, { isKeyed }: A2aOptions): readonly Endpoint[] {
+export function a2aEndpoints(service: Service, options: A2aOptions): readonly Endpoint[] {
   const { catalog } = service
-  const cards = createCards(service, isKeyed)
+  const cards = createCards(service, options)
   return [
-    ...endpointsBelow('', service, cards, () => catalog.root),
-    ...endpointsBelow('/agents/{agent}', service, cards, (exchange) => {
+    ...endpointsBelow('', service, options, cards, () => catalog.root),
+    ...endpointsBelow('/agents/{agent}', service, options, cards, (exchange) => {
       return catalog.runnable(exchange.params.get('agent') ?? '')
     }),
   ]
@@ -47,14 +42,16 @@ export function requireAgent(catalog: Catalog): void {
 }
 
 /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
-function endpointsBelow(base: string, service: Service, cards: Cards, whoOf: Whom): readonly Endpoint[] {
+function endpointsBelow(
+  base: string, service: Service, options: A2aOptions, cards: Cards, whoOf: Whom,
+): readonly Endpoint[] {
   const messages = (path: string): Endpoint => addressed(whoOf, {
     path: base + path,
     methods: ['POST'],
     accepts: [JSON_TYPE],
     operations: { post: sendOperation },
     refuse: refuseMessage,
-  }, (exchange, who) => receive(service, who, exchange))
+  }, (exchange, who) => receive(service, options, who, exchange))
 
   const open = (path: string, get: Operation, answer: Answer): Endpoint => addressed(whoOf, {
     path: base + path,

@@ -24,6 +24,7 @@ import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OperationCodec } from './dialect.ts'
 import type { OperationName } from './model.ts'
 import type { EventStream, Visit } from './operations.ts'
+import type { A2aOptions } from './options.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
@@ -36,7 +37,9 @@ export function refuseMessage(refusal: Refusal): Reply {
 }
 
 /** Answers one body that was sent to an agent or a group. */
-export function receive(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
+export function receive(
+  service: Service, options: A2aOptions, who: Agent | Group, exchange: Exchange,
+): Reply | Promise<Reply> {
   const { maxDepth, maxNameBytes } = service.limits
   const parsed = parseJson(exchange.body, maxDepth)
   if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
@@ -55,7 +58,7 @@ export function receive(service: Service, who: Agent | Group, exchange: Exchange
   const { method, params } = message
   const row = rowOf(method, params)
   if (row === undefined) return errorReply(id, unknown(method), 200)
-  return answered({ service, who, dialect: row.dialect, exchange }, row.operation, params, id)
+  return answered({ service, options, who, dialect: row.dialect, exchange }, row.operation, params, id)
 }
 
 /** The answer of one operation, and the one catch of a message. */

@@ -10,10 +10,12 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Dialect } from './dialect.ts'
 import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
+import type { A2aOptions } from './options.ts'
 
 /** One request: who is asked, by whom, and in which dialect. */
 export interface Visit {
   readonly service: Service
+  readonly options: A2aOptions
   readonly who: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange

@@ -18,9 +18,14 @@ export interface Skill {
   readonly description: string
   readonly tags?: readonly string[]
   readonly examples?: readonly string[]
+  /** Media types that it reads and writes; left out, its agent's. */
+  readonly inputModes?: readonly string[]
+  readonly outputModes?: readonly string[]
 }
 
-const skill: Members<Skill> = { id: true, name: true, description: true, tags: true, examples: true }
+const skill: Members<Skill> = {
+  id: true, name: true, description: true, tags: true, examples: true, inputModes: true, outputModes: true,
+}
 
 /** The function behind an agent: a text in, an answer out, whole or piece by piece. */
 export type Run = (prompt: string, call: Call) => AgentOutput
@@ -126,7 +131,7 @@ export function defineAgent(definition: AgentLike): Agent {
   requireTimeout(owner, definition.timeoutMs)
   requireTexts(owner, 'inputModes', definition.inputModes, `['text/plain']`)
   requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
-  checkSkills(name, owner, definition.skills)
+  requireSkills(owner, `'${name}'`, definition.skills)
   checkReplies(owner, definition.replies)
   return Object.freeze<Agent>({
     ...definition,
@@ -234,7 +239,8 @@ function checkReplies(owner: string, replies: unknown): void {
   throw new TypeError(`${owner} has replies ${show(replies)}; write 'task', 'message' or 'either'`)
 }
 
-function checkSkills(name: string, owner: string, skills: unknown): void {
+/** A list of skills or nothing, or a `TypeError`; `short` is what one of them is said to be of. */
+export function requireSkills(owner: string, short: string, skills: unknown): void {
   if (skills === undefined) return
   const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
   for (const one of list) {
@@ -244,9 +250,11 @@ function checkSkills(name: string, owner: string, skills: unknown): void {
       throw new TypeError(`${owner} has skills without id, name or description; `
         + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
     }
-    const which = `The skill '${String(one['id'])}' of '${name}'`
+    const which = `The skill '${String(one['id'])}' of ${short}`
     rejectUnknownMembers(which, one, skill)
     requireTexts(which, 'tags', one['tags'], `['math']`)
     requireTexts(which, 'examples', one['examples'], `['What is 1 + 2?']`)
+    requireTexts(which, 'inputModes', one['inputModes'], `['text/plain']`)
+    requireTexts(which, 'outputModes', one['outputModes'], `['image/png']`)
   }
 }

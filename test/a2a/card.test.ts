@@ -169,7 +169,7 @@ test('a server that asks for a key says how to send it', async () => {
 test('a key that is made when the server listens stands in the card from then on', () => {
   const { service } = createService({ agents: [agent], log: false })
   let isKeyed = false
-  const cards = createCards(service, () => isKeyed)
+  const cards = createCards(service, { takesKeys: () => isKeyed })
   const exchange = { baseUrl: 'http://agents.test', baseUrlIsTrusted: true, header: () => undefined }
   const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!, '').body)
   assert.doesNotMatch(text(), /security/)

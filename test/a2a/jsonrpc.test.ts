@@ -223,7 +223,7 @@ test('a thousand clients with one id each get their own answer', async () => {
 
 test('an agent that answers at once is answered without a promise', () => {
   const { service } = createService({ agents: [(prompt) => `You said ${prompt}`], log: false })
-  const endpoint = a2aEndpoints(service, { isKeyed: () => false })[0]!
+  const endpoint = a2aEndpoints(service, { takesKeys: () => false })[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = { requestId: 'r', principal, onGone: () => assert.fail('nobody waits') }
   const exchange = { body: JSON.stringify(message('hello')), origin }

@@ -135,7 +135,7 @@ test('with a store of its own a door answers at once, and writes nothing down bu
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
-  const send = a2aEndpoints(service, { isKeyed: () => false }).find(isFor('/a2a'))!
+  const send = a2aEndpoints(service, { takesKeys: () => false }).find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
   const requests = [
     [ask, exchangeOf({ query: 'hi' })], [ask, exchangeOf({ query: 'hi', session_id: ID })],
