@@ -56,7 +56,10 @@ export interface Answer {
   readonly artifacts?: readonly Artifact[]
 }
 
-/** Takes each piece as it comes. A promise holds the agent back until the reader has caught up. */
+/**
+ * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. A promise
+ * holds the agent back until the reader has caught up.
+ */
 export type Emit = (piece: Content) => void | Promise<void>
 
 const states: ReadonlySet<unknown> = new Set<AnswerState>([
@@ -82,7 +85,7 @@ export function answerOf(
     return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
   }
   if (output === undefined) return noAnswer
-  if (typeof output === 'string' && emit === undefined) {
+  if (typeof output === 'string') {
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
@@ -92,9 +95,8 @@ export function answerOf(
     const take = (piece: unknown): void | Promise<void> => emitAll(gathering.add(piece), emit)
     return readPieces(pieces, call, take).then(() => gathering.answer())
   }
-  const fresh = gathering.add(output)
-  if (emit === undefined) return gathering.answer()
-  return Promise.resolve(emitAll(fresh, emit)).then(() => gathering.answer())
+  gathering.add(output)
+  return gathering.answer()
 }
 
 /** What is read piece by piece: a generator, a stream, a set. What has another way of being said is not. */

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { blockOf } from './content.ts'
 import { rejectUnknownMembers, requireDefinition, show } from './define.ts'
-import type { Content, ContentInput } from './content.ts'
+import type { Content, ContentInput, TextContent } from './content.ts'
 import type { Members } from './define.ts'
 
 /** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
@@ -65,13 +65,33 @@ export function artifactOf(input: ArtifactInput): Artifact {
 
 /**
  * A list with one more artifact: in the place of that of the same id, or added to it where `append` says so.
+ * `isJoined`: text that is added goes on with the text before it, and is no part of its own.
  */
 export function addArtifact(
-  list: readonly Artifact[], artifact: Artifact, append: boolean,
+  list: readonly Artifact[], artifact: Artifact, append: boolean, isJoined = false,
 ): readonly Artifact[] {
   const at = list.findIndex(({ id }) => id === artifact.id)
   const known = list[at]
   if (known === undefined) return [...list, artifact]
-  const merged = append ? { ...known, ...artifact, parts: [...known.parts, ...artifact.parts] } : artifact
-  return list.with(at, merged)
+  if (!append) return list.with(at, artifact)
+  const metadata = artifact.metadata && { ...known.metadata, ...artifact.metadata }
+  const parts = isJoined ? joined(known.parts, artifact.parts) : [...known.parts, ...artifact.parts]
+  return list.with(at, { ...known, ...artifact, ...metadata !== undefined && { metadata }, parts })
+}
+
+function joined(before: readonly Content[], more: readonly Content[]): readonly Content[] {
+  const parts = [...before]
+  for (const part of more) {
+    const last = parts.at(-1)
+    if (isPlainText(part) && last !== undefined && isPlainText(last)) {
+      parts[parts.length - 1] = { type: 'text', text: last.text + part.text }
+    } else {
+      parts.push(part)
+    }
+  }
+  return parts
+}
+
+function isPlainText(part: Content): part is TextContent {
+  return part.type === 'text' && part._meta === undefined && part.annotations === undefined
 }

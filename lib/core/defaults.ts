@@ -77,6 +77,8 @@ export interface Limits {
   readonly maxTasks: number
   /** A finished task can be read this long. */
   readonly taskKeepMs: number
+  /** A task that waits for its client, and does not run, waits this long. */
+  readonly waitingTaskKeepMs: number
   /** All tasks together. */
   readonly maxTasksBytes: number
   /** Conversations that are remembered. */
@@ -131,6 +133,8 @@ export const defaults: Limits = Object.freeze({
   heartbeatMs: 15_000,
   maxTasks: 10_000,
   taskKeepMs: 60 * 60_000,
+  // A person may answer tomorrow.
+  waitingTaskKeepMs: 24 * 60 * 60_000,
   maxTasksBytes: 256 * MiB,
   maxConversations: 10_000,
   conversationIdleMs: 30 * 60_000,

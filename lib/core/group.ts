@@ -22,7 +22,7 @@ export interface GroupFailure { readonly results: readonly AgentResult[] }
 export async function runGroup(
   service: Service, group: Group, query: string, call: LiveCall, emit?: Emit,
 ): Promise<Answer> {
-  if (group.mode === 'parallel') return parallel(service, group, query, call, emit)
+  if (group.mode === 'parallel') return parallel(service, group, query, call)
   if (group.mode === 'sequence') return sequence(service, group, group.agents, query, call, emit)
   return sequence(service, group, pick(group, await group.mode(query, call)), query, call, emit)
 }
@@ -57,7 +57,6 @@ async function sequence(
     input = answer.text
     if (answer.state === 'completed') continue
     // The others cannot go on before this one has heard more: what it said is the reply.
-    if (heard === undefined) await emit?.(text(answer.text))
     break
   }
   if (results.every((share) => share.error !== undefined)) throw stopped(results.at(-1), results)
@@ -65,7 +64,7 @@ async function sequence(
 }
 
 async function parallel(
-  service: Service, group: Group, query: string, call: LiveCall, emit: Emit | undefined,
+  service: Service, group: Group, query: string, call: LiveCall,
 ): Promise<Answer> {
   const said = await Promise.all(
     group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)),
@@ -77,7 +76,6 @@ async function parallel(
   }
   const answers = said.flatMap(({ answer }) => answer ?? [])
   const whole = answers.map((answer) => answer.text).join('\n\n')
-  await emit?.(text(whole))
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
   const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'
   return { ...textAnswer(whole), content: [text(whole), ...files], state, results }

@@ -136,7 +136,7 @@ export class TaskRun implements CallChannel, RunningTask {
 
   artifact(input: ArtifactInput): void {
     const { append = false, last = !append } = input
-    if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), append, last)
+    if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {

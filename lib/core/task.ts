@@ -61,6 +61,18 @@ export interface TaskMessage {
 /** A question to the client that waits with the task. A key is used once in a task's life. */
 export interface TaskQuestion { readonly key: string; readonly question: Question }
 
+/** One turn of a task: from a message to the agent's answer, questions in between. */
+export interface TaskTurn {
+  /** The message of the history that began it. */
+  readonly messageId: string
+  /** What came with that message beside it. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** Answers that were given to its questions, by the key of each. */
+  readonly answers: Readonly<Record<string, unknown>>
+  /** Results of what must happen once, by its key. */
+  readonly results: Readonly<Record<string, unknown>>
+}
+
 /** Why a task failed, fit for its caller to read. */
 export interface TaskFault { readonly kind: FaultKind; readonly message: string; readonly detail?: unknown }
 
@@ -72,6 +84,8 @@ export interface Task {
   readonly protocol: Protocol
   /** What it runs. */
   readonly runnable: Runnable
+  /** Whose part of the server it belongs to, where there are several (A2A). */
+  readonly tenant: string | undefined
   readonly contextId: string
   /** The session that it was asked for in, where there is one. */
   readonly sessionId: string | undefined
@@ -83,6 +97,8 @@ export interface Task {
   readonly history: readonly TaskMessage[]
   /** Those that have no answer yet. */
   readonly questions: readonly TaskQuestion[]
+  /** What is needed to run its present turn again; undefined where that is never done. */
+  readonly turn: TaskTurn | undefined
   /** What came of it, once it is completed. */
   readonly result: unknown
   /** Why there is no result, once it has failed. */
@@ -98,9 +114,11 @@ export type TaskEvent =
     readonly append: boolean
     readonly last: boolean
   }
+  /** It had to make room, or was waited for in vain. */
+  | { readonly what: 'forgotten' }
 
-/** Told of one event, with the task as it stands after it. */
-export type Watcher = (event: TaskEvent, task: Task) => void
+/** Told of one event, with the task as it stands after it. A promise: it is behind, until that resolves. */
+export type Watcher = (event: TaskEvent, task: Task) => Promise<void> | undefined | void
 
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {

@@ -2,29 +2,30 @@
  * All tasks of one server: where they are, who may see them, and who is told what happens to them.
  *
  * A task belongs to one principal; for every other it does not exist. Watchers of one task get the same
- * events in the same order, each at the moment it happens: a slow one is its own sink's trouble.
+ * events in the same order, each at the moment it happens.
  *
- * A task that runs lives here. A finished one stays here, as the object it is, within bounds; where other
- * processes share the store, each change is written there with the version before it, and a finished one is
- * read from there.
+ * Tasks live here, as the objects they are, within bounds; those that run never make room. Where other
+ * processes share the store, each change is written there with the version before it, and what does not run
+ * here is read from there.
  */
 import { randomUUID } from 'node:crypto'
 import { addArtifact } from './artifact.ts'
-import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
-import { keyOf } from './store.ts'
+import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, mayFollow } from './task.ts'
+import { TaskPlaces } from './task-places.ts'
+import { bytesOfMessage } from './task-size.ts'
 import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
-import type { Slot } from './fair-pool.ts'
 import type { Log } from './log.ts'
-import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
+import type { MaybePromise, Store } from './store.ts'
+import type { TaskPlace } from './task-places.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskState, Watcher } from './task.ts'
 
 /** What a task begins with. */
 export type TaskSeed =
   & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
-  & { readonly history?: readonly TaskMessage[] }
+  & Partial<Pick<Task, 'id' | 'tenant' | 'history' | 'turn'>>
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
@@ -35,219 +36,229 @@ export interface TaskChange {
   readonly fault?: Task['fault']
 }
 
-interface Live {
-  task: Task
-  readonly watchers: Set<Watcher>
-  run: RunningTask | undefined
-  /** Its version in a shared store, and the writes that are on their way there. */
-  version: number
-  writing: Promise<void> | undefined
+/** How a task ends that was over before anybody could see it. */
+export interface TaskEnd {
+  readonly state: TaskState
+  readonly message: TaskMessage['parts'] | undefined
+  readonly artifacts: readonly Artifact[]
+  readonly fault: Task['fault']
 }
 
-interface Finished { readonly task: Task; readonly until: number }
+/** How an artifact changes a task. */
+export interface ArtifactChange {
+  /** Adds to the artifact of that id instead of replacing it. Left out: false. */
+  readonly append?: boolean
+  /** Nothing more will be added to it. Left out: true. */
+  readonly last?: boolean
+  /** Text that is added goes on with the text before it, and is no part of its own. Left out: false. */
+  readonly isJoined?: boolean
+}
 
-const COLLECTION = 'tasks'
 const none: readonly never[] = Object.freeze([])
-/** The least that a finished task is kept, so that a client that polls can see its end. */
-const LEAST_KEEP_MS = 60_000
-/** Entries of a shared store that one list reads at most. */
-const LIST_LIMIT = 10_000
-
 /** All tasks of one server. */
 export class Tasks {
   readonly #limits: Limits
-  readonly #store: Store
+  /** Where they are too, if others share it. */
+  readonly #stored: StoredTasks | undefined
   readonly #log: Log
-  readonly #live = new Map<string, Live>()
-  readonly #finished = new Map<string, Slot<Finished>>()
-  readonly #kept: FairPool<Finished>
+  readonly #places: TaskPlaces
   #lastAt = 0
 
   constructor(limits: Limits, store: Store, log: Log) {
     this.#limits = limits
-    this.#store = store
     this.#log = log
-    const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }
-    this.#kept = new FairPool(bounds, ({ task }) => this.#finished.delete(task.id))
+    this.#places = new TaskPlaces(limits, (place) => this.#forgotten(place))
+    if (store.isShared) this.#stored = new StoredTasks(store, this.#places)
   }
 
-  /** Tasks that are not finished. */
-  get running(): number { return this.#live.size }
-  /** Finished tasks that are kept here, and what they hold, in bytes. */
-  get finished(): number { return this.#finished.size }
-  get bytes(): number { return this.#kept.bytes }
-  get isFull(): boolean { return this.#live.size >= this.#limits.maxTasks }
+  /** Tasks that run. */
+  get running(): number { return this.#places.running }
+  /** Tasks that are kept here though they do not run, and what all hold, in bytes. */
+  get finished(): number { return this.#places.idle }
+  get bytes(): number { return this.#places.bytes }
+  get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /**
    * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
    * store it resolves when the task is kept there, and so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
-    if (this.isFull) {
-      throw new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
-    }
     const at = this.#now()
-    const task: Task = {
-      id: randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
-      contextId: seed.contextId, sessionId: seed.sessionId, createdAt: at, ttlMs: seed.ttlMs,
-      status: { state: 'submitted', at }, artifacts: none, history: seed.history ?? none, questions: none,
-      result: undefined, fault: undefined,
-    }
-    const live: Live = { task, watchers: new Set(), run, version: 0, writing: undefined }
-    this.#live.set(task.id, live)
-    if (!this.#store.isShared) return task
-    return this.#write(live).then(() => task, (error: unknown) => {
-      this.#live.delete(task.id)
+    const task = taskOf(seed, at, { state: 'submitted', at })
+    const place = this.#places.add(task, run, 0)
+    if (this.#stored === undefined) return task
+    return this.#stored.write(place).then(() => task, (error: unknown) => {
+      this.#places.forget(place)
       throw error
     })
   }
 
-  /** The owner's task of that id, running or finished. */
+  /** Keeps a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
+  record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
+    const at = this.#now()
+    const said: TaskMessage | undefined = message && { id: randomUUID(), role: 'agent', parts: message }
+    const status = said === undefined ? { state, at } : { state, at, message: said }
+    const task: Task = taskOf(seed, at, status, artifacts, fault)
+    this.#places.rest(this.#places.add(task, undefined, 0))
+    return task
+  }
+
+  /**
+   * Gives a task that waits to a run of its own. False where it is not here, has a run already, or has ended.
+   */
+  resume(id: string, run: RunningTask): boolean {
+    const place = this.#unfinished(id)
+    if (place === undefined || place.run !== undefined) return false
+    this.#places.wake(place)
+    place.run = run
+    return true
+  }
+
+  /** The task waits without a run. Nothing where it has ended. */
+  release(id: string, run: RunningTask): void {
+    const place = this.#unfinished(id)
+    if (place === undefined || place.run !== run) return
+    place.run = undefined
+    this.#places.rest(place)
+  }
+
+  /** The owner's task of that id. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const known = this.#live.get(id)?.task ?? this.#finishedTask(id)
+    const known = this.#places.find(id)?.task
     if (known !== undefined) return known.owner === owner ? known : undefined
-    if (!this.#store.isShared) return undefined
-    const entry = this.#store.read(placeOf(owner, id))
-    const read = (kept: Entry | undefined): Task | undefined => {
-      const task = kept && decode(kept.value)
-      // A store that mixes up owners must not show one to another.
-      return task?.owner === owner ? task : undefined
-    }
-    return entry instanceof Promise ? entry.then(read) : read(entry)
+    return this.#stored?.get(owner, id)
   }
 
   /** The run behind a task, where it runs in this process. */
   runOf(id: string): RunningTask | undefined {
-    return this.#live.get(id)?.run
+    return this.#places.find(id)?.run
   }
 
   /** Goes to another state. False where that cannot follow: what a finished task's agent says is dropped. */
   move(id: string, state: TaskState, change: TaskChange = {}): boolean {
-    const live = this.#live.get(id)
-    if (live === undefined || !mayFollow(live.task.status.state, state)) return false
+    const place = this.#places.find(id)
+    if (place === undefined || !mayFollow(place.task.status.state, state)) return false
+    const { task } = place
     const { message, ...rest } = change
-    const said: TaskMessage | undefined = message && { id: randomUUID(), role: 'agent', parts: message }
-    const status = { state, at: this.#now(), ...said !== undefined && { message: said } }
-    this.#change(live, { ...live.task, ...rest, status })
-    this.#tell(live, { what: 'status', status })
-    if (isFinished(state)) this.#finish(live)
-    return true
-  }
-
-  /** Adds an artifact, adds to one (`append`), or replaces it. False on a finished task. */
-  addArtifact(id: string, artifact: Artifact, append = false, last = true): boolean {
-    const live = this.#unfinished(id)
-    if (live === undefined) return false
-    const isMore = append && live.task.artifacts.some((known) => known.id === artifact.id)
-    this.#change(live, { ...live.task, artifacts: addArtifact(live.task.artifacts, artifact, append) })
-    this.#tell(live, { what: 'artifact', artifact, append: isMore, last })
-    return true
-  }
-
-  /** Adds to the history. False on a finished task. */
-  addMessage(id: string, message: TaskMessage): boolean {
-    const live = this.#unfinished(id)
-    if (live === undefined) return false
-    this.#change(live, { ...live.task, history: [...live.task.history, message] })
+    const at = this.#now()
+    const status = message === undefined ? { state, at }
+      : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
+    const before = task.status.message
+    const history = before === undefined ? task.history : this.#longer(task.history, before)
+    this.#change(place, { ...task, ...rest, history, status })
+    this.#places.touch(place)
+    this.#tell(place, { what: 'status', status })
+    if (isFinished(state)) this.#finish(place)
     return true
   }
 
   /**
+   * Adds an artifact, adds to one, or replaces it. False on a finished task. Throws `Fault('too-large')`
+   * where all of them together are over `maxResultBytes`. A promise: those who watch are all behind, and
+   * whoever can wait should.
+   */
+  addArtifact(id: string, artifact: Artifact, change: ArtifactChange = {}): boolean | Promise<boolean> {
+    const { append = false, last = true, isJoined = false } = change
+    const place = this.#unfinished(id)
+    if (place === undefined) return false
+    const { task } = place
+    const isMore = append && task.artifacts.some((known) => known.id === artifact.id)
+    const artifacts = addArtifact(task.artifacts, artifact, append, isJoined)
+    this.#change(place, { ...task, artifacts })
+    if (place.slot !== undefined && place.slot.bytes > this.#limits.maxResultBytes * 2) {
+      this.#places.change(place, task)
+      throw new Fault('too-large', `The artifacts of the task are larger than ${this.#limits.maxResultBytes} bytes`)
+    }
+    const pace = this.#tell(place, { what: 'artifact', artifact, append: isMore, last })
+    return pace === undefined ? true : pace.then(() => true)
+  }
+
+  /** Adds to the history. False on a finished task. */
+  addMessage(id: string, message: TaskMessage): boolean {
+    const place = this.#unfinished(id)
+    if (place === undefined) return false
+    this.#change(place, { ...place.task, history: this.#longer(place.task.history, message) })
+    return true
+  }
+
+  /** Keeps what is needed to run the present turn again. */
+  keepTurn(id: string, turn: Task['turn']): void {
+    const place = this.#unfinished(id)
+    if (place !== undefined) this.#change(place, { ...place.task, turn })
+  }
+
+  /**
    * The task as it stands and, in the same instant, a place among those who are told what follows: nothing
-   * is lost between the two, nothing comes twice. Undefined where the owner has no such running task here.
+   * is lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
    */
   watch(owner: string, id: string, watcher: Watcher): { task: Task; stop: () => void } | undefined {
-    const live = this.#unfinished(id)
-    if (live === undefined || live.task.owner !== owner) return undefined
-    live.watchers.add(watcher)
-    return { task: live.task, stop: () => live.watchers.delete(watcher) }
+    const place = this.#unfinished(id)
+    if (place === undefined || place.task.owner !== owner) return undefined
+    const watchers = place.watchers ??= new Set()
+    watchers.add(watcher)
+    return { task: place.task, stop: () => watchers.delete(watcher) }
   }
 
-  /** The owner's tasks, the one that was created last first. */
+  /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
-    const here = new Map<string, Task>()
-    for (const { task } of this.#live.values()) if (task.owner === owner) here.set(task.id, task)
-    for (const { task, until } of this.#kept.of(owner)) if (until > performance.now()) here.set(task.id, task)
-    if (!this.#store.isShared) return sorted([...here.values()])
-    const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
-    const merged = (kept: readonly { readonly value: string }[]): readonly Task[] => {
-      const others = kept.map(({ value }) => decode(value))
-        .filter((task) => task.owner === owner && !here.has(task.id))
-      return sorted([...here.values(), ...others])
-    }
-    return entries instanceof Promise ? entries.then(merged) : merged(entries)
+    const here = [...this.#places.of(owner)]
+    if (this.#stored === undefined) return here
+    const known = new Set(here.map(({ id }) => id))
+    const merged = (stored: readonly Task[]): readonly Task[] => (
+      [...here, ...stored.filter(({ id }) => !known.has(id))].sort(byStatus)
+    )
+    const stored = this.#stored.list(owner)
+    return stored instanceof Promise ? stored.then(merged) : merged(stored)
   }
 
-  /** A task that is not finished; one that is may still be on its way into the store. */
-  #unfinished(id: string): Live | undefined {
-    const live = this.#live.get(id)
-    return live === undefined || isFinished(live.task.status.state) ? undefined : live
+  #unfinished(id: string): TaskPlace | undefined {
+    const place = this.#places.find(id)
+    return place === undefined || isFinished(place.task.status.state) ? undefined : place
   }
 
-  #finishedTask(id: string): Task | undefined {
-    const slot = this.#finished.get(id)
-    if (slot === undefined || slot.value.until > performance.now()) return slot?.value.task
-    this.#kept.remove(slot)
-    this.#finished.delete(id)
-    return undefined
+  #forgotten(place: TaskPlace): void {
+    this.#tell(place, { what: 'forgotten' })
+    place.watchers?.clear()
   }
 
-  /** Forgets what is past its time, as far as it stands before all that is not. */
-  #forgetExpired(): void {
-    const now = performance.now()
-    for (const [id, slot] of this.#finished) {
-      if (slot.value.until > now) return
-      this.#kept.remove(slot)
-      this.#finished.delete(id)
-    }
-  }
-
-  #change(live: Live, task: Task): void {
-    live.task = task
-    if (!this.#store.isShared) return
-    this.#write(live).catch((cause: unknown) => {
+  #change(place: TaskPlace, task: Task): void {
+    this.#places.change(place, task)
+    this.#stored?.write(place).catch((cause: unknown) => {
       this.#log('warning', 'A task could not be kept', { task: task.id, cause })
     })
   }
 
-  #finish(live: Live): void {
-    const { task } = live
-    live.watchers.clear()
-    live.run = undefined
-    const done = (): void => { this.#live.delete(task.id) }
-    if (live.writing !== undefined) return void live.writing.then(done, done)
-    done()
-    this.#forgetExpired()
-    const until = performance.now() + this.#keepMs(task)
-    const slot = this.#kept.add(task.owner, { task, until }, sizeOf(task))
-    if (slot !== undefined) this.#finished.set(task.id, slot)
+  #finish(place: TaskPlace): void {
+    place.watchers?.clear()
+    place.run = undefined
+    this.#places.rest(place)
+    if (this.#stored === undefined) return
+    const done = (): void => this.#places.forget(place)
+    this.#stored.write(place).then(done, done)
   }
 
-  /** Writes the task as it stands then, one write after the other. Rejects where another process owns it. */
-  #write(live: Live): Promise<void> {
-    const write = async (): Promise<void> => {
-      const { task } = live
-      const keepMs = isFinished(task.status.state) ? this.#keepMs(task) : Infinity
-      const place = placeOf(task.owner, task.id)
-      const version = await this.#store.write(place, JSON.stringify(task), keepMs, live.version)
-      if (version !== undefined) return void (live.version = version)
-      live.run?.cancel()
-      this.#live.delete(task.id)
-      throw new Fault('conflict', 'This task belongs to another process')
+  /** A history with one more message, the oldest making room. */
+  #longer(history: readonly TaskMessage[], message: TaskMessage): readonly TaskMessage[] {
+    const { conversationMessages, maxResultBytes } = this.#limits
+    const longer = [...history, message]
+    let bytes = 0
+    for (const one of longer) bytes += bytesOfMessage(one)
+    while (longer.length > 1 && (longer.length > conversationMessages || bytes > maxResultBytes)) {
+      bytes -= bytesOfMessage(longer.shift()!)
     }
-    return live.writing = (live.writing ?? Promise.resolve()).then(write, write)
+    return longer
   }
 
-  /** How long a finished task is kept. */
-  #keepMs({ ttlMs, createdAt, status }: Task): number {
-    const { taskKeepMs } = this.#limits
-    if (ttlMs === undefined) return taskKeepMs
-    const left = ttlMs - (Date.parse(status.at) - Date.parse(createdAt))
-    return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
-  }
-
-  #tell(live: Live, event: TaskEvent): void {
-    for (const watcher of [...live.watchers]) watcher(event, live.task)
+  /** A promise where every watcher is behind: it resolves when the first of them has caught up. */
+  #tell({ watchers, task }: TaskPlace, event: TaskEvent): Promise<void> | undefined {
+    if (watchers === undefined || watchers.size === 0) return undefined
+    const behind: Promise<void>[] = []
+    const told = [...watchers]
+    for (const watcher of told) {
+      const pace = watcher(event, task)
+      if (pace !== undefined) behind.push(pace)
+    }
+    return behind.length === told.length ? Promise.race(behind) : undefined
   }
 
   #now(): string {
@@ -256,23 +267,20 @@ export class Tasks {
   }
 }
 
-function placeOf(owner: string, id: string): StoreKey {
-  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+function taskOf(
+  seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
+  fault: Task['fault'] = undefined,
+): Task {
+  return {
+    id: seed.id ?? randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
+    tenant: seed.tenant, contextId: seed.contextId, sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs,
+    status, artifacts, history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
+    fault,
+  }
 }
 
-function decode(value: string): Task {
-  return JSON.parse(value) as Task
-}
-
-function sorted(tasks: readonly Task[]): readonly Task[] {
-  return tasks.toSorted((a, b) => a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0)
-}
-
-/** What a value holds in memory, roughly, in bytes: two for each character, and some for each member. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return 24 + value.length * 2
-  if (typeof value !== 'object' || value === null) return 8
-  let bytes = 32
-  for (const name in value) bytes += 16 + sizeOf(Reflect.get(value, name))
-  return bytes
+/** The newest status first, and of equals the greater id. */
+function byStatus(one: Task, other: Task): number {
+  if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
+  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
 }

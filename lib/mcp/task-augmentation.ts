@@ -202,10 +202,10 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
-  const page = (tasks: readonly Task[]): string => pageOf(
-    request, 'tasks',
-    tasks.filter(isListed).map((task) => ({ name: task.id, shown: shapeOf(request, task) })),
-  )
+  const page = (tasks: readonly Task[]): string => {
+    const listed = tasks.filter(isListed).sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
+    return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
+  }
   const tasks = service.tasks.list(principal.id)
   return tasks instanceof Promise ? tasks.then(page) : page(tasks)
 }

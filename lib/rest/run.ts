@@ -66,9 +66,16 @@ export class QueryRun implements Source, UserMessage {
     // Nobody reads: there was no room for the stream, or the client has left.
     if (sink.closed) return undefined
     let count = 0
+    let hasText = false
     const send = (event: string, data: string): boolean =>
       sink.write(formatEvent(data, event, String(++count)))
+    const delta = (text: string): boolean => {
+      hasText = true
+      return send('delta', `{"text":${JSON.stringify(text)}}`)
+    }
     const finish = (answer: Answer): void => {
+      // An answer that came whole is one piece.
+      if (!hasText && answer.text !== '') delta(answer.text)
       send('done', this.#encode(answer))
       sink.end()
     }
@@ -79,7 +86,7 @@ export class QueryRun implements Source, UserMessage {
     try {
       const answer = converse(this.#service, this.#who, this, this.#call, (piece) => {
         if (piece.type !== 'text') return undefined
-        return send('delta', `{"text":${JSON.stringify(piece.text)}}`) ? undefined : sink.ready()
+        return delta(piece.text) ? undefined : sink.ready()
       })
       if (answer instanceof Promise) answer.then(finish).catch(failed)
       else finish(answer)

@@ -63,7 +63,7 @@ test('watchers are told the same in the same order, from the task as it stood, u
   const watch = (name: string): (() => void) => {
     const watched = tasks.watch('ann', id, (event: TaskEvent, task) => {
       told[name]!.push(
-        event.what === 'status' ? event.status.state : `${event.artifact.id} ${task.artifacts.length}`,
+        event.what === 'forgotten' ? 'forgotten' : event.what === 'status' ? event.status.state : `${event.artifact.id} ${task.artifacts.length}`,
       )
     })
     assert.ok(watched)
@@ -94,8 +94,8 @@ test('an artifact is added, added to, or replaced', () => {
   const part = (id_: string, said: string, name?: string): Artifact => ({
     id: id_, ...name !== undefined && { name }, parts: [text(said)],
   })
-  tasks.addArtifact(id, part('a', '1', 'Notes'), true, false)
-  tasks.addArtifact(id, part('a', '2'), true, false)
+  tasks.addArtifact(id, part('a', '1', 'Notes'), { append: true, last: false })
+  tasks.addArtifact(id, part('a', '2'), { append: true, last: false })
   tasks.addArtifact(id, part('b', '3'))
   tasks.addArtifact(id, part('b', '4'))
   assert.deepEqual((tasks.get('ann', id) as Task).artifacts, [
@@ -144,12 +144,12 @@ test('as many tasks run as may, and finished ones make room', () => {
   begin(tasks, 'bob')
 })
 
-test('tasks are listed, the one that was created last first', () => {
+test('tasks are listed, the one whose state changed last first', () => {
   const tasks = tasksWith()
   const [a, b, c, d] = Array.from({ length: 4 }, () => begin(tasks, 'ann').id)
   tasks.move(a!, 'completed')
   tasks.move(c!, 'completed')
-  assert.deepEqual(idsOf(tasks, 'ann'), [d, c, b, a])
+  assert.deepEqual(idsOf(tasks, 'ann'), [c, a, d, b])
 })
 
 test('a finished task is gone when its time is over', async () => {

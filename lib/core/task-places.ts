@@ -1,0 +1,144 @@
+/**
+ * Where the tasks of this process are: each in a place of its own, within bounds in number and in bytes, for a
+ * while where they do not run. One that runs never makes room for another.
+ *
+ * Knows neither states nor watchers' words; what happens to a task is in `tasks.ts`.
+ */
+import { FairPool } from './fair-pool.ts'
+import { Fault } from './fault.ts'
+import { Queue } from './queue.ts'
+import { isFinished } from './task.ts'
+import { bytesOf } from './task-size.ts'
+import type { Limits } from './defaults.ts'
+import type { Slot } from './fair-pool.ts'
+import type { Queued } from './queue.ts'
+import type { RunningTask, Task, Watcher } from './task.ts'
+
+/** A task, here. */
+export interface TaskPlace extends Queued<TaskPlace> {
+  task: Task
+  slot: Slot<TaskPlace> | undefined
+  watchers: Set<Watcher> | undefined
+  run: RunningTask | undefined
+  /** It does not run, and may have to make room. */
+  isIdle: boolean
+  /** Monotonic milliseconds; without an end while it runs. */
+  until: number
+  /** Its version in a shared store, the write that is going on, and the one that waits for it. */
+  version: number
+  writing: Promise<void> | undefined
+  waitingWrite: Promise<void> | undefined
+}
+
+/** The least that a finished task is kept, so that a client that polls can see its end. */
+const LEAST_KEEP_MS = 60_000
+
+/** All places of one server. */
+export class TaskPlaces {
+  readonly #limits: Limits
+  readonly #onForget: (place: TaskPlace) => void
+  readonly #places = new Map<string, TaskPlace>()
+  readonly #pool: FairPool<TaskPlace>
+  /** Those that do not run, in the order in which they stopped. */
+  readonly #idle = new Queue<TaskPlace>()
+  #idleCount = 0
+
+  /** `onForget` is told of each task that is here no more. */
+  constructor(limits: Limits, onForget: (place: TaskPlace) => void) {
+    this.#limits = limits
+    this.#onForget = onForget
+    const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }
+    this.#pool = new FairPool(bounds, (place) => this.#left(place), ({ isIdle }) => isIdle)
+  }
+
+  get running(): number { return this.#places.size - this.#idleCount }
+  get idle(): number { return this.#idleCount }
+  get bytes(): number { return this.#pool.bytes }
+
+  /** Makes a place. Throws `Fault('busy')` where there is no room. */
+  add(task: Task, run: RunningTask | undefined, version: number): TaskPlace {
+    this.#forgetExpired()
+    const place: TaskPlace = {
+      task, slot: undefined, watchers: undefined, run, isIdle: false, until: Infinity, version,
+      writing: undefined, waitingWrite: undefined, previous: undefined, next: undefined,
+    }
+    place.slot = this.#pool.add(task.owner, place, bytesOf(task))
+    if (place.slot === undefined) {
+      throw new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
+    }
+    this.#places.set(task.id, place)
+    return place
+  }
+
+  find(id: string): TaskPlace | undefined {
+    const place = this.#places.get(id)
+    if (place === undefined || place.until > performance.now()) return place
+    this.forget(place)
+    return undefined
+  }
+
+  /** The owner's, the one that changed its state last first. */
+  * of(owner: string): Generator<Task> {
+    const now = performance.now()
+    for (const { task, until } of this.#pool.of(owner)) if (until > now) yield task
+  }
+
+  /** The task is another one now. */
+  change(place: TaskPlace, task: Task): void {
+    place.task = task
+    if (place.slot !== undefined) this.#pool.resize(place.slot, bytesOf(task))
+  }
+
+  /** Its state has changed. */
+  touch({ slot }: TaskPlace): void {
+    if (slot !== undefined) this.#pool.touch(slot)
+  }
+
+  /** It does not run: from now on it may have to make room, and after a while it goes. */
+  rest(place: TaskPlace): void {
+    if (place.isIdle || place.slot === undefined) return
+    place.isIdle = true
+    this.#idleCount += 1
+    this.#idle.add(place)
+    place.until = performance.now() + this.keepMs(place.task)
+  }
+
+  /** It runs again. */
+  wake(place: TaskPlace): void {
+    if (!place.isIdle) return
+    place.isIdle = false
+    place.until = Infinity
+    this.#idleCount -= 1
+    this.#idle.remove(place)
+  }
+
+  forget(place: TaskPlace): void {
+    if (place.slot === undefined) return
+    this.#pool.remove(place.slot)
+    this.#left(place)
+  }
+
+  /** How long a task is kept that does not run, in milliseconds. */
+  keepMs({ ttlMs, createdAt, status }: Task): number {
+    const { taskKeepMs, waitingTaskKeepMs } = this.#limits
+    if (!isFinished(status.state)) return waitingTaskKeepMs
+    if (ttlMs === undefined) return taskKeepMs
+    const left = ttlMs - (Date.parse(status.at) - Date.parse(createdAt))
+    return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
+  }
+
+  #left(place: TaskPlace): void {
+    place.slot = undefined
+    this.wake(place)
+    this.#places.delete(place.task.id)
+    this.#onForget(place)
+  }
+
+  /** Forgets what is past its time, as far as it stands before all that is not. */
+  #forgetExpired(): void {
+    const now = performance.now()
+    for (let place = this.#idle.first; place !== undefined && place.until <= now; place = this.#idle.first) {
+      this.forget(place)
+    }
+  }
+}
