@@ -38,7 +38,9 @@ export class StoredTasks {
   /** The owner's, in no order. */
   list(owner: string): MaybePromise<readonly Task[]> {
     const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
-    const read = (kept: readonly Entry[]): readonly Task[] => kept.map(decode).filter((one) => one.owner === owner)
+    const read = (kept: readonly Entry[]): readonly Task[] => (
+      kept.map(decode).filter((task) => task.owner === owner)
+    )
     return entries instanceof Promise ? entries.then(read) : read(entries)
   }
 

@@ -1,6 +1,6 @@
 /**
- * Where the tasks of this process are: each in a place of its own, within bounds in number and in bytes, for a
- * while where they do not run. One that runs never makes room for another.
+ * Where the tasks of this process are: each in a place of its own, within bounds in number and in bytes, and
+ * for a while where they do not run. One that runs never makes room for another.
  *
  * Knows neither states nor watchers' words; what happens to a task is in `tasks.ts`.
  */

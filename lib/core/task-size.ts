@@ -1,6 +1,6 @@
 /**
- * What a task holds in memory, roughly, in bytes: two for each character of text, some for each member. Looked
- * at on every change, so what most tasks have is counted without a walk.
+ * What a task holds in memory, roughly, in bytes: two for each character of text, some for each member.
+ * Looked at on every change, so what most tasks have is counted without a walk.
  */
 import type { Content } from './content.ts'
 import type { Task, TaskMessage } from './task.ts'

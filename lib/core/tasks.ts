@@ -167,7 +167,8 @@ export class Tasks {
     this.#change(place, { ...task, artifacts })
     if (place.slot !== undefined && place.slot.bytes > this.#limits.maxResultBytes * 2) {
       this.#places.change(place, task)
-      throw new Fault('too-large', `The artifacts of the task are larger than ${this.#limits.maxResultBytes} bytes`)
+      const { maxResultBytes } = this.#limits
+      throw new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
     }
     const pace = this.#tell(place, { what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
