@@ -20,7 +20,8 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 /** Compares as a reader would: blanks at the ends do not count. */
 function matches(printed: string, promised: string): boolean {
-  const pattern = promised.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[\\s\\S]*')
+  const parts = promised.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const pattern = parts.join('[\\s\\S]*')
   return new RegExp(`^${pattern}$`).test(printed.trim())
 }
 
@@ -47,10 +48,13 @@ function listening(child: ChildProcess): Promise<void> {
 
 const commands = blocks.flatMap(({ language, text }, index) => {
   const promised = blocks[index + 1]
-  return language === 'sh' && text.startsWith('curl') && promised !== undefined ? [{ text, promised: promised.text }] : []
+  if (language !== 'sh' || !text.startsWith('curl') || promised === undefined) return []
+  return [{ text, promised: promised.text }]
 })
 
-test('the commands of the README print what it says', { skip: hasCurl ? false : 'curl is not installed' }, async (t) => {
+const skip = hasCurl ? false : 'curl is not installed'
+
+test('the commands of the README print what it says', { skip }, async (t) => {
   const port = await freePort()
   const child = spawn(process.execPath, ['dist/cli.js', 'serve', '--protocol', 'all', '--port', String(port)])
   try {
@@ -92,7 +96,8 @@ for (const { text } of programs) {
       assert.equal(await ended, 0)
       return
     }
-    const isDone = (): boolean => text.includes('compile(') ? printed.includes('true /age') : printed.includes('ok')
+    const last = text.includes('compile(') ? 'true /age' : 'ok'
+    const isDone = (): boolean => printed.includes(last)
     const deadline = Date.now() + 10_000
     while (!isDone() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
     child.kill()

@@ -21,7 +21,8 @@ test('every kind of fault has its number and its words', () => {
     ['internal', -32603, 'Internal error'],
   ]
   for (const [kind, code, message] of rows) {
-    assert.deepEqual(plain.encodeFault(new Fault(kind, 'why'), 'why'), { code, message, data: { detail: 'why' } }, kind)
+    const error = plain.encodeFault(new Fault(kind, 'why'), 'why')
+    assert.deepEqual(error, { code, message, data: { detail: 'why' } }, kind)
   }
 })
 

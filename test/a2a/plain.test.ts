@@ -125,6 +125,8 @@ test('an answer is one message whose parts are texts and files', () => {
       id: 'm', role: 'agent', contextId: 'c "1"', parts: content, taskId: undefined, metadata: undefined,
       extensions: undefined, referenceTaskIds: undefined,
     } as const
-    assert.deepEqual(encodeReply({ what: 'message', message: reply }), { message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' } })
+    assert.deepEqual(encodeReply({ what: 'message', message: reply }), {
+      message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' },
+    })
   }
 })

@@ -129,7 +129,8 @@ test('a question is carried by the channel, and the clock stands still for it', 
   const call = callOf(line)
   call.clock.limit(20, () => call.cancel(new Fault('timeout', 'late')))
   assert.equal(await call.elicit({ message: 'Who?', schema: { type: 'object', properties: {} } }), 'yes')
-  assert.equal(await call.elicit({ message: 'Where?', url: 'https://x.example', key: 'k', elicitationId: 'e' }), 'yes')
+  const where = { message: 'Where?', url: 'https://x.example', key: 'k', elicitationId: 'e' }
+  assert.equal(await call.elicit(where), 'yes')
   assert.equal(await call.sample({ messages: [], maxTokens: 7, temperature: 0 }), 'yes')
   assert.equal(call.over, false)
   call.clock.clear()

@@ -22,7 +22,8 @@ const text = { type: 'text', text: 'and so on' }
 const allowed: readonly (readonly [what: string, question: Loose])[] = [
   ['a form without fields', form({})],
   ['each simple type', form({
-    a: { type: 'string', format: 'email' }, b: { type: 'number' }, c: { type: 'integer' }, d: { type: 'boolean' },
+    a: { type: 'string', format: 'email' }, b: { type: 'number' }, c: { type: 'integer' },
+    d: { type: 'boolean' },
   })],
   ['a choice', field({ type: 'string', enum: ['a', 'b'] })],
   ['a choice without a type', field({ enum: ['a', 'b'] })],
@@ -34,7 +35,8 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
   ['no messages', talk()],
   ['words', talk('tea?', text, [text, text])],
   ['a tool use with its result', talk(use('1'), result('1'))],
-  ['several with their results in another order', talk([text, use('1'), use('2')], [result('2'), result('1')], text)],
+  ['several with their results in another order',
+    talk([text, use('1'), use('2')], [result('2'), result('1')], text)],
   ['roots', { what: 'roots' }],
 ]
 
@@ -56,15 +58,18 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['a form that is no object', form({ a: { type: 'string' } }, 'array'), forms],
   ['a form without properties', form(undefined), forms],
   ['a form that is none', { what: 'elicit', message: 'Well?', schema: 'name' }, forms],
-  ...['', 'example.com', '/connect', 'javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x', 'https://', 7]
-    .map((url): readonly [string, Loose, RegExp] => [`the address ${url}`, address(url), addresses]),
+  ...[
+    '', 'example.com', '/connect', 'javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x',
+    'https://', 7,
+  ].map((url): readonly [string, Loose, RegExp] => [`the address ${url}`, address(url), addresses]),
   ['a tool use at the end', talk(use('1')), results],
   ['a tool use among words at the end', talk([text, use('1')]), results],
   ['a tool use whose result comes later', talk(use('1'), text, result('1')), results],
   ['a tool use with the result of another', talk(use('1'), result('2')), results],
   ['one of two tool uses', talk([use('1'), use('2')], result('1')), results],
   ['a result among words', talk(use('1'), [result('1'), text]), alone],
-  ['messages that are none', { what: 'sample', maxTokens: 1, messages: 'tea?' }, /call\.sample needs messages: \[/],
+  ['messages that are none', { what: 'sample', maxTokens: 1, messages: 'tea?' },
+    /call\.sample needs messages: \[/],
 ]
 
 test('a question that no client may be asked is its author\'s mistake, with the remedy', () => {
@@ -88,10 +93,11 @@ test('it is told to the handler at once, and nothing goes out', async () => {
 test('an address that is asked to be opened has an id, its own or the author\'s', async () => {
   const ids: unknown[] = []
   const ask = async (question: Question): Promise<unknown> => ids.push(Reflect.get(question, 'elicitationId'))
-  for (let n = 0; n < 100; n++) await callOf({ can: () => true, ask }).elicit({ message: 'In', url: 'https://x.test' })
+  const question = { message: 'In', url: 'https://x.test' }
+  for (let n = 0; n < 100; n++) await callOf({ can: () => true, ask }).elicit(question)
   assert.equal(new Set(ids).size, 100)
   for (const id of ids) assert.match(String(id), /^[\w-]{20,}$/)
-  await callOf({ can: () => true, ask }).elicit({ message: 'In', url: 'https://x.test', elicitationId: 'mine' })
+  await callOf({ can: () => true, ask }).elicit({ ...question, elicitationId: 'mine' })
   assert.equal(ids.at(-1), 'mine')
 })
 

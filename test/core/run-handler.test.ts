@@ -85,7 +85,10 @@ test('a run that ends its own call leaves no clock running', async () => {
     return never
   }
   const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
-  await assert.rejects(async () => runHandler(service, call, { kind: 'tool', name: 't' }, 60_000, run), { kind: 'cancelled' })
+  const running = async (): Promise<unknown> => (
+    runHandler(service, call, { kind: 'tool', name: 't' }, 60_000, run)
+  )
+  await assert.rejects(running, { kind: 'cancelled' })
   assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
 })
 

@@ -17,7 +17,9 @@ function sharesOf(maxCount: number, maxBytes: number, accounts: readonly Account
 
 test('who holds most of what is short is the largest', () => {
   const accounts: readonly Account[] = [['many', [1, 1, 1]], ['few', [5, 5]], ['one', [20]]]
-  const ask = ({ isOver, largest, next, asLarge }: Shares<string>): unknown => [isOver, largest, next, asLarge]
+  const ask = ({ isOver, largest, next, asLarge }: Shares<string>): unknown => (
+    [isOver, largest, next, asLarge]
+  )
   assert.deepEqual(ask(sharesOf(5, 1_000, accounts).shares), [true, 'many', 'few', undefined])
   const { shares } = sharesOf(5, 30, accounts)
   assert.deepEqual(ask(shares), [true, 'one', 'few', undefined])

@@ -7,7 +7,9 @@ import type { LogLevel } from '../../lib/core/log.ts'
 import type { ChatMessage, Limits, Log, MemoryStore, Store } from '../../lib/index.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
-const contents = (messages: readonly ChatMessage[]): readonly string[] => messages.map(({ content }) => content)
+const contents = (messages: readonly ChatMessage[]): readonly string[] => (
+  messages.map(({ content }) => content)
+)
 
 interface Counted extends Store { readonly calls: Record<'read' | 'write', number> }
 

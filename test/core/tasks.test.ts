@@ -17,8 +17,8 @@ function tasksWith(
 
 function seed(owner: string): TaskSeed {
   return {
-    owner, protocol: 'mcp', runnable: { kind: 'tool', name: 'work' }, contextId: 'context', sessionId: undefined,
-    ttlMs: undefined,
+    owner, protocol: 'mcp', runnable: { kind: 'tool', name: 'work' }, contextId: 'context',
+    sessionId: undefined, ttlMs: undefined,
   }
 }
 
@@ -195,7 +195,7 @@ async function settled(tasks: Tasks): Promise<void> {
   }
 }
 
-test('where processes share the store, a task is there before it is promised, and every change after', async () => {
+test('in a shared store a task is there before it is promised, and every change after', async () => {
   const store = sharedStore()
   const tasks = tasksWith({}, store)
   const { id } = await tasks.create(seed('ann'))

@@ -1,6 +1,6 @@
 /**
- * MCP Apps (`io.modelcontextprotocol/ui`): a tool that names a page, and the page as a resource, as the extension's
- * own example has them. Spec: https://modelcontextprotocol.io/extensions/apps
+ * MCP Apps (`io.modelcontextprotocol/ui`): a tool that names a page, and the page as a resource, as the
+ * extension's own example has them. Spec: https://modelcontextprotocol.io/extensions/apps
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -31,9 +31,13 @@ function weather(): TriportServer {
 }
 
 /** Asks in one revision, as a client that knows pages, or as one that does not. */
-async function asked(server: TriportServer, revision: string, knows: boolean, method: string, params: object): Promise<Json> {
+async function asked(
+  server: TriportServer, revision: string, knows: boolean, method: string, params: object,
+): Promise<Json> {
   const declared = knows ? capabilities : {}
-  if (revision === '2026-07-28') return (await ask(server, method, params as Json, { capabilities: declared })).result
+  if (revision === '2026-07-28') {
+    return (await ask(server, method, params as Json, { capabilities: declared })).result
+  }
   return (await (await begin(server, revision, declared)).ask(method, params)).result
 }
 
@@ -43,13 +47,14 @@ test('the server says that it has pages', async () => {
   assert.deepEqual((await begin(server, '2025-06-18')).opened.capabilities.extensions, { [UI]: {} })
 })
 
-test('a tool tells its page to every client that knows pages, and the page is read with what is said of it', async () => {
+test('a tool tells its page to clients that know pages, and it is read with what is said of it', async () => {
   const server = weather()
   for (const revision of allRevisions) {
     const [tool] = (await asked(server, revision, true, 'tools/list', {})).tools
     assert.deepEqual(tool._meta, { ui: { resourceUri: uri } }, revision)
     const { contents } = await asked(server, revision, true, 'resources/read', { uri })
-    assert.deepEqual(contents, [{ uri, mimeType: MIME, text: page, _meta: { ui: { prefersBorder: true } } }], revision)
+    const _meta = { ui: { prefersBorder: true } }
+    assert.deepEqual(contents, [{ uri, mimeType: MIME, text: page, _meta }], revision)
   }
 })
 
@@ -57,7 +62,8 @@ test('a client of the two oldest revisions that knows no pages is shown none', a
   const server = weather()
   for (const revision of ['2024-11-05', '2025-03-26']) {
     await asked(server, revision, true, 'tools/list', {})
-    assert.equal('_meta' in (await asked(server, revision, false, 'tools/list', {})).tools[0], false, revision)
+    const [tool] = (await asked(server, revision, false, 'tools/list', {})).tools
+    assert.equal('_meta' in tool, false, revision)
   }
 })
 

@@ -23,7 +23,9 @@ const auth: Authorization = {
   verify: (token) => tokens.get(token),
 }
 
-const who = defineTool({ name: 'who', description: 'Says who calls.', run: (_args, call) => call.principal.id })
+const who = defineTool({
+  name: 'who', description: 'Says who calls.', run: (_args, call) => call.principal.id,
+})
 const erase = defineTool({
   name: 'erase',
   description: 'Erases.',
@@ -41,7 +43,9 @@ function serve(options: Partial<ServerOptions> = {}): TriportServer {
 function call(server: TriportServer, name: string, headers: Record<string, string>): Promise<Response> {
   return server.fetch(new Request('http://x/mcp', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    headers: {
+      'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers,
+    },
     body: JSON.stringify({
       jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: { progressToken: 1 } },
     }),
@@ -79,7 +83,7 @@ for (const [title, headers, challenge] of [
   })
 }
 
-test('a tool whose scopes the caller lacks is 403 before the first byte, and all of them are named', async () => {
+test('a tool whose scopes the caller lacks is 403 before the first byte, and names all of them', async () => {
   const response = await call(serve(), 'erase', { authorization: 'Bearer reader' })
   assert.equal(response.status, 403)
   assert.equal(response.headers.get('content-type'), 'application/json')
@@ -96,7 +100,8 @@ test('a tool whose scopes the caller has runs', async () => {
 
 for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
   test(`${path} tells everybody where tokens come from`, async () => {
-    const response = await serve().fetch(new Request(`http://x${path}`, { headers: { origin: 'https://page.example' } }))
+    const request = new Request(`http://x${path}`, { headers: { origin: 'https://page.example' } })
+    const response = await serve().fetch(request)
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('access-control-allow-origin'), '*')
     const body = await response.json() as Record<string, unknown>
@@ -155,7 +160,8 @@ test('keys stand beside tokens, and a wrong one is tried as neither', async () =
   assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:ops')
   assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), ANN)
   assert.equal((await call(server, 'who', { 'x-api-key': 'reader' })).status, 401)
-  assert.equal((await call(server, 'who', { 'x-api-key': 'key-1', authorization: 'Bearer reader' })).status, 401)
+  const both = { 'x-api-key': 'key-1', authorization: 'Bearer reader' }
+  assert.equal((await call(server, 'who', both)).status, 401)
 })
 
 test('a session of one principal does not exist for another', async () => {

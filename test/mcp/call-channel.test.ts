@@ -1,6 +1,6 @@
 /**
- * What a handler says while its request is open, and after: on the stream of the call, on that of the session,
- * or nowhere.
+ * What a handler says while its request is open, and after: on the stream of the call, on that of the
+ * session, or nowhere.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,7 +18,7 @@ function working(run: (call: Call) => unknown, task?: 'optional'): TriportServer
   })
 }
 
-test('progress goes to whoever gave a token, only upwards, with words where the revision has them', async () => {
+test('progress goes to whoever gave a token, only upwards, with words if the revision has them', async () => {
   const server = working((call) => {
     for (const [done, text] of [[1, 'a'], [1, 'again'], [0.5, 'back'], [NaN, 'none'], [2, 'b']] as const) {
       call.progress(done, 2, text)
@@ -33,10 +33,11 @@ test('progress goes to whoever gave a token, only upwards, with words where the 
     ))
     const hasText = revision >= '2025-03-26'
     const told = (await call({ progressToken: 't' })).slice(0, -1)
-    assert.deepEqual(told.map(({ method, params }) => [method, params]), [[1, 'a'], [2, 'b']].map(([done, text]) => [
+    const wanted = [[1, 'a'], [2, 'b']].map(([done, text]) => [
       'notifications/progress',
       { progressToken: 't', progress: done, total: 2, ...hasText && { message: text } },
-    ]), revision)
+    ])
+    assert.deepEqual(told.map(({ method, params }) => [method, params]), wanted, revision)
     assert.equal((await call({})).length, 1, revision)
   }
 })
@@ -54,14 +55,17 @@ test('a line of log goes out from the level that is wanted; one that is no JSON 
     } }],
   })
   const lines = (messages: readonly Json[]): Json[] => messages.slice(0, -1).map(({ params }) => params)
-  const wanted = [{ level: 'warning', logger: 'disk', data: { disk: 'full' } }, { level: 'error', data: null }]
+  const wanted = [
+    { level: 'warning', logger: 'disk', data: { disk: 'full' } }, { level: 'error', data: null },
+  ]
+  const params = { name: 'work' }
   const session = await begin(server)
-  assert.deepEqual(lines(await messagesOf(await session.send('tools/call', { name: 'work' }))), wanted)
+  assert.deepEqual(lines(await messagesOf(await session.send('tools/call', params))), wanted)
   await session.ask('logging/setLevel', { level: 'error' })
-  assert.deepEqual(lines(await messagesOf(await session.send('tools/call', { name: 'work' }))), wanted.slice(1))
+  assert.deepEqual(lines(await messagesOf(await session.send('tools/call', params))), wanted.slice(1))
   const meta = { 'io.modelcontextprotocol/logLevel': 'warning' }
-  assert.deepEqual(lines(await messagesOf(await modern(server, 'tools/call', { name: 'work' }, { meta }))), wanted)
-  assert.equal((await messagesOf(await modern(server, 'tools/call', { name: 'work' }))).length, 1)
+  assert.deepEqual(lines(await messagesOf(await modern(server, 'tools/call', params, { meta }))), wanted)
+  assert.equal((await messagesOf(await modern(server, 'tools/call', params))).length, 1)
   assert.ok(logged.every((line) => line === 'A notifications/message is not JSON') && logged.length > 0)
 })
 

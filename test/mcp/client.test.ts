@@ -32,7 +32,9 @@ test('of capabilities those that are known are kept, and nothing else', () => {
 })
 
 test('extensions are kept by name with their settings, up to 16 KiB together', () => {
-  const kept = (extensions: object): readonly string[] => Object.keys(decodeAbilities({ extensions }).extensions)
+  const kept = (extensions: object): readonly string[] => (
+    Object.keys(decodeAbilities({ extensions }).extensions)
+  )
   const half = { text: 'x'.repeat(8_000) }
   const mixed = { a: half, b: 7, c: null }
   assert.deepEqual({ ...decodeAbilities({ extensions: mixed }).extensions }, mixed)

@@ -252,7 +252,9 @@ export function said(result: Json): string {
 }
 
 /** Waits until something holds; fails after a while. */
-export async function until(holds: () => boolean | Promise<boolean>, what = 'what was waited for'): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>, what = 'what was waited for',
+): Promise<void> {
   const end = performance.now() + 2_000
   while (!await holds()) {
     assert.ok(performance.now() < end, `${what} did not happen`)

@@ -308,7 +308,8 @@ test('without a session, a client that leaves ends the run: nobody else could fe
     return new Promise(() => {})
   } }] })
   const leaving = new AbortController()
-  const asking = post(server, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } }, {}, '/messages/', leaving.signal)
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } }
+  const asking = post(server, message, {}, '/messages/', leaving.signal)
   await until(() => signal !== undefined)
   leaving.abort()
   await until(() => signal?.aborted === true)
@@ -317,7 +318,8 @@ test('without a session, a client that leaves ends the run: nobody else could fe
 
 test('the session of a pair is none on /mcp', async () => {
   const server = serve({ tools: [{ name: 't', run: () => '' }] })
-  const stream = new EventStream(await server.fetch(request('/sse', { headers: { Accept: 'text/event-stream' } })))
+  const headers = { Accept: 'text/event-stream' }
+  const stream = new EventStream(await server.fetch(request('/sse', { headers })))
   const id = (await stream.event())!.data.split('session_id=')[1]!
   const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
   assert.equal((await post(server, message, { 'Mcp-Session-Id': id })).status, 404)

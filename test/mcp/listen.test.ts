@@ -74,7 +74,8 @@ test('a client that reads no events is told 406, whatever it wants to hear', asy
   const server = serve({ tools: [{ name: 'tool', run: () => '' }] })
   for (const notifications of [{}, { toolsListChanged: true }, undefined]) {
     for (const Accept of ['application/json', 'text/event-stream;q=0, application/json', 'application/*']) {
-      const response = await modern(server, 'subscriptions/listen', { notifications }, { headers: { Accept } })
+      const headers = { Accept }
+      const response = await modern(server, 'subscriptions/listen', { notifications }, { headers })
       assert.equal(response.status, 406, Accept)
       assert.match((await response.json() as Json).error.data.detail, /text\/event-stream/)
     }

@@ -93,10 +93,12 @@ function send(
 }
 
 for (const revision of allRevisions) {
-  test(`${revision}: what touches a thing needs its scopes, and is refused before the first byte`, async () => {
+  test(`${revision}: what touches a thing needs its scopes, or is refused before any byte`, async () => {
     const server = guarded()
     const isModern = revision === '2026-07-28'
-    const open = (headers: Record<string, string>): Promise<LegacySession> => begin(server, revision, {}, headers)
+    const open = (headers: Record<string, string>): Promise<LegacySession> => (
+      begin(server, revision, {}, headers)
+    )
     for (const [what, method, params] of [...touching, ...isModern ? listening : watching]) {
       const sessions = isModern ? undefined : [await open(guest), await open(host)]
       await assertRefused(await send(server, method, params, guest, sessions?.[0]), what)

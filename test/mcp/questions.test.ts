@@ -35,14 +35,18 @@ test('what a client can be asked is what it has declared, and what its revision 
   }
 })
 
-const address = { what: 'elicit-url', message: 'In', url: 'https://x.test', elicitationId: 'e-1', key: 'k' } as const
+const address = {
+  what: 'elicit-url', message: 'In', url: 'https://x.test', elicitationId: 'e-1', key: 'k',
+} as const
 const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 const form = { what: 'elicit', message: 'Who?', schema, key: 'k', task: { ttlMs: 1 } } as const
 
 test('a question is spelled without what is only the house\'s own', () => {
   const rows: readonly (readonly [revision: string, question: Question, request: object])[] = [
     ['2025-11-25', { what: 'roots', key: 'k' }, { method: 'roots/list' }],
-    ['2025-11-25', form, { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: schema } }],
+    ['2025-11-25', form, {
+      method: 'elicitation/create', params: { message: 'Who?', requestedSchema: schema },
+    }],
     ['2025-11-25', address, { method: 'elicitation/create', params: {
       mode: 'url', message: 'In', url: 'https://x.test', elicitationId: 'e-1',
     } }],
@@ -72,7 +76,8 @@ test('a sampling that needs more than the client has declared does not go out', 
   for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28']) {
     for (const [more, sampling] of needs) {
       const able = peerOf(revision, { sampling })
-      assert.deepEqual(encodeQuestion({ ...sample, ...more }, able).params, { messages: [], maxTokens: 1, ...more })
+      const { params } = encodeQuestion({ ...sample, ...more }, able)
+      assert.deepEqual(params, { messages: [], maxTokens: 1, ...more })
       assert.throws(() => encodeQuestion({ ...sample, ...more }, peerOf(revision, { sampling: {} })), {
         kind: 'unsupported', detail: { ability: 'sample', requiredCapabilities: { sampling } },
       })
@@ -100,11 +105,13 @@ test('an answer is handed over as far as its question goes; what is none is refu
     [sample, said, said],
   ] as const) assert.deepEqual(decodeAnswer(question, result), answer)
   for (const [question, result, message] of [
-    [form, null, /is not an object/], [form, {}, /needs an action/], [form, { action: 'yes' }, /needs an action/],
+    [form, null, /is not an object/], [form, {}, /needs an action/],
+    [form, { action: 'yes' }, /needs an action/],
     [form, { action: 'accept', content: { name: 7 } }, /does not fit the form/],
     [form, { action: 'accept' }, /does not fit the form/],
     [sample, { ...said, role: 'tool' }, /role, content and model/], [sample, { ...said, model: 7 }, /model/],
     [sample, { role: 'user', model: 'm' }, /content/],
-    [{ what: 'roots' }, { roots: [{ uri: 7 }] }, /no list of roots/], [{ what: 'roots' }, {}, /no list of roots/],
+    [{ what: 'roots' }, { roots: [{ uri: 7 }] }, /no list of roots/],
+    [{ what: 'roots' }, {}, /no list of roots/],
   ] as const) assert.throws(() => decodeAnswer(question, result), { kind: 'invalid', message })
 })

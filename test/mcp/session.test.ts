@@ -7,7 +7,9 @@ import { Sessions } from '../../lib/mcp/session.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { defaults } from '../../lib/index.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve, until } from './client.ts'
+import {
+  answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve, until,
+} from './client.ts'
 import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -329,8 +331,9 @@ test('sessions of one principal do not push out those of another', async () => {
     tools: [{ name: 'add', run: () => '' }], maxSessions: 10,
     apiKey: [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }],
   })
-  const ann = await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-ann' })
-  for (let count = 0; count < 60; count++) await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-bob' })
+  const open = (key: string): Promise<LegacySession> => begin(server, '2025-11-25', {}, { 'X-API-Key': key })
+  const ann = await open('key-of-ann')
+  for (let count = 0; count < 60; count++) await open('key-of-bob')
   assert.equal((await ann.ask('ping')).result !== undefined, true)
   assert.equal(server.status().mcp?.sessions, 10)
 })

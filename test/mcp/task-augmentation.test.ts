@@ -1,6 +1,6 @@
 /**
- * Task-augmented requests of 2025-11-25 as clients see them: what is offered, a task from its beginning to its
- * result, questions on the streams of the session, and tasks of the client's own.
+ * Task-augmented requests of 2025-11-25 as clients see them: what is offered, a task from its beginning to
+ * its result, questions on the streams of the session, and tasks of the client's own.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -28,7 +28,9 @@ async function reaches(session: LegacySession, taskId: string, status: string): 
 
 test('tasks are offered where a tool may be one, and the tool says so', async () => {
   const offering = await begin(serving('optional', () => 'done'))
-  assert.deepEqual(offering.opened.capabilities.tasks, { list: {}, cancel: {}, requests: { tools: { call: {} } } })
+  assert.deepEqual(offering.opened.capabilities.tasks, {
+    list: {}, cancel: {}, requests: { tools: { call: {} } },
+  })
   const [tool] = (await offering.ask('tools/list')).result.tools
   assert.deepEqual(tool.execution, { taskSupport: 'optional' })
   const plain = await begin(serving('forbidden', () => 'done'))
@@ -112,7 +114,7 @@ test('a question of a task goes out on the stream of whoever waits for its resul
   assert.equal(said((await stream.next()).result), 'Hello Ada')
 })
 
-test('the open stream of a session hears of its tasks, and carries their questions and progress', async () => {
+test('the stream of a session hears of its tasks, and carries their questions and progress', async () => {
   const server = serving('optional', async (call) => {
     call.progress(1, 2, 'Half')
     const { action } = await call.elicit({ message: 'Who?', schema: form })
@@ -131,7 +133,8 @@ test('the open stream of a session hears of its tasks, and carries their questio
   const statuses = heard.filter(({ method }) => method === 'notifications/tasks/status')
   assert.deepEqual(statuses.map(({ params }) => params.status).at(-1), 'input_required')
   assert.ok(statuses.every(({ params }) => params.taskId === taskId && params._meta === undefined))
-  assert.ok(heard.some(({ method, params }) => method === 'notifications/progress' && params.progressToken === 'p'))
+  const progress = heard.filter(({ method }) => method === 'notifications/progress')
+  assert.ok(progress.some(({ params }) => params.progressToken === 'p'))
   await session.answer(question.id, { action: 'decline' })
   await reaches(session, taskId, 'completed')
   assert.equal(said((await session.ask('tasks/result', { taskId })).result), 'decline')
@@ -139,7 +142,8 @@ test('the open stream of a session hears of its tasks, and carries their questio
 
 test('an answer that is none, and a refusal, are told to the handler; its task goes on', async () => {
   const server = serving('optional', async (call) => (
-    await call.elicit({ message: 'Who?', schema: form }).then(() => 'answered', (error: Error) => error.message)
+    await call.elicit({ message: 'Who?', schema: form })
+      .then(() => 'answered', (error: Error) => error.message)
   ))
   const session = await begin(server, '2025-11-25', { elicitation: {} })
   const stream = await session.listen()
@@ -149,11 +153,12 @@ test('an answer that is none, and a refusal, are told to the handler; its task g
     while (message.method !== 'elicitation/create') message = await stream.next()
     await session.post({ jsonrpc: '2.0', id: message.id, ...reply })
     await reaches(session, taskId, 'completed')
-    assert.match(said((await session.ask('tasks/result', { taskId })).result), /needs an action|refused to answer: no/)
+    const { result } = await session.ask('tasks/result', { taskId })
+    assert.match(said(result), /needs an action|refused to answer: no/)
   }
 })
 
-test('tasks are listed to the session that began them, page by page; with a key, to whoever has it', async () => {
+test('tasks are listed to the session that began them, by pages; with a key, to whoever has it', async () => {
   const server = serving('optional', () => 'done', { mcp: { pageSize: 2 } })
   const [one, other] = [await begin(server), await begin(server)]
   const ids: string[] = []
@@ -165,10 +170,14 @@ test('tasks are listed to the session that began them, page by page; with a key,
   assert.deepEqual((await other.ask('tasks/list')).result.tasks, [])
   assert.equal((await one.ask('tasks/list', { cursor: 'x' })).error.code, -32602)
 
-  const keyed = serving('optional', () => 'done', { apiKey: [{ id: 'ada', key: 'ada-0123456789' }, { id: 'bob', key: 'bob-0123456789' }] })
-  const as = (key: string): Promise<LegacySession> => begin(keyed, '2025-11-25', {}, { 'X-API-Key': `${key}-0123456789` })
+  const apiKey = ['ada', 'bob'].map((id) => ({ id, key: `${id}-0123456789` }))
+  const keyed = serving('optional', () => 'done', { apiKey })
+  const as = (id: string): Promise<LegacySession> => (
+    begin(keyed, '2025-11-25', {}, { 'X-API-Key': `${id}-0123456789` })
+  )
   const { taskId } = await started(await as('ada'))
-  assert.deepEqual((await (await as('ada')).ask('tasks/list')).result.tasks.map((task: Json) => task.taskId), [taskId])
+  const { tasks } = (await (await as('ada')).ask('tasks/list')).result
+  assert.deepEqual(tasks.map((task: Json) => task.taskId), [taskId])
   assert.deepEqual((await (await as('bob')).ask('tasks/list')).result.tasks, [])
   assert.equal((await (await as('bob')).ask('tasks/get', { taskId })).error.code, -32602)
 })
@@ -194,7 +203,11 @@ test('what refuses a call refuses the task', async () => {
   assert.equal((await full.ask('tools/call', { name: 'work', task: {} })).error.code, -32603)
 })
 
-const abilities = { elicitation: {}, sampling: {}, tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } } }
+const abilities = {
+  elicitation: {},
+  sampling: {},
+  tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } },
+}
 
 test('a client that works on a question as a task of its own is asked for the result', async () => {
   const sampled = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }

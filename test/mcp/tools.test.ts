@@ -412,7 +412,8 @@ test('what a handler tells on the way and JSON cannot say is not told, and the c
   const server = serve({ tools: [{ name: 't', async run(_args, call) {
     call.log('error', cycle)
     call.log('error', { big: 1n })
-    await call.elicit({ message: 'Who?', schema: { type: 'object', properties: {}, default: cycle } }).catch(() => {})
+    const schema = { type: 'object', properties: {}, default: cycle }
+    await call.elicit({ message: 'Who?', schema }).catch(() => {})
     return 'done'
   } }] })
   const session = await begin(server, '2025-11-25', { elicitation: {} })

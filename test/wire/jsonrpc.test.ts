@@ -13,10 +13,12 @@ const both: readonly (readonly [text: string, message: RpcMessage])[] = [
   ['{"jsonrpc":"2.0","id":1,"method":"a"}', { kind: 'request', id: 1, method: 'a', params: undefined }],
   ['{"jsonrpc":"2.0","id":"x","method":"a","params":{"b":[1]}}',
     { kind: 'request', id: 'x', method: 'a', params: { b: [1] } }],
-  ['{"jsonrpc":"2.0","id":null,"method":"a","params":[1]}', { kind: 'request', id: null, method: 'a', params: [1] }],
+  ['{"jsonrpc":"2.0","id":null,"method":"a","params":[1]}',
+    { kind: 'request', id: null, method: 'a', params: [1] }],
   ['{"jsonrpc":"2.0","method":"a"}', { kind: 'notification', method: 'a', params: undefined }],
   ['{"jsonrpc":"2.0","method":"a","params":{}}', { kind: 'notification', method: 'a', params: {} }],
-  ['{"jsonrpc":"2.0","id":-7,"result":{"c":1}}', { kind: 'response', id: -7, result: { c: 1 }, error: undefined }],
+  ['{"jsonrpc":"2.0","id":-7,"result":{"c":1}}',
+    { kind: 'response', id: -7, result: { c: 1 }, error: undefined }],
   ['{"jsonrpc":"2.0","id":"","result":null}', { kind: 'response', id: '', result: null, error: undefined }],
   ['{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}',
     { kind: 'response', id: 1, result: undefined, error: { code: -1, message: 'no' } }],
@@ -90,14 +92,16 @@ test('the five codes say what JSON-RPC says, and what was wrong beside it', () =
   for (const [code, number, message] of rows) {
     assert.deepEqual(rpcError(code), { code: number, message })
     assert.deepEqual(rpcError(code, 'why'), { code: number, message, data: { detail: 'why' } })
-    assert.deepEqual(rpcError(code, 'why', { field: 'a' }), { code: number, message, data: { detail: 'why', field: 'a' } })
+    const data = { detail: 'why', field: 'a' }
+    assert.deepEqual(rpcError(code, 'why', { field: 'a' }), { code: number, message, data })
   }
 })
 
 test('an error without a readable id leaves it out, or writes null', () => {
   const error = rpcError(PARSE_ERROR)
-  assert.equal(formatError(undefined, error), '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}')
-  assert.equal(formatError(null, error), '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}')
+  const json = '"error":{"code":-32700,"message":"Parse error"}}'
+  assert.equal(formatError(undefined, error), `{"jsonrpc":"2.0",${json}`)
+  assert.equal(formatError(null, error), `{"jsonrpc":"2.0","id":null,${json}`)
   assert.deepEqual(errorReply(null, error, 400, ['Allow', 'POST']), {
     status: 400, type: 'application/json', body: formatError(null, error), headers: ['Allow', 'POST'],
   })
