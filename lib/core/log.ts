@@ -6,6 +6,11 @@
 /** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
 export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
+/** Characters that a line shows of its message, of each field, and of each line of a cause's stack. */
+const MAX_TEXT = 8 * 1024
+/** Lines that are shown of a cause's stack. */
+const MAX_ROWS = 100
+
 const severities: readonly Severity[] = [
   'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
 ]
@@ -98,7 +103,9 @@ export function quietly(log: Log): Log {
 }
 
 /** Text as part of one line: what would end it, or steer a terminal, is written as an escape. */
-function printable(text: string): string {
+function printable(given: string): string {
+  const text = given.length <= MAX_TEXT ? given
+    : `${given.slice(0, MAX_TEXT)}… (${given.length - MAX_TEXT} characters more)`
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) => {
     return short.get(char) ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
@@ -108,7 +115,7 @@ const short: ReadonlyMap<string, string> = new Map([['\n', '\\n'], ['\r', '\\r']
 
 function stackOf(cause: unknown): string {
   const text = cause instanceof Error ? cause.stack ?? cause.message : `thrown: ${describe(cause)}`
-  return String(text).split('\n').map((row) => '  ' + printable(row)).join('\n')
+  return String(text).split('\n', MAX_ROWS).map((row) => '  ' + printable(row)).join('\n')
 }
 
 /** Any value as text that is fit for a log. Never throws. */

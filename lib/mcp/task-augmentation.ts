@@ -5,11 +5,12 @@
  * Without a key, tasks are listed to the session that began them alone: whoever has no name cannot be told
  * from others. Spec: MCP 2025-11-25, Tasks.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord, textOf } from '../core/content.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { anonymous, requireScopes } from '../core/principal.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { sendQuestion } from './ask.ts'
 import { completeElicitation, openCall } from './call-channel.ts'
@@ -178,16 +179,16 @@ class AugmentedTask {
   }
 }
 
-/** A task as it stands. A tool's own failure is the task's. */
-function shapeOf(
-  { mcp: { service: { limits } } }: McpRequest, task: Task,
-): Readonly<Record<string, unknown>> {
+/** A task as it stands. A tool's own failure is the task's, and what it says is why. */
+function shapeOf({ mcp }: McpRequest, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, result } = task
   const hasFailed = state === 'completed' && isRecord(result) && result['isError'] === true
+  const why = hasFailed && Array.isArray(result['content']) ? textOf(result['content']) : ''
   return {
     ...taskMembers(task),
+    ...why !== '' && { statusMessage: sentenceWithin(why) },
     status: hasFailed ? 'failed' : statuses[state],
-    ttl: lifeOf(task, limits),
+    ttl: lifeOf(task, mcp.service.limits),
     pollInterval: POLL_MS,
   }
 }

@@ -44,6 +44,23 @@ test('a cause stands below its line, indented, and cannot forge another', () => 
   }
 })
 
+test('what is large is cut, wherever it stands in a line', () => {
+  const large = 'x'.repeat(1_000_000)
+  const rows = Array.from({ length: 10_000 }, () => 'x').join('\n')
+  const lines = [
+    formatLine('error', large), formatLine('error', 'Fields', { a: large, b: { toString: () => large } }),
+    formatLine('error', 'Thrown', { cause: large }), formatLine('error', 'Broken', { cause: new Error(large) }),
+    formatLine('error', 'Long', { cause: Object.assign(new Error('a'), { stack: rows }) }),
+  ]
+  for (const line of lines) assert.ok(line.length < 40_000, String(line.length))
+  assert.match(lines[0]!, /x{8192}… \(991808 characters more\)$/)
+  let text = ''
+  const keep = (said: string): void => { text = said }
+  const logger = { debug: keep, info: keep, warn: keep, error: keep }
+  logOf(logger)('info', large)
+  assert.ok(text.length < 10_000)
+})
+
 test('any value can be described', () => {
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineTool } from '../../lib/index.ts'
 import { allRevisions, ask, begin, serve } from './client.ts'
-import type { TriportServer } from '../../lib/index.ts'
+import type { Call, TriportServer } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
 const names = Array.from({ length: 7 }, (_, n) => `n${n}`)
@@ -98,6 +98,29 @@ test('lists say how long they last, as the operator said', async () => {
     const safe = (await ask(make(), method, params)).result
     assert.deepEqual([safe.ttlMs, safe.cacheScope], [0, 'private'], method)
   }
+})
+
+test('what came of a user\'s answers is that user\'s, and not for keeping, whatever the operator said', async () => {
+  const server = make({
+    mcp: { cache: { ttlMs: 60_000, scope: 'public' } },
+    resources: [{
+      uri: 'test://asks', name: 'asks', async read(call: Call) {
+        const { action } = await call.elicit({ key: 'k', message: 'Sure?', schema: { type: 'object', properties: {} } })
+        return action
+      },
+    }],
+  })
+  const able = { capabilities: { elicitation: {} } }
+  const hints = async (more: object): Promise<unknown> => {
+    const { result } = await ask(server, 'resources/read', { uri: 'test://asks', ...more }, able)
+    return [result.resultType, result.ttlMs, result.cacheScope]
+  }
+  const { result: { requestState } } = await ask(server, 'resources/read', { uri: 'test://asks' }, able)
+  const inputResponses = { k: { action: 'decline' } }
+  assert.deepEqual(await hints({ inputResponses, requestState }), ['complete', 0, 'private'])
+  assert.deepEqual(await hints({ inputResponses }), ['complete', 0, 'private'])
+  // Nobody may keep the question either.
+  assert.deepEqual(await hints({}), ['input_required', undefined, undefined])
 })
 
 test('the order of a list is the order in which things were given', async () => {
@@ -295,5 +318,13 @@ test('a prompt is got with its arguments, in every revision', async () => {
     const { error } = await send('prompts/get', { name: 'broken' })
     assert.equal(error.code, -32603)
     assert.doesNotMatch(JSON.stringify(error), /swordfish/)
+  }
+})
+
+test('a tool with the longest name is listed and called in every revision', async () => {
+  const name = 'Aa0_-.'.padEnd(128, 'x')
+  for (const [revision, send] of await clients(serve({ tools: [{ name, run: () => 'done' }] }))) {
+    assert.equal((await send('tools/list')).result.tools[0].name, name, revision)
+    assert.equal((await send('tools/call', { name })).result.content[0].text, 'done', revision)
   }
 })

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Fault } from '../../lib/index.ts'
 import { begin, EventStream, gate, said, until } from './client.ts'
 import { form, serving } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
@@ -79,6 +80,31 @@ test('a tool that fails fails its task, and the result is what the call would ha
   const unknown = await session.ask('tasks/result', { taskId: 'x' })
   assert.deepEqual([unknown.error.code, unknown.error.data.detail], [-32602, 'Unknown task: x'])
 })
+
+const failures: readonly (readonly [what: string, run: (call: Call) => unknown, why: RegExp])[] = [
+  ['what it throws', () => { throw new Fault('failed', 'No luck') }, /^No luck$/],
+  ['what it throws later', async () => { throw new Fault('conflict', 'No luck') }, /^No luck$/],
+  ['what is no business of a model', () => { throw new Fault('busy', 'Not now') }, /^Not now$/],
+  ['a defect', () => { throw new Error('secret') }, /^Internal error \(request [^)]+\)$/],
+  ['what it returns', () => ({ content: ['No ', 'luck'], isError: true }), /^No luck$/],
+  [
+    'something after it told of its progress', (call) => {
+      call.progress(1, 2, 'half way')
+      throw new Fault('failed', 'No luck')
+    }, /^No luck$/,
+  ],
+  ['a long story', () => { throw new Fault('failed', 'x'.repeat(5_000)) }, /^x{900,1000}…$/],
+]
+
+for (const [what, run, why] of failures) {
+  test(`a task that fails by ${what} says why`, async () => {
+    const session = await begin(serving('optional', run))
+    const { taskId } = await started(session)
+    assert.match((await reaches(session, taskId, 'failed')).statusMessage, why)
+    const { result: { tasks } } = await session.ask('tasks/list')
+    assert.match(tasks[0].statusMessage, why)
+  })
+}
 
 test('a task is cancelled once, and what it says later is dropped', async () => {
   const { promise, open } = gate<string>()
