@@ -28,9 +28,10 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
 /** The one file of which doors take values from http/, and the two of which http/ does from core/. */
 const DEFERRED_STREAM = 'lib/http/deferred-stream.ts'
 const LEAVES: readonly string[] = ['lib/core/clock.ts', 'lib/core/thenable.ts']
-/** Those of core/ that store/ takes values of: they know nothing of what is served. */
+/** Those of other rooms that store/ takes values of: they know nothing of what is served. */
 const FOR_STORES: readonly string[] = [
   'lib/core/fault.ts', 'lib/core/queue.ts', 'lib/core/ranking.ts', 'lib/core/shares.ts', 'lib/core/store.ts',
+  'lib/schema/options.ts',
 ]
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */

@@ -10,6 +10,7 @@ import { asFault, Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
 import { toolResultOf } from '../core/tool.ts'
+import { outputOfPieces } from '../core/tool-pieces.ts'
 import type { Call } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Question } from '../core/question.ts'
@@ -98,7 +99,8 @@ function ask(call: Call, question: Question): Promise<unknown> {
 async function perform(tool: Tool, input: unknown, call: LiveCall): Promise<ToolResult> {
   const { value, errors } = await tool.input.check(input)
   if (errors.length > 0) throw new Fault('invalid', `Invalid arguments for ${tool.name}: ${listed(errors)}`)
-  const result = toolResultOf(await tool.run(value, call))
+  const output = await tool.run(value, call)
+  const result = toolResultOf(await (outputOfPieces(output, call, defaults.maxResultBytes) ?? output))
   if (tool.output === undefined || result.isError === true) return result
   const { errors: broken } = await tool.output.check(result.structuredContent)
   if (broken.length === 0) return result

@@ -66,7 +66,7 @@ export interface PromptResult { readonly description?: string; readonly messages
 export interface PromptDefinition<A extends readonly PromptArgumentInput[] = readonly PromptArgumentInput[]> {
   /** Left out; a prompt that is made already has one. */
   readonly kind?: undefined
-  /** 1 to 64 of `A-Z a-z 0-9 _ . -`. */
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
   readonly title?: string
   readonly description?: string
@@ -108,7 +108,7 @@ const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMemb
 const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
 
-const NAME = /^[A-Za-z0-9_.-]{1,64}$/
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
 /**
  * Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead, also for a
@@ -125,7 +125,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   const name = requireString('A prompt', 'name', given.name)
   const owner = `The prompt '${name}'`
   if (!NAME.test(name)) {
-    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 64 of A-Z a-z 0-9 _ . -`)
+    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ . -`)
   }
   requireKind(owner, 'prompt', given)
   requireFunction(owner, 'get', given, promptMembers, EXAMPLE)

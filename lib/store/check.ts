@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { rejectUnknown } from '../schema/options.ts'
 import { keyRules } from './rules/keys.ts'
 import { listRules } from './rules/lists.ts'
 import { Trial } from './rules/rule.ts'
@@ -41,11 +42,8 @@ const rules: readonly StoreRule[] = [...keyRules, ...versionRules, ...timeRules,
 export async function checkStore(
   make: () => MaybePromise<Store>, options: CheckOptions = {},
 ): Promise<StoreReport> {
-  const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only, ...unknown } = options
-  const [wrong] = Object.keys(unknown)
-  if (wrong !== undefined) {
-    throw new TypeError(`checkStore has no option '${wrong}'; it takes maxValueBytes, timeoutMs and only`)
-  }
+  rejectUnknown('checkStore', options, ['maxValueBytes', 'timeoutMs', 'only'])
+  const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only } = options
   const missing = only?.find((name) => !rules.some(({ rule }) => rule === name))
   if (missing !== undefined) {
     throw new TypeError(`There is no rule '${missing}'; write it as it stands in a report`)

@@ -2,6 +2,7 @@
  * What a memory store may hold: its options, checked and made whole.
  */
 import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { rejectUnknown } from '../schema/options.ts'
 
 /** What a memory store may hold. `Infinity` lifts a limit. */
 export interface MemoryStoreOptions {
@@ -44,10 +45,8 @@ const defaults: MemoryLimits = {
 
 /** The limits that options mean. Throws `TypeError` for an unknown one, `RangeError` for one that is none. */
 export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
+  rejectUnknown('memoryStore', options, Object.keys(defaults))
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(defaults, name)) {
-      throw new TypeError(`memoryStore has no option '${name}'; it takes ${Object.keys(defaults).join(', ')}`)
-    }
     if (value === undefined) continue
     if (name === 'isShared') {
       if (typeof value === 'boolean') continue

@@ -66,6 +66,21 @@ test('the model reads a result as text, whatever it is', async () => {
   }
 })
 
+test('a tool may be a generator: its texts are progress, and the model reads what came of it', async () => {
+  const table: readonly (readonly [run: () => unknown, text: string, told: readonly unknown[]])[] = [
+    [async function* () { yield 'a'; yield 'b' }, 'ab', ['Calls tool…', 'a', 'b']],
+    [function* () { yield 'a'; return { n: 1 } }, '{"n":1}', ['Calls tool…', 'a']],
+    [async () => (async function* () { yield 'a' })(), 'a', ['Calls tool…', 'a']],
+    [async function* () { yield 'a'; throw new Fault('failed', 'No more') }, 'No more', ['Calls tool…', 'a']],
+  ]
+  for (const [pieces, text, expected] of table) {
+    const told: unknown[] = []
+    const call = callOf({ progress: (_done, _total, said) => told.push(said) })
+    assert.deepEqual(await run(toolOf(pieces), {}, call), { text, logged: [] })
+    assert.deepEqual(told, expected)
+  }
+})
+
 test('a long result is cut between two characters, and says so', async () => {
   const table: readonly (readonly [result: string, maxBytes: number, text: string])[] = [
     ['abcdef', 6, 'abcdef'],

@@ -75,8 +75,8 @@ test('a mistake in a definition says what to write instead', () => {
   const rows: readonly (readonly [unknown, RegExp])[] = [
     ['x', /definePrompt takes an object, not "x"\. Write definePrompt\(\{ name: 'review'/],
     [{ get }, /A prompt needs 'name'/],
-    [{ name: 'a b', get }, /The prompt 'a b' has a name that clients refuse; use 1 to 64 of/],
-    [{ name: 'a'.repeat(65), get }, /has a name that clients refuse/],
+    [{ name: 'a b', get }, /The prompt 'a b' has a name that clients refuse; use 1 to 128 of/],
+    [{ name: 'a'.repeat(129), get }, /has a name that clients refuse/],
     [{ name: 'p', get, description: 7 }, /has description 7; write a string, or leave it out/],
     [{ name: 'p' }, /needs 'get': a function, not undefined/],
     [{ name: 'p', get, arguments: { a: {} } }, /has arguments an object; write a list, as in arguments: \[/],

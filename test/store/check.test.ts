@@ -651,7 +651,7 @@ test('a store that cannot be made, an option and a rule that there is not, are r
   const unknown: object = { timeout: 1 }
   await assert.rejects(checkStore(broken, unknown), {
     name: 'TypeError',
-    message: 'checkStore has no option \'timeout\'; it takes maxValueBytes, timeoutMs and only',
+    message: 'checkStore has no option \'timeout\'; did you mean \'timeoutMs\'?',
   })
   await assert.rejects(checkStore(broken, { only: ['x'] }), {
     name: 'TypeError', message: 'There is no rule \'x\'; write it as it stands in a report',

@@ -222,12 +222,17 @@ test('who gives way is always the one that holds most, whatever is written and r
 })
 
 test('an option that there is not, or a limit that is none, is refused by name', () => {
-  const unknown: object = { maxEntry: 1 }
-  assert.throws(() => memoryStore(unknown), {
-    name: 'TypeError',
-    message: 'memoryStore has no option \'maxEntry\'; it takes maxEntries, maxBytes, maxValueBytes, '
-      + 'maxTopics, maxEvents, maxEventsBytes, isShared',
-  })
+  const unknown: readonly (readonly [options: object, remedy: string])[] = [
+    [{ maxEntry: 1 }, 'maxEntry\'; it has maxEntries, maxBytes, maxValueBytes, maxTopics, maxEvents, '
+      + 'maxEventsBytes, isShared'],
+    [{ maxByte: 1 }, 'maxByte\'; did you mean \'maxBytes\'?'],
+    [{ shared: true, isshared: true }, 'shared\'; did you mean \'isShared\'?'],
+  ]
+  for (const [options, remedy] of unknown) {
+    assert.throws(() => memoryStore(options), {
+      name: 'TypeError', message: `memoryStore has no option '${remedy}`,
+    })
+  }
   for (const wrong of [0, -1, 1.5, NaN, '9', null]) {
     const options: object = { maxBytes: wrong }
     assert.throws(() => memoryStore(options), {
