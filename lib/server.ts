@@ -24,8 +24,8 @@ import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
 import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
-import type { Authenticate } from './http/auth.ts'
 import type { Endpoint } from './http/exchange.ts'
+import type { ServerState } from './http/gate.ts'
 import type { Handler } from './http/listener.ts'
 import type { Means } from './http/transaction.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -93,16 +93,18 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   if (protocols.includes('a2a')) requireAgent(catalog)
 
   const { apiKey, auth } = options
-  let authenticate: Authenticate | undefined = apiKey === undefined && auth === undefined
-    ? undefined : createAuthenticate({ apiKey, auth, limits })
+  const isOpen = apiKey === undefined && auth === undefined
+  const state: ServerState = {
+    authenticate: isOpen ? undefined : createAuthenticate({ apiKey, auth, limits }),
+    isDraining: false,
+  }
   let generatedKey: string | undefined
-  let isDraining = false
-  const isKeyed = (): boolean => authenticate !== undefined
+  const isKeyed = (): boolean => state.authenticate !== undefined
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
   const endpoints: readonly Endpoint[] = [
-    ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => isDraining }),
+    ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
     ...protocols.includes('a2a') ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys }) : [],
@@ -114,13 +116,11 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
-    name, limits, budget, log, anonymous, mountPath, publicUrl,
+    name, limits, budget, log, anonymous, mountPath, publicUrl, state,
     router: createRouteTable(endpoints, mountPath),
-    guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl, isKeyed }),
-    authenticate: () => authenticate,
+    guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
-    isDraining: () => isDraining,
   })
   const observer = createObserver(options.onRequest, options.accessLog ?? false, log)
   const means: Means = { gate, streams, budget, limits, observer, log }
@@ -129,10 +129,10 @@ export function createServer<const T extends readonly unknown[]>(options: Server
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
     checkAddress(port, host)
-    if (isDraining) throw new Error('This server is closed; make a new one')
-    if (authenticate === undefined && !isLoopback(host) && options.insecure !== true) {
+    if (state.isDraining) throw new Error('This server is closed; make a new one')
+    if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
-      authenticate = createAuthenticate({ apiKey: generatedKey, limits })
+      state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     const bound = await listener.listen(port, host)
@@ -156,7 +156,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
-    isDraining = true
+    state.isDraining = true
     listener.drain()
     mcp?.closeIdle()
     // A session whose last call ends during the grace has nothing more to wait for.

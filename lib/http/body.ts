@@ -95,46 +95,45 @@ export function readBody(
   let first: Buffer | undefined
   let rest: Buffer[] | undefined
   let length = 0
-  let finished = false
+  let isOver = false
   let timer: NodeJS.Timeout | undefined
 
-  function finish(text: string, failure?: BodyFailure): void {
-    if (finished) return
-    finished = true
-    if (timer !== undefined) clearTimeout(timer)
-    if (failure !== undefined) budget.release(holder)
+  function fail(failure: BodyFailure): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    budget.release(holder)
     first = rest = undefined
-    done(text, failure)
+    done('', failure)
   }
 
-  function finishWith(bytes: Buffer | undefined): void {
-    if (bytes === undefined) return finish('')
-    if (!isUtf8(bytes)) return finish('', 'not-utf8')
-    if (!budget.settle(holder, costOf(bytes))) return finish('', 'no-room')
-    finish(bytes.toString())
-  }
-
-  function gone(): void {
-    finish('', 'gone')
+  function succeed(bytes: Buffer | undefined): void {
+    if (bytes !== undefined && !isUtf8(bytes)) return fail('not-utf8')
+    if (bytes !== undefined && !budget.settle(holder, costOf(bytes))) return fail('no-room')
+    isOver = true
+    clearTimeout(timer)
+    first = rest = undefined
+    done(bytes === undefined ? '' : bytes.toString())
   }
 
   if (incoming.readableEnded) {
     const left = leftOver(incoming)
-    if (left === 'taken') return finish('', 'taken')
-    return left !== undefined && left.length > max ? finish('', 'too-large') : finishWith(left)
+    if (left === 'taken') return fail('taken')
+    return left !== undefined && left.length > max ? fail('too-large') : succeed(left)
   }
-  if (isTimed && bodyTimeoutMs <= MAX_TIMER_MS) timer = setTimeout(() => finish('', 'late'), bodyTimeoutMs)
+  if (isTimed && bodyTimeoutMs <= MAX_TIMER_MS) timer = setTimeout(fail, bodyTimeoutMs, 'late')
   incoming.on('data', (chunk: Buffer) => {
-    if (finished) return
-    if (length + chunk.length > max) return finish('', 'too-large')
-    if (!budget.take(holder, chunk.length)) return finish('', 'no-room')
+    if (isOver) return
+    if (length + chunk.length > max) return fail('too-large')
+    if (!budget.take(holder, chunk.length)) return fail('no-room')
     length += chunk.length
     if (first === undefined) first = chunk
     else (rest ??= [first]).push(chunk)
   })
   incoming.on('end', () => {
-    if (!finished) finishWith(rest === undefined ? first : Buffer.concat(rest, length))
+    if (!isOver) succeed(rest === undefined ? first : Buffer.concat(rest, length))
   })
+  const gone = (): void => fail('gone')
   incoming.on('error', gone)
   incoming.on('close', gone)
 }

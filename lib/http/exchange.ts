@@ -88,11 +88,6 @@ export interface Sink {
   readonly closed: boolean
 }
 
-/** Whether the body of a reply is a stream. */
-export function isSource(body: Reply['body']): body is Source {
-  return typeof body === 'object' && 'open' in body
-}
-
 /** One place where requests are answered: data in, data out. */
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */

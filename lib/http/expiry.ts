@@ -3,7 +3,7 @@
  * not read for a day. A stream has one timer, and only where its principal's time is limited.
  */
 import { MAX_TIMER_MS } from '../core/clock.ts'
-import { isSource } from './exchange.ts'
+import { isSource } from './reply.ts'
 import type { Reply, Sink, Source } from './exchange.ts'
 
 /** The same reply, whose stream ends at a time, in milliseconds since the epoch. Undefined is never. */

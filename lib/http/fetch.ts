@@ -6,10 +6,10 @@ import { isUtf8 } from 'node:buffer'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { costOf } from './body.ts'
-import { isSource } from './exchange.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
-import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
+import { requestChannel } from './observer.ts'
+import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { LATE } from './unread.ts'
 import { WebPipe } from './web-pipe.ts'
@@ -21,7 +21,7 @@ import type { Means } from './transaction.ts'
 export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
   const { gate, log, observer } = means
   return async (incoming) => {
-    const beganAtMs = observer.isWanted ? performance.now() : 0
+    const beganAtMs = observer.isAlwaysWanted || requestChannel.hasSubscribers ? performance.now() : 0
     const departure = new Departure(incoming.signal)
     const request = await gate(headOf(incoming, departure))
     const transaction = new FetchTransaction(request, departure, means, beganAtMs)

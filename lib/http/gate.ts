@@ -20,16 +20,21 @@ import type { Endpoint } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
+/** What changes while a server runs. Only who has made the server writes it. */
+export interface ServerState {
+  /** Undefined while nobody needs a key. */
+  authenticate: Authenticate | undefined
+  isDraining: boolean
+}
+
 /** What the gate goes by. */
 export interface GateOptions extends RequestOptions {
   readonly name: string
   readonly router: RouteTable
-  /** Undefined while nobody needs a key. */
-  readonly authenticate: () => Authenticate | undefined
+  readonly state: Readonly<ServerState>
   readonly limits: Limits
   readonly budget: BodyBudget
   readonly log: Log
-  readonly isDraining: () => boolean
 }
 
 /** The way in. Answers at once unless finding the principal takes a promise. */
@@ -47,7 +52,7 @@ export const NO_ROOM = 'Too many bodies are being read; try again later'
 
 /** Makes the gate of one server. */
 export function createGate(options: GateOptions): Gate {
-  const { router, guard, limits, mountPath } = options
+  const { router, guard, limits, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
 
   return (incoming) => {
@@ -62,8 +67,9 @@ export function createGate(options: GateOptions): Gate {
     request.endpoint = match.endpoint ?? match.neighbor
     request.params = match.params
 
+    const { authenticate } = state
     const isPublic = request.endpoint?.open === 'public'
-    const verdict = guard.check(request.head, incoming.bind, isPublic)
+    const verdict = guard.check(request.head, incoming.bind, isPublic, authenticate !== undefined)
     request.corsHeaders = verdict.headers
     request.hostIsListed = verdict.hostIsListed
     if (verdict.refused !== undefined) return refuseRequest(request, 403, verdict.refused)
@@ -71,7 +77,6 @@ export function createGate(options: GateOptions): Gate {
       return preflight(request, match, isPublic)
     }
 
-    const authenticate = options.authenticate()
     if (authenticate === undefined || isOpen(match.endpoint, request.path)) return admit(request, match)
     return identify(request, match, authenticate)
   }
@@ -79,7 +84,7 @@ export function createGate(options: GateOptions): Gate {
   /** Finds the path below the mount path; undefined where it is malformed. */
   function locate(request: HttpRequest): Match | undefined {
     const { method, target } = request.incoming
-    const parsed = parseTarget(isAbsolute(target) ? originForm(target) : target)
+    const parsed = parseTarget(target.startsWith('/') ? target : originForm(target))
     if (parsed === undefined) return undefined
     request.query = parsed.query
     request.path = parsed.path
@@ -117,6 +122,7 @@ export function createGate(options: GateOptions): Gate {
         return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
       }
       request.principal = principal
+      request.isIdentified = true
       return admit(request, match)
     }
     const broken = (error: unknown): HttpRequest => {
@@ -146,10 +152,11 @@ export function createGate(options: GateOptions): Gate {
       }
       return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
     }
-    if (options.isDraining() && endpoint.always !== true) {
+    if (state.isDraining && endpoint.always !== true) {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
-    const overuse = request.method === 'POST' ? request.take('call', 1) : undefined
+    const isCounted = rateLimits !== undefined && request.method === 'POST'
+    const overuse = isCounted ? request.take('call', 1) : undefined
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
       ? undefined : bodyObjection(request, endpoint.accepts)
@@ -157,11 +164,10 @@ export function createGate(options: GateOptions): Gate {
   }
 
   /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection({ head, incoming }: HttpRequest, accepts: readonly string[]): Objection | undefined {
+  function bodyObjection({ head }: HttpRequest, accepts: readonly string[]): Objection | undefined {
     const { contentLength, contentType, contentEncoding, transferEncoding } = head
-    // HTTP/2 needs no header for a body of any length.
     const mayBeEmpty = transferEncoding === undefined
-      && (contentLength === '0' || (contentLength === undefined && incoming.httpVersion !== '2.0'))
+      && (contentLength === undefined || contentLength === '0')
     if (contentType !== accepts[0] && !(mayBeEmpty && contentType === undefined)) {
       const media = contentType === undefined ? undefined : parseMediaType(contentType)
       if (media === undefined || !accepts.includes(media.type)) {
@@ -191,13 +197,13 @@ function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
   return endpoint.open === true || endpoint.open === 'public'
 }
 
-function isAbsolute(target: string): boolean {
-  return target.charCodeAt(0) !== 0x2f && /^https?:\/\//i.test(target)
-}
+/** What an absolute target begins with, before its path. */
+const AUTHORITY = /^https?:\/\/([^/?#]*)/i
 
 /** The path and query of an absolute target; its path may be empty where that of an origin form is `/`. */
 function originForm(target: string): string {
-  const rest = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  if (!AUTHORITY.test(target)) return target
+  const rest = target.replace(AUTHORITY, '')
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
@@ -205,9 +211,7 @@ function originForm(target: string): string {
 function framingObjection(request: HttpRequest, limits: Limits): Objection | undefined {
   const { incoming, head } = request
   if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0') {
-    // A request that came by HTTP/2 has pseudo headers; on an HTTP/1 socket the number is only a claim.
-    const isHttp2 = incoming.httpVersion === '2.0' && incoming.rawHeaders[0]?.startsWith(':') === true
-    return isHttp2 ? undefined : [505, 'This server speaks HTTP/1.1']
+    return [505, 'This server speaks HTTP/1.1']
   }
   if (incoming.rawHeaders.length > limits.maxHeaderLines * 2) {
     return [431, `More than ${limits.maxHeaderLines} header lines`]
@@ -217,12 +221,10 @@ function framingObjection(request: HttpRequest, limits: Limits): Objection | und
   if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {
     return [400, 'Two Host headers']
   }
-  if (isAbsolute(incoming.target)) {
-    const authority = /^https?:\/\/([^/?#]*)/i.exec(incoming.target)?.[1] ?? ''
-    // RFC 9112 §3.2.2: the authority of the target is the host; a Host line that names another is an attack.
-    if (head.host !== undefined && head.host.toLowerCase() !== authority.toLowerCase()) {
-      return [400, 'The request target and the Host header name two hosts']
-    }
-  }
-  return undefined
+  if (incoming.target.startsWith('/')) return undefined
+  const authority = AUTHORITY.exec(incoming.target)?.[1]
+  // RFC 9112 §3.2.2: the authority of the target is the host; a Host line that names another is an attack.
+  if (authority === undefined || head.host === undefined) return undefined
+  return head.host.toLowerCase() === authority.toLowerCase() ? undefined
+    : [400, 'The request target and the Host header name two hosts']
 }

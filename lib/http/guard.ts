@@ -18,8 +18,6 @@ export interface GuardOptions {
   /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
   readonly cors?: string | readonly string[] | undefined
   readonly publicUrl?: URL | undefined
-  /** Whether callers need a key: then a page of this server's own origin may call. */
-  readonly isKeyed: () => boolean
 }
 
 /** What the guard says of one request. */
@@ -39,7 +37,8 @@ export type Bind = 'loopback' | 'network' | 'none'
 export interface Guard {
   /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
   lists(host: string): boolean
-  check(head: KnownHeaders, bind: Bind, isPublic: boolean): Verdict
+  /** `isKeyed`: callers need a key, so a page of this server's own origin may call. */
+  check(head: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
   preflight(
     head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
@@ -131,8 +130,10 @@ export function createGuard(options: GuardOptions): Guard {
     return headers === none ? verdict : { ...verdict, headers }
   }
 
-  function check({ host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean): Verdict {
-    const asked: Asked = [bind, isPublic, options.isKeyed(), host, origin]
+  function check(
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean,
+  ): Verdict {
+    const asked: Asked = [bind, isPublic, isKeyed, host, origin]
     const key = asked.join('\n')
     const known = remembered.get(key)
     if (known !== undefined) return known

@@ -6,15 +6,14 @@
  * while: clients that write all of a body before they read anything get to read why it was refused.
  */
 import { Socket } from 'node:net'
-import { isHttp2 } from './node-request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** The longest that a client may go on sending. */
 const LINGER_MS = 2_000
 
-/** Whether it can be done: on HTTP/1 over a socket. Over anything else a response simply ends. */
+/** Whether it can be done: over a socket of its own. Over anything else a response simply ends. */
 export function canLinger(incoming: IncomingMessage): boolean {
-  return incoming.socket instanceof Socket && !isHttp2(incoming)
+  return incoming.socket instanceof Socket
 }
 
 /** Sends the rest of an answer whose head is written, and passes over at most `maxBytes` of the body. */

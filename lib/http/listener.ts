@@ -8,7 +8,7 @@ import { MAX_TIMER_MS } from '../core/clock.ts'
 import { isLoopback } from './guard.ts'
 import { isOutside } from './node-request.ts'
 import { Transaction } from './transaction.ts'
-import { isEarly, responseOn, Turns } from './turns.ts'
+import { responseOn, Turns } from './turns.ts'
 import { answerUnread, unreadOf } from './unread.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
@@ -71,7 +71,9 @@ export function createListener(options: ListenerOptions): Listener {
     // Of what one read has brought, some may come behind the request that had the connection closed.
     if (incoming.socket.destroyed) return
     // Node's clock has run while it waited; in somebody else's server nobody knows what runs.
-    if (!isEarly(incoming, response)) return answer(incoming, response, bind, expects, bind === undefined)
+    const isFree = response.socket !== null || responseOn(incoming.socket) === undefined
+    if (isFree) return answer(incoming, response, bind, expects, bind === undefined)
+    // An earlier request of the connection is still being answered.
     turns.wait(incoming, response, () => answer(incoming, response, bind, expects, true))
   }
 

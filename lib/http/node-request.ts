@@ -12,38 +12,40 @@ const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 
 /** The head of a node:http request. */
 export class NodeRequestHead implements RequestHead {
+  readonly method: string
+  readonly target: string
   /** What came by HTTP/2 is told as HTTP/1.1, as every check behind this knows it. */
   readonly httpVersion: string
+  /** Whether it did: there a connection is nobody's own. */
+  readonly isHttp2: boolean
   readonly rawHeaders: readonly string[]
+  readonly bind: Bind
+  readonly prefix: string
   readonly #incoming: IncomingMessage
-  readonly #bind: Bind | undefined
   #address: string | undefined
   #onGone: (() => void)[] | undefined
   #isGone = false
 
   /** `bind` is undefined in somebody else's server. */
   constructor(incoming: IncomingMessage, bind: Bind | undefined) {
-    this.#incoming = incoming
-    this.#bind = bind
     const { httpVersion, rawHeaders } = incoming
-    const wasHttp2 = isHttp2(incoming)
-    this.httpVersion = wasHttp2 ? '1.1' : httpVersion
-    this.rawHeaders = wasHttp2 ? headerLines(rawHeaders) : rawHeaders
+    // A number alone is only a claim.
+    const isHttp2 = incoming.httpVersionMajor === 2 && 'stream' in incoming
+    this.method = incoming.method ?? 'GET'
+    this.target = incoming.url ?? '/'
+    this.httpVersion = isHttp2 ? '1.1' : httpVersion
+    this.isHttp2 = isHttp2
+    this.rawHeaders = isHttp2 ? headerLines(incoming) : rawHeaders
+    // In somebody else's server the socket's own address tells how the client came in.
+    this.bind = bind ?? (isLoopback(incoming.socket.localAddress) ? 'loopback' : 'network')
+    this.prefix = bind === undefined ? prefixOf(incoming) : ''
+    this.#incoming = incoming
   }
 
-  get method(): string { return this.#incoming.method ?? 'GET' }
-  get target(): string { return this.#incoming.url ?? '/' }
   get secure(): boolean { return 'encrypted' in this.#incoming.socket }
 
   /** Kept, once it was asked for: a socket that has closed does not know it any more. */
   get remoteAddress(): string | undefined { return this.#address ??= this.#incoming.socket.remoteAddress }
-
-  /** In somebody else's server the socket's own address tells how the client came in. */
-  get bind(): Bind {
-    return this.#bind ?? (isLoopback(this.#incoming.socket.localAddress) ? 'loopback' : 'network')
-  }
-
-  get prefix(): string { return this.#bind === undefined ? prefixOf(this.#incoming) : '' }
 
   onGone(listener: () => void): void {
     if (this.#isGone) listener()
@@ -59,13 +61,12 @@ export class NodeRequestHead implements RequestHead {
   }
 }
 
-/** Whether a request came by HTTP/2, where a connection is nobody's own; a number alone is only a claim. */
-export function isHttp2(incoming: IncomingMessage): boolean {
-  return incoming.httpVersionMajor === 2 && 'stream' in incoming
-}
-
-/** The header lines of HTTP/2 without its own, of which `:authority` is what Host was (RFC 9113 §8.3.1). */
-function headerLines(rawHeaders: readonly string[]): readonly string[] {
+/**
+ * The header lines of HTTP/2 without its own, of which `:authority` is what Host was (RFC 9113 §8.3.1). Of a
+ * body without a length they tell as those of HTTP/1 would.
+ */
+function headerLines(incoming: IncomingMessage & { readonly stream?: unknown }): readonly string[] {
+  const { rawHeaders, headers, stream } = incoming
   const lines: string[] = []
   let authority: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -74,6 +75,9 @@ function headerLines(rawHeaders: readonly string[]): readonly string[] {
     // A Host that says the same is one too many; one that says something else is refused for that.
     else if (!name.startsWith(':') && !(name === 'host' && value === authority)) lines.push(name, value)
   }
+  const isWhole = typeof stream === 'object' && stream !== null
+    && 'endAfterHeaders' in stream && stream.endAfterHeaders === true
+  if (!isWhole && headers['content-length'] === undefined) lines.push('transfer-encoding', 'chunked')
   return authority === undefined ? lines : ['host', authority, ...lines]
 }
 

@@ -5,6 +5,7 @@
  */
 import { channel } from 'node:diagnostics_channel'
 import { withoutQuery } from './node-request.ts'
+import type { Channel } from 'node:diagnostics_channel'
 import type { Log } from '../core/log.ts'
 import type { HttpRequest } from './request.ts'
 
@@ -29,8 +30,8 @@ export interface RequestSummary {
 
 /** Who hears of requests. */
 export interface Observer {
-  /** Whether a request that begins now is to be told of. */
-  readonly isWanted: boolean
+  /** Whether requests are told of even while nobody subscribes to the channel. */
+  readonly isAlwaysWanted: boolean
   /** To be called once for each request that came to the gate, when it is over. Never throws. */
   onDone(request: HttpRequest, status: number, bytes: number, ms: number): void
 }
@@ -38,7 +39,8 @@ export interface Observer {
 /** Longer paths are cut in a line of log. */
 const MAX_SHOWN = 256
 
-const requests = channel('triport:request')
+/** Where requests are published; looked at when one begins. */
+export const requestChannel: Channel = channel('triport:request')
 
 /** Makes the observer of one server. Throws `TypeError` where `onRequest` is no function. */
 export function createObserver(
@@ -64,7 +66,7 @@ export function createObserver(
     } catch (error) {
       failed(error)
     }
-    if (requests.hasSubscribers) requests.publish(summary)
+    if (requestChannel.hasSubscribers) requestChannel.publish(summary)
     if (!accessLog) return
     const { method, path, status, bytes, durationMs, requestId, principalId, remoteAddress } = summary
     log('info', `${method} ${path.slice(0, MAX_SHOWN)} ${status}`, {
@@ -73,7 +75,7 @@ export function createObserver(
   }
 
   return {
-    get isWanted() { return accessLog || onRequest !== undefined || requests.hasSubscribers },
+    isAlwaysWanted: accessLog || onRequest !== undefined,
     onDone: (request, status, bytes, durationMs) => tell({
       method: request.method,
       path: (request.incoming.prefix ?? '') + withoutQuery(request.incoming.target),

@@ -1,7 +1,6 @@
 /**
  * What every reply consists of besides its body, whatever carries it.
  */
-import { isSource } from './exchange.ts'
 import type { Reply, Source } from './exchange.ts'
 import type { HttpRequest } from './request.ts'
 
@@ -17,6 +16,11 @@ const nobody = Object.freeze({
   ready: () => Promise.resolve(),
   end: () => {},
 })
+
+/** Whether the body of a reply is a stream. */
+export function isSource(body: Reply['body']): body is Source {
+  return typeof body === 'object' && 'open' in body
+}
 
 /** Opens a source for nobody, so that whatever it holds is let go. */
 export function discard(source: Source): void {

@@ -51,12 +51,17 @@ const noParams: ReadonlyMap<string, string> = new Map()
 /** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
 export class HttpRequest implements Exchange, Origin, BodyHolder {
   readonly incoming: RequestHead
+  readonly method: string
   readonly head: KnownHeaders
+  readonly requestId: string
+  readonly origin: Origin = this
   path = ''
   query = ''
   params: ReadonlyMap<string, string> = noParams
   body = ''
   principal: Principal
+  /** Whether somebody was found to be asking, by a credential. */
+  isIdentified = false
   endpoint: Endpoint | undefined
   /** Set where the answer is known already and no body is wanted. */
   refusal: Reply | undefined
@@ -68,29 +73,18 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   /** What its body takes of the budget of all bodies. */
   held = 0
   readonly #options: RequestOptions
-  #requestId: string | undefined
   #headers: ReadonlyMap<string, string> | undefined
 
   constructor(incoming: RequestHead, options: RequestOptions) {
+    const head = readHead(incoming.rawHeaders)
+    const given = head.requestId
     this.incoming = incoming
-    this.head = readHead(incoming.rawHeaders)
+    this.method = incoming.method
+    this.head = head
+    this.requestId = given !== undefined && REQUEST_ID.test(given) ? given
+      : `${idPrefix}-${(++idCount).toString(36)}`
     this.principal = options.anonymous
     this.#options = options
-  }
-
-  /** Whether somebody was found to be asking, by a credential. */
-  get isIdentified(): boolean { return this.principal !== this.#options.anonymous }
-
-  get method(): string { return this.incoming.method }
-  get origin(): Origin { return this }
-
-  get requestId(): string {
-    if (this.#requestId === undefined) {
-      const given = this.head.requestId
-      this.#requestId = given !== undefined && REQUEST_ID.test(given) ? given
-        : `${idPrefix}-${(++idCount).toString(36)}`
-    }
-    return this.#requestId
   }
 
   get headers(): ReadonlyMap<string, string> {

@@ -3,15 +3,14 @@
  * to its response. The one owner of what it holds: all of it is given back at its end, and its end is told
  * once. Whatever fails on the way is answered or dropped, and never thrown to an event or a timer.
  */
-import { isThenable } from '../core/thenable.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { readBody } from './body.ts'
-import { isSource } from './exchange.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { canLinger, linger } from './linger.ts'
-import { isHttp2, NodeRequestHead } from './node-request.ts'
-import { discard, headerLines, lengthOf, STREAM_HEADERS } from './reply.ts'
+import { NodeRequestHead } from './node-request.ts'
+import { requestChannel } from './observer.ts'
+import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { ResponsePipe, UnsentReply } from './response-pipe.ts'
 import { LATE } from './unread.ts'
@@ -83,7 +82,7 @@ export class Transaction {
   begin(): void {
     const { gate, observer } = this.#means
     try {
-      if (observer.isWanted) this.#beganAtMs = performance.now()
+      if (observer.isAlwaysWanted || requestChannel.hasSubscribers) this.#beganAtMs = performance.now()
       const request = gate(this.#head)
       if (!(request instanceof Promise)) return this.#go(request)
       request.then((later) => this.#go(later)).catch((error) => this.#broke(error))
@@ -138,7 +137,7 @@ export class Transaction {
     if (this.#isClosed) return this.#done(request)
     // A socket that has closed does not know any more who it was.
     if (this.#beganAtMs > 0) void this.#head.remoteAddress
-    if (request.refusal !== undefined) return this.#send(request, request.refusal)
+    if (request.refusal !== undefined) return this.#deliver(request, request.refusal)
     const endpoint = request.endpoint!
     if (this.#expects === 'unknown') {
       return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
@@ -159,21 +158,13 @@ export class Transaction {
     try {
       const reply = endpoint.handle(request)
       request.body = ''
-      if (!isThenable(reply)) return this.#send(request, reply)
-      reply.then((later) => this.#send(request, later), (error) => this.#broke(error))
+      if (!('then' in reply)) return this.#deliver(request, reply)
+      Promise.resolve(reply)
+        .then((later) => this.#deliver(request, later))
+        .catch((error) => this.#broke(error))
     } catch (error) {
       this.#broke(error)
     }
-  }
-
-  #send(request: HttpRequest, reply: Reply): void {
-    try {
-      if (!isSource(reply.body) || !this.#means.streams.isFull) return this.#deliver(request, reply)
-      discard(reply.body)
-    } catch (error) {
-      return this.#broke(error)
-    }
-    this.#refuse(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
   }
 
   #refuse(
@@ -219,6 +210,7 @@ export class Transaction {
     }
   }
 
+  /** Sends a reply. What it throws is for whoever has called it. */
   #deliver(request: HttpRequest, wanted: Reply): void {
     const response = this.#response
     const { expiresAt } = request.principal
@@ -228,9 +220,13 @@ export class Transaction {
       if (isSource(body)) discard(body)
       return
     }
+    if (isSource(body) && this.#means.streams.isFull) {
+      discard(body)
+      return this.#refuse(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+    }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)
-    if ((this.#isLast || isUnread) && !isHttp2(this.#incoming)) lines.push('Connection', 'close')
+    if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
       lines.push(...STREAM_HEADERS)
@@ -245,7 +241,7 @@ export class Transaction {
     const sent = request.method === 'HEAD' ? undefined : body
     if (sent !== undefined) this.#bytes = length ?? 0
     response.writeHead(status, lines)
-    if (isUnread && canLinger(this.#incoming)) {
+    if (isUnread && !this.#head.isHttp2 && canLinger(this.#incoming)) {
       // Who is up to twice over the limit gets to read that.
       linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)

@@ -13,11 +13,6 @@ export function responseOn(socket: Duplex): ServerResponse | undefined {
   return socket._httpMessage as ServerResponse | null ?? undefined
 }
 
-/** Whether a request has come while an earlier one on its connection is still being answered. */
-export function isEarly(incoming: IncomingMessage, response: ServerResponse): boolean {
-  return response.socket === null && responseOn(incoming.socket) !== undefined
-}
-
 /** The requests of one server that wait for their turn. */
 export class Turns {
   /** How many wait on each connection that has ever had one. */

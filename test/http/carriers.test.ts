@@ -165,6 +165,14 @@ for (const [what, asked, options, status] of refused) {
   })
 }
 
+test('whatever carries a body, its type must be told', async (t) => {
+  await onEach(t, { agents: [echo] }, async (ask, name) => {
+    const { status, leave } = await ask({ ...query(), headers: {} })
+    assert.equal(status, 415, name)
+    leave()
+  })
+})
+
 test('whatever carries a stream, a client that leaves ends its run', async (t) => {
   const signals: AbortSignal[] = []
   const run = async function* (_prompt: string, call: Call): AsyncGenerator<string> {

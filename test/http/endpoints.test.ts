@@ -37,9 +37,8 @@ async function house(
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
     rateLimits: undefined,
-    router: createRouteTable(endpoints), guard: createGuard({ isKeyed: () => false }),
-    authenticate: () => undefined,
-    isDraining: () => false,
+    router: createRouteTable(endpoints), guard: createGuard({}),
+    state: { authenticate: undefined, isDraining: false },
   })
   const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
   const listener = createListener({ ...means, mountPath: '' })

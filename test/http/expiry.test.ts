@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { endingAt } from '../../lib/http/expiry.ts'
-import { isSource } from '../../lib/http/exchange.ts'
+import { isSource } from '../../lib/http/reply.ts'
 import { eventually, listen, request, serve } from '../fixtures/client.ts'
 import type { Reply, Sink } from '../../lib/http/exchange.ts'
 

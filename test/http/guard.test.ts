@@ -5,7 +5,6 @@ import { readHead } from '../../lib/http/headers.ts'
 import type { Bind, GuardOptions } from '../../lib/http/guard.ts'
 import type { KnownHeaders } from '../../lib/http/exchange.ts'
 
-const open: GuardOptions = { isKeyed: () => false }
 
 function head(host?: string, origin?: string): KnownHeaders {
   return readHead([
@@ -63,7 +62,7 @@ const hosts: readonly (readonly [
 
 test('a Host that is on no list is refused', () => {
   for (const [options, bind, host, isFine] of hosts) {
-    const verdict = createGuard({ ...open, ...options }).check(head(host), bind, false)
+    const verdict = createGuard(options).check(head(host), bind, false, false)
     assert.equal(verdict.refused === undefined, isFine, `${JSON.stringify(options)} ${bind} ${host}`)
   }
 })
@@ -97,39 +96,39 @@ const origins: readonly (readonly [
   // The server's own pages, by a name that passed a list or where a key is asked for.
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://agents.example', true],
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://other.example', false],
-  [{ isKeyed: () => true, allowedHosts: ['*'] }, 'agents.example', 'http://agents.example', true],
   [{ allowedHosts: ['*'] }, 'agents.example', 'http://agents.example', false],
 ]
 
 test('a page may call from loopback, from a listed origin, or from the server itself', () => {
   for (const [options, host, origin, isFine] of origins) {
-    const verdict = createGuard({ ...open, ...options }).check(head(host, origin), 'loopback', false)
+    const verdict = createGuard(options).check(head(host, origin), 'loopback', false, false)
     assert.equal(verdict.refused === undefined, isFine, `${JSON.stringify(options)} ${host} ${origin}`)
   }
 })
 
 test('what is public is read from every page, but not under every name', () => {
-  const guard = createGuard(open)
-  assert.equal(guard.check(head('localhost', 'https://evil.example'), 'loopback', true).refused, undefined)
+  const guard = createGuard({})
+  const evil = head('localhost', 'https://evil.example')
+  assert.equal(guard.check(evil, 'loopback', true, false).refused, undefined)
   assert.deepEqual(
-    guard.check(head('localhost'), 'loopback', true).headers, ['Access-Control-Allow-Origin', '*'],
+    guard.check(head('localhost'), 'loopback', true, false).headers, ['Access-Control-Allow-Origin', '*'],
   )
-  assert.notEqual(guard.check(head('evil.example'), 'loopback', true).refused, undefined)
+  assert.notEqual(guard.check(head('evil.example'), 'loopback', true, false).refused, undefined)
 })
 
 test('a verdict on one name is never given for another', () => {
-  const guard = createGuard(open)
+  const guard = createGuard({})
   for (let round = 0; round < 3; round++) {
-    assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
-    assert.notEqual(guard.check(head('evil.example'), 'loopback', false).refused, undefined)
-    assert.equal(guard.check(head('evil.example'), 'network', false).refused, undefined)
+    assert.equal(guard.check(head('localhost'), 'loopback', false, false).refused, undefined)
+    assert.notEqual(guard.check(head('evil.example'), 'loopback', false, false).refused, undefined)
+    assert.equal(guard.check(head('evil.example'), 'network', false, false).refused, undefined)
     assert.notEqual(
-      guard.check(head('localhost', 'http://evil.example'), 'loopback', false).refused, undefined,
+      guard.check(head('localhost', 'http://evil.example'), 'loopback', false, false).refused, undefined,
     )
   }
   // A stranger can invent names without end.
   for (let at = 0; at < 1_000; at++) {
-    assert.notEqual(guard.check(head(`h${at}.example`), 'loopback', false).refused, undefined)
+    assert.notEqual(guard.check(head(`h${at}.example`), 'loopback', false, false).refused, undefined)
   }
 })
 
@@ -143,12 +142,13 @@ test('what was said of one request changes nothing for any other, in whatever or
   const binds = ['loopback', 'network', 'none'] as const
   const asked = binds.flatMap((bind) => [true, false].flatMap((isPublic) =>
     oddities.flatMap((host) => oddities.map((origin) => ({ bind, isPublic, host, origin })))))
-  const guard = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+  const guard = createGuard({ allowedOrigins: ['http://listed.example'] })
   for (const order of [asked, asked.toReversed(), asked]) {
     for (const { bind, isPublic, host, origin } of order) {
-      const fresh = createGuard({ ...open, allowedOrigins: ['http://listed.example'] })
+      const fresh = createGuard({ allowedOrigins: ['http://listed.example'] })
       assert.deepEqual(
-        guard.check(head(host, origin), bind, isPublic), fresh.check(head(host, origin), bind, isPublic),
+        guard.check(head(host, origin), bind, isPublic, false),
+        fresh.check(head(host, origin), bind, isPublic, false),
         JSON.stringify({ bind, isPublic, host, origin }),
       )
     }
@@ -156,30 +156,31 @@ test('what was said of one request changes nothing for any other, in whatever or
 })
 
 test('a stranger who sends "Origin: undefined" locks nobody out', () => {
-  const guard = createGuard(open)
-  assert.notEqual(guard.check(head('localhost', 'undefined'), 'loopback', false).refused, undefined)
-  assert.equal(guard.check(head('localhost'), 'loopback', false).refused, undefined)
-  assert.notEqual(guard.check(head('undefined'), 'loopback', false).refused, undefined)
-  assert.equal(guard.check(head(undefined), 'network', false).refused, undefined)
+  const guard = createGuard({})
+  assert.notEqual(guard.check(head('localhost', 'undefined'), 'loopback', false, false).refused, undefined)
+  assert.equal(guard.check(head('localhost'), 'loopback', false, false).refused, undefined)
+  assert.notEqual(guard.check(head('undefined'), 'loopback', false, false).refused, undefined)
+  assert.equal(guard.check(head(undefined), 'network', false, false).refused, undefined)
 })
 
-test('a key that is made later counts from then on', () => {
-  let isKeyed = false
-  const guard = createGuard({ isKeyed: () => isKeyed })
-  const own = head('agents.example', 'http://agents.example')
-  assert.notEqual(guard.check(own, 'network', false).refused, undefined)
-  isKeyed = true
-  assert.equal(guard.check(own, 'network', false).refused, undefined)
+test('a page of the server\'s own may call as soon as a key is asked for', () => {
+  for (const options of [{}, { allowedHosts: ['*'] }]) {
+    const guard = createGuard(options)
+    const own = head('agents.example', 'http://agents.example')
+    assert.notEqual(guard.check(own, 'network', false, false).refused, undefined)
+    assert.equal(guard.check(own, 'network', false, true).refused, undefined)
+  }
 })
 
 test('verdicts stay right however many names are invented, and however long they are', () => {
-  const guard = createGuard(open)
+  const guard = createGuard({})
   for (let at = 0; at < 2_000; at++) {
-    assert.equal(guard.check(head(`localhost:${at}`), 'loopback', false).refused, undefined)
-    assert.equal(guard.check(head(`h${at}.${'x'.repeat(at)}`), 'network', false).refused, undefined)
-    assert.notEqual(guard.check(head('localhost', `http://h${at}`), 'loopback', false).refused, undefined)
+    assert.equal(guard.check(head(`localhost:${at}`), 'loopback', false, false).refused, undefined)
+    assert.equal(guard.check(head(`h${at}.${'x'.repeat(at)}`), 'network', false, false).refused, undefined)
+    const { refused } = guard.check(head('localhost', `http://h${at}`), 'loopback', false, false)
+    assert.notEqual(refused, undefined)
   }
-  assert.equal(guard.check(head('localhost:1'), 'loopback', false).hostIsListed, true)
+  assert.equal(guard.check(head('localhost:1'), 'loopback', false, false).hostIsListed, true)
 })
 
 const app = 'https://app.example'
@@ -209,9 +210,9 @@ const cors: readonly (readonly [
 
 test('pages read where they are listed, on this machine, and never with credentials', () => {
   for (const [option, bind, host, origin, allowed, vary] of cors) {
-    const guard = createGuard({ ...open, allowedHosts: ['*'], cors: option })
+    const guard = createGuard({ allowedHosts: ['*'], cors: option })
     const row = `${option} ${bind} ${host} ${origin}`
-    const { headers, refused } = guard.check(head(host, origin), bind, false)
+    const { headers, refused } = guard.check(head(host, origin), bind, false, false)
     assert.equal(refused, undefined, row)
     const of = (name: string): string | undefined => headers[headers.indexOf(name) + 1]
     assert.equal(
@@ -230,7 +231,7 @@ test('pages read where they are listed, on this machine, and never with credenti
 })
 
 test('a preflight allows the headers that are asked for', () => {
-  const guard = createGuard({ ...open, cors: 'https://app.example' })
+  const guard = createGuard({ cors: 'https://app.example' })
   const asked = 'content-type, mcp-param-region, x-api-key'
   const page = head('localhost', app)
   const headers = guard.preflight(page, 'network', false, ['POST', 'OPTIONS'], asked) ?? []
@@ -253,7 +254,7 @@ test('what is no host and no origin is a mistake in the options', () => {
     [{ cors: 'null' }, /'null' is no origin/],
   ]
   for (const [options, sentence] of mistakes) {
-    assert.throws(() => createGuard({ ...open, ...options }), sentence)
+    assert.throws(() => createGuard(options), sentence)
   }
 })
 

@@ -6,9 +6,7 @@ import { createGuard } from '../../lib/http/guard.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import type { RequestOptions } from '../../lib/http/request.ts'
 
-const guard = createGuard({
-  allowedHosts: ['outer.example', 'ported.example:8443'], isKeyed: () => false,
-})
+const guard = createGuard({ allowedHosts: ['outer.example', 'ported.example:8443'] })
 
 function requestOf(
   headers: Readonly<Record<string, string>>, options: Partial<RequestOptions> = {}, secure = false,
