@@ -35,28 +35,26 @@ export function callTool(
 
 function run(tool: Tool, checked: Checked, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  return settled(tool, tool.run(checked.value, call), call, limits)
+  return resultOf(tool, tool.run(checked.value, call), call, limits)
 }
 
-/** The result of what a tool returned, now, later or piece by piece. */
-function settled(tool: Tool, output: unknown, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
-  if (isThenable(output)) {
-    return Promise.resolve(output).then((later) => settled(tool, later, call, limits))
+/**
+ * The normal form of what a tool returned, now, later or piece by piece. What it gave as artifacts stands
+ * behind it.
+ */
+function resultOf(tool: Tool, output: unknown, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
+  if (typeof output === 'object' && output !== null) {
+    const later = isThenable(output) ? Promise.resolve(output)
+      : outputOfPieces(output, call, limits.maxResultBytes)
+    if (later !== undefined) return later.then((whole) => resultOf(tool, whole, call, limits))
   }
-  const pieces = outputOfPieces(output, call, limits.maxResultBytes)
-  if (pieces !== undefined) return pieces.then((whole) => settled(tool, whole, call, limits))
-  return finish(tool, output, call, limits.maxCheckSteps)
-}
-
-/** The normal form of what a tool returned. What it gave as artifacts stands behind it. */
-function finish(tool: Tool, output: unknown, call: LiveCall, maxSteps: number): MaybePromise<ToolResult> {
   let result = toolResultOf(output)
-  if (call.hasArtifacts) {
+  if (call.artifacts !== undefined) {
     const parts = call.takeArtifacts().flatMap((artifact) => artifact.parts)
     result = { ...result, content: [...result.content, ...parts] }
   }
   if (tool.output === undefined || result.isError === true) return result
-  return conforming(tool, tool.output, result, maxSteps)
+  return conforming(tool, tool.output, result, limits.maxCheckSteps)
 }
 
 function badArguments(tool: Tool, checked: Checked): ToolResult {

@@ -31,6 +31,8 @@ export class LiveCall implements Call {
   history: readonly ChatMessage[] = nothing
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
+  /** What the channel could not carry; undefined: nothing. */
+  artifacts: readonly Artifact[] | undefined
   /** Set when the handler's own code has come to its end, which may be later. */
   settled = false
   #clock: Clock | undefined
@@ -38,7 +40,6 @@ export class LiveCall implements Call {
   #controller: AbortController | undefined
   #onCancel: ((reason: Fault) => void) | undefined
   #once: Map<string, Promise<unknown>> | undefined
-  #artifacts: readonly Artifact[] | undefined
 
   constructor(origin: Origin, facts: CallFacts, channel: CallChannel) {
     this.origin = origin
@@ -148,15 +149,13 @@ export class LiveCall implements Call {
   artifact(input: ArtifactInput): void {
     if (this.over) return
     if (this.channel.artifact !== undefined) return this.channel.artifact(input)
-    this.#artifacts = addArtifact(this.#artifacts ?? nothing, artifactOf(input), input.append === true)
+    this.artifacts = addArtifact(this.artifacts ?? nothing, artifactOf(input), input.append === true)
   }
-
-  get hasArtifacts(): boolean { return this.#artifacts !== undefined }
 
   /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */
   takeArtifacts(): readonly Artifact[] {
-    const artifacts = this.#artifacts ?? nothing
-    this.#artifacts = undefined
+    const artifacts = this.artifacts ?? nothing
+    this.artifacts = undefined
     return artifacts
   }
 

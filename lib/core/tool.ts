@@ -179,7 +179,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
       : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
     scopes: scopesOf(owner, given.scopes),
     task,
-    run: (args, call) => given.run(args, call),
+    run: given.run.bind(given),
   })
 }
 

@@ -17,36 +17,30 @@ import type { McpRequest } from './request.ts'
 
 /** The way back of one request's call. */
 export class RequestChannel implements CallChannel {
+  readonly live: LiveCall
   protected readonly request: McpRequest
-  protected readonly live: LiveCall
+  /** Whether the client is asked by ending the call with a round of questions. */
+  readonly #asksByRoundTrips: boolean
   readonly #subject: readonly unknown[] | undefined
   #roundTrips: RoundTrips | undefined
   #questions: OpenQuestions | undefined
   #lastProgress: number | undefined
-
-  constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
-    this.request = request
-    this.live = new LiveCall(request.origin, request, this)
-    this.#subject = subject
-  }
 
   /**
    * Makes the call of an author's code, with this way back. In a session it can be cancelled by the request's
    * id. Throws `Fault('invalid')` for a state of an earlier round that is not this call's own, even where the
    * handler would not ask again.
    */
-  open(): LiveCall {
-    const { request, live } = this
-    const { params: { inputResponses, requestState }, peer: { session } } = request
+  constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
+    const { params: { inputResponses, requestState }, peer: { revision, session } } = request
+    this.request = request
+    this.live = new LiveCall(request.origin, request, this)
+    this.#asksByRoundTrips = revision.ask === 'round' && subject !== undefined
+    this.#subject = subject
     const isLaterRound = inputResponses !== undefined || requestState !== undefined
     if (isLaterRound && this.#asksByRoundTrips) this.roundTrips()
-    request.call = live
-    session?.running.set(request.id, live)
-    return live
-  }
-
-  get #asksByRoundTrips(): boolean {
-    return this.request.peer.revision.ask === 'round' && this.#subject !== undefined
+    request.call = this.live
+    session?.running.set(request.id, this.live)
   }
 
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
@@ -133,7 +127,7 @@ export class RequestChannel implements CallChannel {
  * without one the client cannot be asked by rounds.
  */
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
-  return new RequestChannel(request, subject).open()
+  return new RequestChannel(request, subject).live
 }
 
 /** Tells that what an address was opened for is done, where the revision has a word for it. */

@@ -11,7 +11,7 @@ import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { decodeAbilities, decodeClient, unable } from './client.ts'
 import { namedBy } from './methods.ts'
 import { paramFault } from './param-headers.ts'
-import { assumed, isModernMethod, modern, revisionOf, revisions } from './revisions.ts'
+import { assumed, isModernMethod, modern, revisionByName, revisions } from './revisions.ts'
 import { META } from './request.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
@@ -19,6 +19,8 @@ import type { McpContext } from './context.ts'
 import type { Peer } from './session.ts'
 import type { Revision } from './revisions.ts'
 
+const VERSION = `${META}protocolVersion`
+const CAPABILITIES = `${META}clientCapabilities`
 const HEADER_MISMATCH = -32020
 const UNSUPPORTED_VERSION = -32022
 
@@ -30,10 +32,10 @@ export interface Claim { readonly method: string | undefined; readonly params: u
 
 /** Whether a message claims a revision whose requests stand alone, in the body or by its headers. */
 export function isModern({ method, params }: Claim, exchange: Exchange): boolean {
-  if (versionIn(params) !== undefined) return true
+  if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
   const { mcpProtocolVersion, mcpSessionId } = exchange.head
-  if (revisionOf(mcpProtocolVersion)?.opening === 'each-request') return true
+  if (revisionByName.get(mcpProtocolVersion)?.opening === 'each-request') return true
   return mcpSessionId === undefined && isModernMethod(method)
 }
 
@@ -41,35 +43,40 @@ function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined 
   return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
 }
 
-function versionIn(params: unknown): unknown {
-  return metaOf(params)?.[`${META}protocolVersion`]
-}
-
 /** Whether a message says in its own body that it stands alone; then no headers are needed to know. */
 export function claimsModern({ method, params }: Claim): boolean {
-  return versionIn(params) !== undefined || isModernMethod(method)
+  return metaOf(params)?.[VERSION] !== undefined || isModernMethod(method)
 }
 
-/** The peer that the body of a modern request describes, or why it is refused: all there is on stdio. */
-export function modernPeer({ params }: Claim): Peer | Refused {
-  const incomplete = missingMeta(params)
-  if (incomplete !== undefined) return incomplete
+/**
+ * The peer that the body of a modern request describes, or why it is refused: all there is on stdio. `header`
+ * is what `MCP-Protocol-Version` says where there are headers.
+ */
+export function modernPeer(
+  { params }: Claim, header?: { readonly said: string | undefined },
+): Peer | Refused {
   const meta = metaOf(params)
-  const version = meta?.[`${META}protocolVersion`]
-  const revision = revisionOf(version)
-  if (revision?.opening !== 'each-request') {
-    return unsupported(String(version), revision === undefined ? revisions : modern)
+  const version = meta?.[VERSION]
+  const capabilities = meta?.[CAPABILITIES]
+  if (meta === undefined || typeof version !== 'string' || !isRecord(capabilities)) {
+    const missing = typeof version === 'string' ? CAPABILITIES : VERSION
+    return refused(rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
   }
-  const logLevel = meta?.[`${META}logLevel`]
+  if (header !== undefined && header.said !== version) return mismatch('MCP-Protocol-Version', header.said)
+  const revision = revisionByName.get(version)
+  if (revision?.opening !== 'each-request') {
+    return unsupported(version, revision === undefined ? revisions : modern)
+  }
+  const logLevel = meta[`${META}logLevel`]
   if (logLevel !== undefined && !isSeverity(logLevel)) {
     const why = `params._meta ${META}logLevel must be a severity, from debug to emergency`
     return refused(rpcError(INVALID_PARAMS, why))
   }
-  const abilities = decodeAbilities(meta?.[`${META}clientCapabilities`])
+  const abilities = decodeAbilities(capabilities)
   return {
     revision,
     abilities,
-    client: decodeClient(meta?.[`${META}clientInfo`], abilities),
+    client: decodeClient(meta[`${META}clientInfo`], abilities),
     logLevel,
     session: undefined,
   }
@@ -78,26 +85,15 @@ export function modernPeer({ params }: Claim): Peer | Refused {
 /** The same over HTTP, where the headers must say what the body says. */
 export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
   const { method, params } = claim
-  const incomplete = missingMeta(params)
-  if (incomplete !== undefined) return incomplete
   const { mcpProtocolVersion, mcpMethod } = exchange.head
-  if (mcpProtocolVersion !== versionIn(params)) return mismatch('MCP-Protocol-Version', mcpProtocolVersion)
-  const peer = modernPeer(claim)
+  const peer = modernPeer(claim, { said: mcpProtocolVersion })
   if ('error' in peer) return peer
   if (mcpMethod !== method) return mismatch('Mcp-Method', mcpMethod)
   const nameFault = nameMismatch(method, params, exchange)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call' || !isRecord(params)) return peer
-  const header = paramFault(mcp.tools.find(String(params['name'])), params['arguments'], exchange)
+  const header = paramFault(mcp.tools.byName.get(params['name']), params['arguments'], exchange)
   return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
-}
-
-function missingMeta(params: unknown): Refused | undefined {
-  const meta = metaOf(params)
-  const hasVersion = typeof meta?.[`${META}protocolVersion`] === 'string'
-  if (hasVersion && isRecord(meta?.[`${META}clientCapabilities`])) return undefined
-  const name = hasVersion ? 'clientCapabilities' : 'protocolVersion'
-  return refused(rpcError(INVALID_PARAMS, `params._meta needs ${META}${name}`))
 }
 
 function nameMismatch(method: string | undefined, params: unknown, exchange: Exchange): Refused | undefined {
@@ -139,7 +135,7 @@ export function anonymousPeer(revision: Revision): Peer {
 /** The peer of a legacy request: its session, or a stranger. */
 export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
   const { mcpSessionId, mcpProtocolVersion } = exchange.head
-  const named = mcpProtocolVersion === undefined ? assumed : revisionOf(mcpProtocolVersion)
+  const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
     // The session of a pair has a stream of its own, and no other.

@@ -46,8 +46,10 @@ export class McpContext {
   readonly texts: Map<string, string> = new Map()
   /** What each revision says in every result, made once. */
   readonly stamps: Map<Revision, Readonly<Record<string, unknown>>> = new Map()
-  #tools: ToolTable
-  #offersTasks = false
+  /** What can be called now. Only this file writes it. */
+  tools: ToolTable
+  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
+  offersTasks = false
 
   constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
@@ -55,11 +57,11 @@ export class McpContext {
     this.seal = seal
     this.replay = new ReplayBudget(service.limits)
     this.sessions = new Sessions(service.limits, this.replay)
-    this.#tools = toolTable(service)
+    this.tools = toolTable(service)
     this.#noteTasks()
     service.catalog.onCheck(() => { toolTable(service) })
     service.catalog.onChange(() => {
-      this.#tools = toolTable(service)
+      this.tools = toolTable(service)
       this.#noteTasks()
       this.texts.clear()
     })
@@ -81,19 +83,13 @@ export class McpContext {
     this.sessions.closeAll()
   }
 
-  get tools(): ToolTable { return this.#tools }
-
-  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
-  get offersTasks(): boolean { return this.#offersTasks }
-
-  /** Whether the server has what a method is about. Undefined: every server has it. */
-  offers(feature: Offering | 'tasks' | undefined): boolean {
-    if (feature === undefined) return true
-    return feature === 'tasks' ? this.#offersTasks : this.service.catalog.offers(feature)
+  /** Whether the server has what a method is about. */
+  offers(feature: Offering | 'tasks'): boolean {
+    return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
   }
 
   #noteTasks(): void {
-    this.#offersTasks ||= this.#tools.listed.some(({ task }) => task !== 'forbidden')
+    this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
   }
 
   /** The server as it names itself, with all that any revision has a place for. */

@@ -5,7 +5,7 @@
 import { isRecord } from '../core/content.ts'
 import { decodeAbilities, decodeClient } from './client.ts'
 import { cacheHints } from './lists.ts'
-import { newestNegotiated, revisionOf, revisions } from './revisions.ts'
+import { newestNegotiated, revisionByName, revisions } from './revisions.ts'
 import { pick } from './shape.ts'
 import { TASKS } from './task-extension.ts'
 import type { McpContext } from './context.ts'
@@ -20,7 +20,7 @@ export function decodeInitialize(params: unknown): Handshake | string {
   if (typeof protocolVersion !== 'string') return 'params.protocolVersion must be a string'
   if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
   if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
-  const asked = revisionOf(protocolVersion)
+  const asked = revisionByName.get(protocolVersion)
   const abilities = decodeAbilities(capabilities)
   return {
     revision: asked?.opening === 'initialize' ? asked : newestNegotiated,

@@ -33,7 +33,7 @@ interface Method {
   run(request: McpRequest): Result
   /** The member of the params that the Mcp-Name header repeats. */
   readonly namedBy?: string
-  /** What the server must offer: what is advertised and what works agree. */
+  /** What the server must offer: what is advertised and what works agree. Left out: every server has it. */
   readonly feature?: Offering | 'tasks'
   /** It answers with a stream, and with nothing else. */
   readonly isStream?: boolean
@@ -79,7 +79,8 @@ export function dispatch(
 ): McpRequest | undefined {
   const { id, method: name } = message
   const known = peer.revision.methods.has(name) ? methods.get(name) : undefined
-  const method = known !== undefined && mcp.offers(known.feature) ? known : undefined
+  const isOffered = known?.feature === undefined || mcp.offers(known.feature)
+  const method = isOffered ? known : undefined
   if (method === undefined) {
     const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
     channel.finish(formatError(id, error), peer.revision.unknownMethodStatus)
@@ -96,16 +97,16 @@ export function dispatch(
   try {
     if ('progressToken' in metadata) checkToken(metadata['progressToken'], mcp.service.limits.maxNameBytes)
     const result = method.run(request)
-    if (!(result instanceof Promise)) settle(request, result)
-    else result.then((later) => settle(request, later)).catch((error: unknown) => request.fail(error))
+    if (result instanceof Promise) {
+      const settled = result.then((later) => { if (later !== undefined) request.succeed(later) })
+      settled.catch((error: unknown) => request.fail(error))
+    } else if (result !== undefined) {
+      request.succeed(result)
+    }
   } catch (error) {
     request.fail(error)
   }
   return request
-}
-
-function settle(request: McpRequest, result: object | string | undefined): void {
-  if (result !== undefined) request.succeed(result)
 }
 
 function checkToken(token: unknown, maxBytes: number): void {

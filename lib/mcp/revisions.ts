@@ -170,12 +170,9 @@ export const revisions: readonly Revision[] = [
   v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26, v2024_11_05,
 ]
 
-const byName: ReadonlyMap<string, Revision> = new Map(revisions.map((revision) => [revision.name, revision]))
-
-/** The row of a name, if there is one. */
-export function revisionOf(name: unknown): Revision | undefined {
-  return typeof name === 'string' ? byName.get(name) : undefined
-}
+/** The rows by name; what clients say is looked up here as it comes. */
+export const revisionByName: ReadonlyMap<unknown, Revision> =
+  new Map(revisions.map((revision) => [revision.name, revision]))
 
 /** What `initialize` answers when it is asked for a revision that it cannot negotiate. */
 export const newestNegotiated: Revision = v2025_11_25

@@ -51,6 +51,7 @@ export interface Asked {
 
 /** One session. */
 export class Session implements Peer {
+  readonly session: Session = this
   readonly id: string = randomBytes(24).toString('base64url')
   readonly owner: string
   revision: Revision
@@ -86,8 +87,6 @@ export class Session implements Peer {
     this.#budget = budget
     this.workload = new Workload(limits.maxCallsPerSession, 'in this session')
   }
-
-  get session(): Session { return this }
 
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
@@ -200,7 +199,8 @@ export class Sessions {
     const slot = this.#byId.get(id)
     if (slot === undefined || slot.value.owner !== owner) return undefined
     slot.value.usedAt = performance.now()
-    this.#pool.touch(slot)
+    // Most come back to the one they used last.
+    if (slot.next !== undefined) this.#pool.touch(slot)
     return slot.value
   }
 

@@ -68,8 +68,10 @@ function isWrapped(tool: Tool | undefined): boolean {
 
 /** Blocks that the revision knows. */
 export function blocks(content: readonly Content[], row: Revision): readonly Content[] {
-  const isFit = content.every((block) => row.blocks.has(block.type))
-  return isFit ? content : content.map((block) => down(block, row))
+  for (const { type } of content) {
+    if (!row.blocks.has(type)) return content.map((block) => down(block, row))
+  }
+  return content
 }
 
 /** What an old client gets in the place of a block that it would stumble over. */

@@ -15,7 +15,7 @@ import { dispatch } from './methods.ts'
 import { PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
 import { invalid, noSession } from './replies.ts'
-import { revisionOf } from './revisions.ts'
+import { revisionByName } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'
@@ -63,11 +63,14 @@ function answer(
   mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer,
   acceptsJson: boolean, acceptsEvents: boolean, isBatch: boolean,
 ): Reply | Promise<Reply> {
-  const twin = requests.find(({ id }) => peer.session?.running.has(id) === true)
-  if (twin !== undefined) {
-    return invalid(400, 'A request with this id is running in this session already', twin.id)
-  }
   const { revision, session } = peer
+  if (session !== undefined) {
+    for (const { id } of requests) {
+      if (session.running.has(id)) {
+        return invalid(400, 'A request with this id is running in this session already', id)
+      }
+    }
+  }
   const running: McpRequest[] = []
   const leave = (): void => {
     if (revision.disconnect === 'cancel') for (const request of running) request.leave()
@@ -144,7 +147,7 @@ function postBatch(
 /** The session that GET and DELETE are about, or why there is none. */
 function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
   const { mcpSessionId, mcpProtocolVersion } = exchange.head
-  const isModernOnly = revisionOf(mcpProtocolVersion)?.opening === 'each-request'
+  const isModernOnly = revisionByName.get(mcpProtocolVersion)?.opening === 'each-request'
   if (isModernOnly || mcp.options.sessions === 'none') {
     return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
   }

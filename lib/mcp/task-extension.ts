@@ -90,10 +90,9 @@ class TaskableChannel extends RequestChannel implements TaskClient {
   }
 
   run(work: Work, encode: Encode): undefined {
-    const call = this.open()
     let output
     try {
-      output = work(call)
+      output = work(this.live)
       if (!(output instanceof Promise)) return this.#succeed(output, encode)
     } catch (error) {
       return this.#fail(error)

@@ -71,5 +71,5 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
     throw new Fault('conflict', message === undefined ? 'The task has no result' : textOf(message.parts))
   }
   // What is kept is what `callTool` gave, as JSON.
-  return toolResult(result as unknown as ToolResult, revision, mcp.tools.find(runnable.name))
+  return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
 }

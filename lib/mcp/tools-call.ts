@@ -26,7 +26,7 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   const { name, arguments: args = {} } = params
   if (typeof name !== 'string') throw new Fault('invalid', 'params.name must be a string')
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
-  const tool = mcp.tools.find(name)
+  const tool = mcp.tools.byName.get(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
   const subject = ['tools/call', name, args]
   const { tasks } = peer.revision

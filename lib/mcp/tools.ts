@@ -22,7 +22,8 @@ import type { Tool, ToolResultInput } from '../core/tool.ts'
 export interface ToolTable {
   /** In stable order: agents, groups, then tools as they were given. */
   readonly listed: readonly Tool[]
-  find(name: string): Tool | undefined
+  /** Those that are callable, listed or not. */
+  readonly byName: ReadonlyMap<unknown, Tool>
 }
 
 /** Makes the table of what the catalog holds now. Throws `TypeError` where two things have one name. */
@@ -44,7 +45,7 @@ export function toolTable(service: Service): ToolTable {
     byName.set(tool.name, tool)
     headersFor(tool)
   }
-  return { listed, find: (name) => byName.get(name) }
+  return { listed, byName }
 }
 
 function plain({ id }: Agent | Group): string {

@@ -34,14 +34,10 @@ export function parseJson(body: string, maxDepth: number): Parsed {
 
 /** Whether a text nests at most `maxDepth` deep. With no more opening brackets than that it needs no scan. */
 export function isShallow(json: string, maxDepth: number): boolean {
-  return hasFewBrackets(json, maxDepth) || depthOf(json, maxDepth) <= maxDepth
-}
-
-function hasFewBrackets(json: string, max: number): boolean {
   let count = 0
-  for (let at = json.indexOf('{'); at >= 0; at = json.indexOf('{', at + 1)) if (++count > max) return false
-  for (let at = json.indexOf('['); at >= 0; at = json.indexOf('[', at + 1)) if (++count > max) return false
-  return true
+  for (let at = json.indexOf('{'); at >= 0 && count <= maxDepth; at = json.indexOf('{', at + 1)) count++
+  for (let at = json.indexOf('['); at >= 0 && count <= maxDepth; at = json.indexOf('[', at + 1)) count++
+  return count <= maxDepth || depthOf(json, maxDepth) <= maxDepth
 }
 
 /** The deepest nesting outside strings; stops counting once it is over `max`. */

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decodeAbilities } from '../../lib/mcp/client.ts'
 import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/questions.ts'
-import { revisionOf } from '../../lib/mcp/revisions.ts'
+import { revisionByName } from '../../lib/mcp/revisions.ts'
 import type { Ability, Question } from '../../lib/core/question.ts'
 import type { Peer } from '../../lib/mcp/session.ts'
 
 /** A client of a revision that has declared some capabilities. */
 function peerOf(revision: string, capabilities: object): Peer {
   return {
-    revision: revisionOf(revision)!, abilities: decodeAbilities(capabilities),
+    revision: revisionByName.get(revision)!, abilities: decodeAbilities(capabilities),
     client: undefined, logLevel: undefined, session: undefined,
   }
 }

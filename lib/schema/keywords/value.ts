@@ -1,6 +1,7 @@
 /**
  * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
+import { pass } from '../check.ts'
 import { isAmong } from '../equal.ts'
 import { list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
@@ -30,6 +31,7 @@ export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
   const phrases = names.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
   const failure = site.failure(`must be ${phrases.join(' or ')}`, value)
   const is = more.length > 0 ? (one: unknown) => first(one) || more.some((test) => test(one)) : first
+  if (others === pass) return (one, run) => is(one) || run.fails(failure, one)
   return (one, run) => is(one) ? others(one, run) : run.fails(failure, one)
 }, 'gate')
 
