@@ -55,13 +55,13 @@ export function needText(value: unknown, at: string, name: string): string {
 export function readName(value: unknown, at: string, name: string, maxBytes: number): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (isName(value, maxBytes)) return value
-  throw wrongField(at, name, `must be a string of at most ${maxBytes} bytes`)
+  throw wrongField(at, name, `must be a string${within(maxBytes)}`)
 }
 
 /** An id that must be there. */
 export function needName(value: unknown, at: string, name: string, maxBytes: number): string {
   if (value !== '' && isName(value, maxBytes)) return value
-  throw wrongField(at, name, `must be a non-empty string of at most ${maxBytes} bytes`)
+  throw wrongField(at, name, `must be a non-empty string${within(maxBytes)}`)
 }
 
 /** A list of texts. Undefined where it is not set, or empty. */
@@ -163,6 +163,11 @@ function isDay(day: string): boolean {
 /** Whether a member is not set: left out, or `null`. */
 export function isUnset(value: unknown): value is undefined | null {
   return value === undefined || value === null
+}
+
+/** The bound of a text, in a sentence. */
+function within(maxBytes: number): string {
+  return maxBytes === Infinity ? '' : ` of at most ${maxBytes} bytes`
 }
 
 /** A character takes at most three bytes, so only a text near the limit is measured. */

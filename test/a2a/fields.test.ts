@@ -115,6 +115,11 @@ test('whatever is wrong is refused with the member and what it must be', () => {
   }
 })
 
+test('where nothing bounds an id, none is named', () => {
+  const said = 'params.it must be a non-empty string'
+  assert.throws(() => needName('', 'params', 'it', Infinity), { message: said })
+})
+
 test('a fault knows the path of its member', () => {
   const fault = wrongField('params.message', 'role', 'must be ROLE_USER')
   assert.ok(fault instanceof FieldFault)
