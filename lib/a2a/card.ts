@@ -1,91 +1,72 @@
 /**
- * The agent card: who is served, where, and what it can do, as every dialect's clients read it.
- *
- * A card is made once for each base URL it is asked at and then sent as the same bytes. The members are
- * the dialects'; what is here is what they are made of, and how caches are told about it.
- * Spec: A2A 0.3 §5.5; RFC 9110 §13.1, RFC 9111.
+ * What an agent card says, in the words of no dialect: who is served, where, what it can do, and how to be
+ * let in. How it is spelled, and how caches are told of it, is not known here.
+ * Spec: A2A 1.0 §4.4 and §8.
  */
-import { createHash } from 'node:crypto'
-import { JSON_TYPE } from '../wire/media.ts'
 import { dialects } from './dialects.ts'
+import { securityOf } from './security.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
-import type { Card, SecurityScheme } from './model.ts'
-import type { A2aOptions } from './options.ts'
+import type { Tool } from '../core/tool.ts'
+import type { Card, CardInterface } from './model.ts'
+import type { A2aOptions, ExtendedCard } from './options.ts'
 
-/** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
-export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
-
-interface MadeCard {
-  readonly etag: string
-  readonly whole: Reply
-  readonly unchanged: Reply
-}
-
-/** A stranger can ask under any host name, so no more than this are kept. */
-const MAX_CARDS = 256
-/** Tags of an `If-None-Match` that are looked at. */
-const MAX_TAGS = 64
 const TEXT: readonly string[] = Object.freeze(['text/plain'])
-/** The two ways to send a key. */
-const keySchemes: ReadonlyMap<string, SecurityScheme> = new Map<string, SecurityScheme>([
-  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
-  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
-])
-const keySecurity = [new Map([['apiKey', []]]), new Map([['bearer', []]])]
-const noSchemes: ReadonlyMap<string, SecurityScheme> = new Map()
+const JSON_DATA: readonly string[] = Object.freeze(['application/json'])
 const chat: Skill = { id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }
 
-/** Makes the cards of one server. */
-export function createCards(service: Service, { takesKeys: isKeyed }: A2aOptions): Cards {
-  const cards = new Map<string, MadeCard>()
-  let changedAt = wholeSeconds()
-  service.catalog.onChange(({ kind }) => {
-    if (kind !== 'agent' && kind !== 'group') return
-    cards.clear()
-    changedAt = wholeSeconds()
-  })
+/** Addresses below that of the agent, the preferred one first. */
+const places: readonly (readonly [binding: CardInterface['binding'], version: string, path: string])[] = [
+  ['JSONRPC', '1.0', '/a2a'],
+  ['HTTP+JSON', '1.0', ''],
+  ['JSONRPC', '0.3', '/a2a'],
+]
 
-  function cardOf({ baseUrl, baseUrlIsTrusted }: Exchange, who: Agent | Group, at: string): MadeCard {
-    const keyed = isKeyed()
-    const key = `${at} ${baseUrl} ${keyed} ${baseUrlIsTrusted}`
-    let card = cards.get(key)
-    if (card === undefined) {
-      const [oldest] = cards.keys()
-      if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
-      card = makeCard(cardFor(service, who, `${baseUrl}${at}/a2a`, keyed), changedAt, baseUrlIsTrusted)
-      cards.set(key, card)
-    }
-    return card
-  }
-
-  return (exchange, who, at) => {
-    const card = cardOf(exchange, who, at)
-    return isKnown(exchange, card.etag, changedAt) ? card.unchanged : card.whole
+/** The card of somebody who is reached below `url`. Where that is the root, the server's tools are skills. */
+export function composeCard(
+  service: Service, options: A2aOptions, who: Agent | Group, url: string, isRoot: boolean,
+): Card {
+  const { extensions = [], tenants = [], provider, documentationUrl, iconUrl, pushNotifications } = options
+  const modes: Partial<Agent> = who.kind === 'agent' ? who : {}
+  return {
+    name: who.name,
+    description: who.description || (who === service.catalog.root && service.description) || who.name,
+    version: who.version ?? service.version,
+    interfaces: interfacesOf(url, tenants),
+    provider,
+    documentationUrl,
+    iconUrl,
+    streams: true,
+    pushes: pushNotifications !== undefined && pushNotifications !== false,
+    hasExtendedCard: hasExtendedCard(service, options, who),
+    extensions,
+    inputModes: modes.inputModes ?? TEXT,
+    outputModes: modes.outputModes ?? TEXT,
+    skills: uniqueSkills([...skillsOf(who), ...isRoot ? service.catalog.tools.map(skillOf) : []]),
+    ...securityOf(options),
   }
 }
 
-function cardFor(service: Service, who: Agent | Group, url: string, isKeyed: boolean): Card {
-  const isRoot = who === service.catalog.root
-  return {
-    name: who.name,
-    description: who.description || (isRoot && service.description) || who.name,
-    version: who.version ?? service.version,
-    interfaces: [{ url, binding: 'JSONRPC', version: '0.3', tenant: undefined }],
-    provider: undefined,
-    documentationUrl: undefined,
-    iconUrl: undefined,
-    streams: true,
-    pushes: false,
-    hasExtendedCard: false,
-    extensions: [],
-    inputModes: who.kind === 'agent' && who.inputModes !== undefined ? who.inputModes : TEXT,
-    outputModes: who.kind === 'agent' && who.outputModes !== undefined ? who.outputModes : TEXT,
-    skills: skillsOf(who),
-    schemes: isKeyed ? keySchemes : noSchemes,
-    security: isKeyed ? keySecurity : [],
-  }
+/** Whether there is an extended card of somebody. */
+export function hasExtendedCard(
+  { catalog }: Service, { extendedCard }: A2aOptions, who: Agent | Group,
+): boolean {
+  return typeof extendedCard === 'function' || (extendedCard !== undefined && who === catalog.root)
+}
+
+/** A card with more in it. */
+export function extendCard(card: Card, { skills = [], ...more }: ExtendedCard): Card {
+  const given = Object.entries(more).filter(([, member]) => member !== undefined)
+  return { ...card, ...Object.fromEntries(given), skills: uniqueSkills([...card.skills, ...skills]) }
+}
+
+/** What no dialect is spoken at is not promised. Tenants are of 1.0. */
+function interfacesOf(url: string, tenants: readonly string[]): readonly CardInterface[] {
+  const speaksNewest = dialects.some(({ name }) => name === '1.0')
+  const here = places.filter(([, version]) => version !== '1.0' || speaksNewest)
+  return [undefined, ...tenants].flatMap((tenant) => here
+    .filter(([, version]) => tenant === undefined || version === '1.0')
+    .map(([binding, version, path]) => ({ url: url + path, binding, version, tenant })))
 }
 
 /** An agent's own, or conversation; of a group, its agents are the skills. */
@@ -95,42 +76,23 @@ function skillsOf(who: Agent | Group): readonly Skill[] {
       return { id, name, description: description || name, tags: [id] }
     })
   }
-  if (who.skills === undefined || who.skills.length === 0) return [chat]
-  // Tags are a must from A2A 0.2 on, and an author may leave them out.
-  return who.skills.map((skill) => ({ ...skill, tags: skill.tags ?? [skill.id] }))
+  return who.skills === undefined || who.skills.length === 0 ? [chat] : who.skills
 }
 
-function makeCard(card: Card, changedAt: number, baseUrlIsTrusted: boolean): MadeCard {
-  let members: Readonly<Record<string, unknown>> = {}
-  for (const dialect of dialects) members = { ...members, ...dialect.encodeCard(card) }
-  const body = Buffer.from(JSON.stringify(members))
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
-  // What a client sent as its host must not become what a cache tells others.
-  const headers = Object.freeze([
-    'ETag', etag,
-    'Last-Modified', new Date(changedAt).toUTCString(),
-    'Cache-Control', baseUrlIsTrusted ? 'public, max-age=300' : 'private, no-cache',
-    'Vary', baseUrlIsTrusted ? 'A2A-Version' : 'Host, A2A-Version',
-  ])
+/** What calls it is data with its arguments; what it answers is its own text or data. */
+function skillOf({ name, title, description }: Tool): Skill {
   return {
-    etag,
-    whole: { status: 200, type: JSON_TYPE, headers, body },
-    unchanged: { status: 304, headers },
+    id: name, name: title ?? name, description: description || (title ?? name), tags: ['tool'],
+    inputModes: JSON_DATA, outputModes: [...JSON_DATA, ...TEXT],
   }
 }
 
-/** Whether the client says that it has this card already. An `If-None-Match` settles it alone. */
-function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
-  const tags = exchange.header('if-none-match')
-  if (tags !== undefined) {
-    const known = tags.split(',', MAX_TAGS).map((tag) => tag.trim().replace(/^W\//, ''))
-    return known.includes(etag) || known.includes('*')
+/** Of those with one id the last, where the first stood. Tags are a must of the card, not of the author. */
+function uniqueSkills(skills: readonly Skill[]): readonly Skill[] {
+  const byId = new Map<string, Skill>()
+  for (const skill of skills) {
+    const { id, tags } = skill
+    byId.set(id, tags === undefined || tags.length === 0 ? { ...skill, tags: [id] } : skill)
   }
-  const since = exchange.header('if-modified-since')
-  return since !== undefined && Date.parse(since) >= changedAt
-}
-
-/** Now, as exactly as an HTTP date can say it. */
-function wholeSeconds(): number {
-  return Math.floor(Date.now() / 1000) * 1000
+  return [...byId.values()]
 }

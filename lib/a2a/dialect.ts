@@ -4,6 +4,7 @@
  */
 import type { Fault } from '../core/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
+import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
 /** What a dialect is spoken under: by servers in answers, and kept with what outlives a request. */
@@ -36,6 +37,10 @@ export interface Dialect {
   readonly operations: OperationCodecs
   /** Whether it has tasks; where not, everything is answered with a message. */
   readonly hasTasks: boolean
+  /**
+   * The error for an extended card where the card declares none. Left out: `UNSUPPORTED_OPERATION`.
+   */
+  readonly undeclaredCard?: A2aReason
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
   speaks(params: unknown): boolean
   /** The error of an answer. `said` is the sentence that the caller may read. */

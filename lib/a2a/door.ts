@@ -4,14 +4,14 @@
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { createCards } from './card.ts'
+import { createCards } from './cards.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
 import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Catalog } from '../core/catalog.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
-import type { Cards } from './card.ts'
+import type { Cards } from './cards.ts'
 import type { Operation } from './openapi-operations.ts'
 import type { A2aOptions } from './options.ts'
 

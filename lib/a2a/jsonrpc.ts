@@ -23,8 +23,9 @@ import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OperationCodec } from './dialect.ts'
 import type { OperationName } from './model.ts'
-import type { EventStream, Visit } from './operations.ts'
+import type { EventStream } from './operations.ts'
 import type { A2aOptions } from './options.ts'
+import type { Visit } from './visit.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([

@@ -3,23 +3,11 @@
  * the visit it came on go in, a result or a stream of events comes out. Whatever is wrong is thrown as a
  * `Fault`.
  */
+import { extendedCard } from './extended-card.ts'
 import { answerMessage } from './message.ts'
-import type { Agent, Group } from '../core/agent.ts'
-import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Exchange } from '../http/exchange.ts'
-import type { Dialect } from './dialect.ts'
 import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
-import type { A2aOptions } from './options.ts'
-
-/** One request: who is asked, by whom, and in which dialect. */
-export interface Visit {
-  readonly service: Service
-  readonly options: A2aOptions
-  readonly who: Agent | Group
-  readonly dialect: Dialect
-  readonly exchange: Exchange
-}
+import type { Visit } from './visit.ts'
 
 /** Where the events of a stream go. */
 export interface EventSink {
@@ -47,6 +35,7 @@ export type Operations = {
 
 /** Those of this server. */
 export const operations: Operations = {
+  'extended-card': (visit) => extendedCard(visit),
   send({ service, who, exchange }, request) {
     const reply = answerMessage(service, who, request, exchange.origin)
     return reply instanceof Promise ? reply.then((message) => ({ what: 'message', message }))

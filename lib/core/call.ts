@@ -56,6 +56,8 @@ export interface Call {
   readonly contextId: string | undefined
   /** What the client attached: MCP `_meta`, A2A and HTTP `metadata`. */
   readonly metadata: Readonly<Record<string, unknown>>
+  /** URIs of the extensions that the client asks for (A2A). */
+  readonly extensions: readonly string[]
   readonly trace: Trace
   /** Whether this client can be asked in this way. Where it cannot, asking throws `Fault('unsupported')`. */
   can(what: Ability): boolean
@@ -108,6 +110,7 @@ export interface CallFacts {
   readonly taskId?: string | undefined
   readonly contextId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly extensions?: readonly string[]
   readonly trace?: Trace | undefined
 }
 

@@ -66,6 +66,7 @@ export class LiveCall implements Call {
   get taskId(): string | undefined { return this.facts.taskId }
   get contextId(): string | undefined { return this.facts.contextId }
   get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
+  get extensions(): readonly string[] { return this.facts.extensions ?? nothing }
   get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
 
   /** Stands still while the client is asked. */

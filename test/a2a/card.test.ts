@@ -1,187 +1,118 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createCards } from '../../lib/a2a/card.ts'
-import { defineAgent } from '../../lib/core/agent.ts'
-import { createServer } from '../../lib/server.ts'
+import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card.ts'
 import { createService } from '../../lib/service.ts'
-import type { Exchange } from '../../lib/http/exchange.ts'
-import type { TriportServer } from '../../lib/server.ts'
+import type { Card } from '../../lib/a2a/model.ts'
+import type { A2aServerOptions } from '../../lib/a2a/options.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
+const URL = 'https://a.example/x'
 
-function serve(options: Partial<ServerOptions> = {}): TriportServer {
-  return createServer({ agents: [agent], protocol: 'a2a', log: false, ...options })
+/** The card of the root, or of somebody else by id. */
+function cardOf(options: Partial<ServerOptions> = {}, more: A2aServerOptions = {}, id?: string): Card {
+  const { service } = createService({ agents: [agent], log: false, ...options })
+  const who = id === undefined ? service.catalog.root! : service.catalog.runnable(id)!
+  return composeCard(service, { ...more, takesKeys: () => false }, who, URL, id === undefined)
 }
 
-const address = 'http://agents.test/.well-known/agent.json'
-
-function get(server: TriportServer, headers: Record<string, string> = {}, url = address): Promise<Response> {
-  return server.fetch(new Request(url, { headers }))
-}
-
-async function cardOf(server: TriportServer, url?: string): Promise<Record<string, unknown>> {
-  return await (await get(server, {}, url)).json() as Record<string, unknown>
-}
-
-test('a card has every member of the interface, and the media types', async () => {
-  assert.deepEqual(await cardOf(serve({ version: '2.1.0' })), {
-    name: 'Bot',
-    description: 'Helps.',
-    url: 'http://agents.test/a2a',
-    version: '2.1.0',
-    capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
-    defaultInputModes: ['text/plain'],
-    defaultOutputModes: ['text/plain'],
+test('an agent that says little of itself has a whole card', () => {
+  const { interfaces, ...card } = cardOf({ version: '2.1.0' })
+  assert.deepEqual(card, {
+    name: 'Bot', description: 'Helps.', version: '2.1.0', provider: undefined, documentationUrl: undefined,
+    iconUrl: undefined, streams: true, pushes: false, hasExtendedCard: false, extensions: [],
+    inputModes: ['text/plain'], outputModes: ['text/plain'],
     skills: [{ id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }],
+    schemes: new Map(), security: [],
   })
+  assert(interfaces.length > 0)
 })
 
-test('what an agent says of itself stands in its card', async () => {
+test('what an agent says of itself stands in its card', () => {
   const skills = [
     { id: 'sum', name: 'Sum', description: 'Adds.', tags: ['math'], examples: ['1 + 1'] },
-    { id: 'plot', name: 'Plot', description: 'Draws.' },
+    { id: 'plot', name: 'Plot', description: 'Draws.', outputModes: ['image/png'] },
+    { id: 'cut', name: 'Cut', description: 'Cuts.', tags: [] },
   ]
   const modes = { inputModes: ['text/plain', 'image/png'], outputModes: ['text/html'] }
-  const agents = [{ ...agent, ...modes, version: '3.0.0', skills }]
-  const card = await cardOf(serve({ agents, version: '2.1.0' }))
-  assert.equal(card['version'], '3.0.0')
-  assert.deepEqual(card['skills'], [skills[0], { ...skills[1], tags: ['plot'] }])
-  assert.deepEqual(card['defaultInputModes'], ['text/plain', 'image/png'])
-  assert.deepEqual(card['defaultOutputModes'], ['text/html'])
+  const card = cardOf({ agents: [{ ...agent, ...modes, version: '3.0.0', skills }], version: '2.1.0' })
+  assert.equal(card.version, '3.0.0')
+  // Tags are a must of the card, not of the author.
+  const [sum, plot, cut] = skills
+  assert.deepEqual(card.skills, [sum, { ...plot, tags: ['plot'] }, { ...cut, tags: ['cut'] }])
+  assert.deepEqual(card.inputModes, modes.inputModes)
+  assert.deepEqual(card.outputModes, modes.outputModes)
 })
 
-test('the agents of a group are its skills', async () => {
+test('what the operator says stands in every card', () => {
+  const more: A2aServerOptions = {
+    provider: { organization: 'Example', url: 'https://example.com' }, iconUrl: 'https://example.com/i',
+    documentationUrl: 'https://example.com/d', extensions: [{ uri: 'urn:x', required: true }],
+    pushNotifications: true,
+  }
+  for (const id of [undefined, 'bot']) {
+    const { provider, iconUrl, documentationUrl, extensions, pushes } = cardOf({}, more, id)
+    assert.deepEqual({ provider, iconUrl, documentationUrl, extensions, pushNotifications: pushes }, more)
+  }
+})
+
+test('the agents of a group are its skills', () => {
   const desk = { name: 'Desk', agents: [agent, { name: 'Muse', run: () => 'ok' }] }
-  const card = await cardOf(serve({ agents: [], groups: [desk] }))
-  assert.deepEqual(card['name'], 'Desk')
-  assert.deepEqual(card['description'], 'Runs Bot, Muse.')
-  assert.deepEqual(card['skills'], [
+  const card = cardOf({ agents: [], groups: [desk] })
+  assert.equal(card.name, 'Desk')
+  assert.equal(card.description, 'Runs Bot, Muse.')
+  assert.deepEqual(card.skills, [
     { id: 'bot', name: 'Bot', description: 'Helps.', tags: ['bot'] },
     { id: 'muse', name: 'Muse', description: 'Muse', tags: ['muse'] },
   ])
 })
 
-test('a description is never empty', async () => {
+const tools = [
+  { name: 'add', title: 'Addition', description: 'Adds.', run: () => 1 }, { name: 'chat', run: () => 'hi' },
+]
+
+test('the tools of the server are skills of the root, whoever answers there, and of nobody else', () => {
+  const modes = {
+    tags: ['tool'], inputModes: ['application/json'], outputModes: ['application/json', 'text/plain'],
+  }
+  const skills = [
+    { id: 'chat', name: 'chat', description: 'chat', ...modes },
+    { id: 'add', name: 'Addition', description: 'Adds.', ...modes },
+  ]
+  // A tool that is called like a skill is what runs under that name.
+  assert.deepEqual(cardOf({ tools }).skills, skills)
+  assert.deepEqual(cardOf({ tools }, {}, 'bot').skills.map(({ id }) => id), ['chat'])
+  const groups = [{ name: 'Desk', agents: [agent] }]
+  assert.deepEqual(cardOf({ agents: [], groups, tools }).skills.map(({ id }) => id), ['bot', 'add', 'chat'])
+})
+
+test('a description is never empty', () => {
   const bare = { name: 'Bot', run: () => 'ok' }
-  const second = { name: 'Second', run: () => 'ok' }
-  const server = serve({ agents: [bare, second], description: 'Helps with orders.' })
-  assert.equal((await cardOf(server))['description'], 'Helps with orders.')
-  assert.equal((await cardOf(server, 'http://x/agents/second/a2a'))['description'], 'Second')
-  assert.equal((await cardOf(serve({ agents: [bare] })))['description'], 'Bot')
+  const agents = [bare, { name: 'Second', run: () => 'ok' }]
+  assert.equal(cardOf({ agents, description: 'Helps with orders.' }).description, 'Helps with orders.')
+  assert.equal(cardOf({ agents, description: 'Helps with orders.' }, {}, 'second').description, 'Second')
+  assert.equal(cardOf({ agents: [bare] }).description, 'Bot')
 })
 
-test('the address is absolute and the one the client can reach', async () => {
-  const rows: readonly (readonly [options: Partial<ServerOptions>, asked: string, told: string])[] = [
-    [{}, 'http://agents.test:81', 'http://agents.test:81/a2a'],
-    [{}, 'https://agents.test', 'https://agents.test/a2a'],
-    [{}, 'http://agents.test/agents/bot', 'http://agents.test/agents/bot/a2a'],
-    [{ publicUrl: 'https://a.example/x/' }, 'http://localhost', 'https://a.example/x/a2a'],
-    [{ mountPath: '/bots' }, 'http://agents.test/bots', 'http://agents.test/bots/a2a'],
-    [{ trustProxy: true }, 'http://agents.test', 'https://b.example/a2a'],
-  ]
-  const forwarded = { 'x-forwarded-host': 'b.example', 'x-forwarded-proto': 'https' }
-  for (const [options, asked, told] of rows) {
-    const response = await get(serve(options), forwarded, `${asked}/.well-known/agent.json`)
-    assert.equal((await response.json() as { url: string }).url, told, asked)
+test('an object is the extended card of the root, a function of everybody', () => {
+  const { service } = createService({ agents: [agent, { name: 'Muse', run: () => 'ok' }], log: false })
+  const [bot, muse] = service.catalog.agents
+  const rows = [[undefined, false, false], [{}, true, false], [() => ({}), true, true]] as const
+  for (const [extendedCard, ofBot, ofMuse] of rows) {
+    const options = { extendedCard, takesKeys: () => true }
+    assert.equal(hasExtendedCard(service, options, bot!), ofBot)
+    assert.equal(hasExtendedCard(service, options, muse!), ofMuse)
+    assert.equal(composeCard(service, options, muse!, URL, false).hasExtendedCard, ofMuse)
   }
 })
 
-test('where the host is only what the client says, no cache may share the card', async () => {
-  const rows: readonly (readonly [options: Partial<ServerOptions>, cache: string, vary: string])[] = [
-    [{}, 'private, no-cache', 'Host, A2A-Version'],
-    [{ publicUrl: 'https://a.example' }, 'public, max-age=300', 'A2A-Version'],
-    [{ allowedHosts: ['agents.test'] }, 'public, max-age=300', 'A2A-Version'],
-  ]
-  for (const [options, cache, vary] of rows) {
-    const { headers } = await get(serve(options))
-    assert.equal(headers.get('cache-control'), cache, JSON.stringify(options))
-    assert.equal(headers.get('vary'), vary)
-  }
-})
-
-test('a client that has the card is told that it is the same', async () => {
-  const server = serve()
-  const first = await get(server)
-  const etag = first.headers.get('etag') ?? ''
-  const changed = first.headers.get('last-modified') ?? ''
-  assert.match(etag, /^"[\w-]{43}"$/)
-  const later = new Date(Date.parse(changed) + 1000).toUTCString()
-  const earlier = new Date(Date.parse(changed) - 1000).toUTCString()
-  const rows: readonly (readonly [headers: Record<string, string>, status: number])[] = [
-    [{ 'if-none-match': etag }, 304],
-    [{ 'if-none-match': `W/${etag}` }, 304],
-    [{ 'if-none-match': `"other" , ${etag}` }, 304],
-    [{ 'if-none-match': '*' }, 304],
-    [{ 'if-none-match': '"other"' }, 200],
-    [{ 'if-none-match': '' }, 200],
-    [{ 'if-modified-since': changed }, 304],
-    [{ 'if-modified-since': later }, 304],
-    [{ 'if-modified-since': earlier }, 200],
-    [{ 'if-modified-since': 'yesterday' }, 200],
-    [{ 'if-none-match': '"other"', 'if-modified-since': later }, 200],
-  ]
-  for (const [headers, status] of rows) {
-    const response = await get(server, headers)
-    assert.equal(response.status, status, JSON.stringify(headers))
-    assert.equal(response.headers.get('etag'), etag)
-    assert.equal(response.headers.get('last-modified'), changed)
-    assert.equal(response.headers.get('vary'), 'Host, A2A-Version')
-    assert.equal((await response.text()) === '', status === 304)
-  }
-})
-
-test('HEAD has the headers of GET and no body', async () => {
-  const server = serve()
-  const whole = await get(server)
-  const head = await server.fetch(new Request(address, { method: 'HEAD' }))
-  for (const name of ['etag', 'content-length', 'content-type', 'vary']) {
-    assert.equal(head.headers.get(name), whole.headers.get(name))
-  }
-  assert.equal(await head.text(), '')
-})
-
-test('a card follows the catalog, and its tag with it', async () => {
-  const server = serve()
-  const before = await get(server)
-  server.catalog.add(defineAgent({ name: 'Other', run: () => 'ok' }))
-  server.catalog.remove('agent', 'bot')
-  const after = await get(server)
-  assert.notEqual(after.headers.get('etag'), before.headers.get('etag'))
-  assert.equal((await after.json() as { name: string }).name, 'Other')
-  server.catalog.remove('agent', 'other')
-  assert.equal((await get(server)).status, 404)
-})
-
-test('a server that asks for a key says how to send it', async () => {
-  const card = await cardOf(serve({ apiKey: 'key-of-ann' }))
-  assert.deepEqual(card['security'], [{ apiKey: [] }, { bearer: [] }])
-  assert.deepEqual(card['securitySchemes'], {
-    apiKey: {
-      type: 'apiKey', in: 'header', name: 'X-API-Key',
-      apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' },
-    },
-    bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
+test('an extended card has more skills, and others in the place of those with the same id', () => {
+  const card = cardOf({ tools })
+  const add = { id: 'add', name: 'Add', description: 'Adds more.', tags: ['math'] }
+  const extended = extendCard(card, { name: 'Bob', skills: [add, { ...add, id: 'sub', tags: [] }] })
+  assert.deepEqual(extended, {
+    ...card, name: 'Bob', skills: [card.skills[0], add, { ...add, id: 'sub', tags: ['sub'] }],
   })
-  assert(!JSON.stringify(card).includes('key-of-ann'))
-})
-
-test('a key that is made when the server listens stands in the card from then on', () => {
-  const { service } = createService({ agents: [agent], log: false })
-  let isKeyed = false
-  const cards = createCards(service, { takesKeys: () => isKeyed })
-  const exchange = { baseUrl: 'http://agents.test', baseUrlIsTrusted: true, header: () => undefined }
-  const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!, '').body)
-  assert.doesNotMatch(text(), /security/)
-  isKeyed = true
-  assert.match(text(), /"security":\[\{"apiKey":\[\]\}/)
-})
-
-test('a card asked for under ever new hosts is right each time', async () => {
-  const server = serve()
-  for (let count = 0; count < 600; count++) {
-    const card = await cardOf(server, `http://h${count}.test/.well-known/agent.json`)
-    assert.equal(card['url'], `http://h${count}.test/a2a`)
-  }
-  assert.equal((await cardOf(server, 'http://h0.test/.well-known/agent.json'))['url'], 'http://h0.test/a2a')
+  const nothing = { name: undefined, skills: undefined } as object
+  assert.deepEqual(extendCard(card, nothing), card)
 })

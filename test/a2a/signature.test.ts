@@ -16,11 +16,17 @@ const card = {
   ],
   capabilities: {
     streaming: false, pushNotifications: false,
-    extensions: [{ uri: 'https://a.example/x', required: false, description: '', params: { deep: false, none: [] } }],
+    extensions: [
+      { uri: 'https://a.example/x', required: false, description: '', params: { deep: false, none: [] } },
+    ],
   },
   securitySchemes: {
     apiKey: { apiKeySecurityScheme: { description: '', location: 'header', name: 'X-API-Key' } },
-    oauth: { oauth2SecurityScheme: { flows: { authorizationCode: { pkceRequired: false, scopes: {}, tokenUrl: '' } } } },
+    oauth: {
+      oauth2SecurityScheme: {
+        flows: { authorizationCode: { pkceRequired: false, scopes: {}, tokenUrl: '' } },
+      },
+    },
     mtls: { mtlsSecurityScheme: {} },
   },
   securityRequirements: [{ schemes: { apiKey: { list: [] }, oauth: { list: ['read'] } } }],
@@ -41,7 +47,9 @@ test('the example of the specification comes out as it stands there', () => {
 test('what is required or was set is signed, and nothing else', () => {
   assert.deepEqual(JSON.parse(formatSigned(card)), {
     name: 'Bot', description: '', version: '1.0.0', documentationUrl: '',
-    supportedInterfaces: [{ url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    supportedInterfaces: [
+      { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ],
     capabilities: {
       streaming: false, pushNotifications: false,
       extensions: [{ uri: 'https://a.example/x', params: { deep: false, none: [] } }],
@@ -77,8 +85,10 @@ test('a card that was changed is not good', () => {
   const changed: readonly object[] = [
     { ...signed, name: 'Bob' }, { ...signed, url: 'https://b.example' }, { ...signed, version: '1.0.1' },
     { ...signed, description: '\ud800' }, { ...signed, signatures: undefined }, { ...signed, signatures: [] },
-    { ...signed, signatures: [{ protected: none, signature }] }, { ...signed, signatures: [{ protected: critical, signature }] },
-    { ...signed, signatures: [{ protected: 'é', signature }] }, { ...signed, signatures: [{ protected: head }] },
+    { ...signed, signatures: [{ protected: none, signature }] },
+    { ...signed, signatures: [{ protected: critical, signature }] },
+    { ...signed, signatures: [{ protected: 'é', signature }] },
+    { ...signed, signatures: [{ protected: head }] },
     { ...signed, signatures: [{ protected: head, signature: signature.slice(1) }] },
     { ...signed, signatures: [...new Array<object>(16).fill({}), signed.signatures[0]] },
   ]
@@ -94,14 +104,16 @@ test('a card that the official library has signed is good', () => {
 })
 
 test('a signature is 64 bytes of ES256, under a header with the names of the key', () => {
+  const names = { kid: 'key-1', jku: 'https://a.example/jwks.json' }
   const rows: readonly (readonly [key: SigningKey, header: object])[] = [
-    [{ key: pem, kid: 'key-1', jku: 'https://a.example/jwks.json' }, { kid: 'key-1', jku: 'https://a.example/jwks.json' }],
+    [{ key: pem, ...names }, names],
     [{ ...jwk, kid: 'own' }, { kid: 'own' }],
     [{ key: { ...jwk, kid: 'own' }, kid: 'given' }, { kid: 'given' }],
   ]
   for (const [key, header] of rows) {
     const { protected: head, signature } = signerOf(key)(card)
-    assert.deepEqual(JSON.parse(Buffer.from(head, 'base64url').toString()), { alg: 'ES256', typ: 'JOSE', ...header })
+    const told: unknown = JSON.parse(Buffer.from(head, 'base64url').toString())
+    assert.deepEqual(told, { alg: 'ES256', typ: 'JOSE', ...header })
     const bytes = Buffer.from(signature, 'base64url')
     assert.equal(bytes.length, 64)
     const input = `${head}.${Buffer.from(formatSigned(card)).toString('base64url')}`
@@ -128,9 +140,10 @@ test('what is no ES256 private key is refused, and nothing of it is shown', () =
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
   const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey
   const wrong: readonly unknown[] = [
-    null, 7, '', 'secret-text', pair.publicKey, rsa, p384, { ...jwk, d: undefined }, { kty: 'oct', k: 'secret-text' },
-    { key: 'secret-text' }, { key: undefined }, { key: pem, kid: '' }, { key: pem, kid: 7 }, { key: pem, jku: 'secret-text' },
-    { key: pem, kidd: 'secret-text' },
+    null, 7, '', 'secret-text', pair.publicKey, rsa, p384, { ...jwk, d: undefined },
+    { kty: 'oct', k: 'secret-text' },
+    { key: 'secret-text' }, { key: undefined }, { key: pem, kid: '' }, { key: pem, kid: 7 },
+    { key: pem, jku: 'secret-text' }, { key: pem, kidd: 'secret-text' },
   ]
   for (const key of wrong) {
     assert.throws(() => signerOf(key), (error: Error) => {

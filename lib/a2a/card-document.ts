@@ -1,0 +1,45 @@
+/**
+ * How a card is written for its readers: the members of every dialect at once, in which each of them finds
+ * its own, or those of one version. A card of 1.0 alone can be signed.
+ * Spec: A2A 1.0 §8.4.
+ */
+import { isRecord } from '../core/content.ts'
+import { dialects } from './dialects.ts'
+import type { Dialect } from './dialect.ts'
+import type { Card, JsonMembers } from './model.ts'
+import type { A2aServerOptions } from './options.ts'
+import type { Signer } from './signature.ts'
+
+/** Whose members stand in a card. */
+export type CardMode = NonNullable<A2aServerOptions['card']>
+
+const NEWEST = '1.0'
+
+/** What a client that names a version (`A2A-Version`) reads, where the operator has set a mode or none. */
+export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'): CardMode {
+  return mode === 'hybrid' && version !== undefined && /^\s*1(?:\.\d+)*\s*$/.test(version) ? NEWEST : mode
+}
+
+/** The members of a card. Only one of 1.0 alone is signed: older members would stand beside what is. */
+export function documentOf(card: Card, mode: CardMode, signer: Signer | undefined): JsonMembers {
+  const parts = spokenIn(mode).map((dialect) => dialect.encodeCard(card))
+  const members = parts.reduce((all, part) => joined(all, part), {})
+  return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
+}
+
+function spokenIn(mode: CardMode): readonly Dialect[] {
+  if (mode === 'hybrid') return dialects
+  const spoken = dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
+  return spoken.length === 0 ? dialects : spoken
+}
+
+/** Both together, objects of one name within them too. */
+function joined(one: JsonMembers, other: JsonMembers): JsonMembers {
+  const members = new Map(Object.entries(one))
+  for (const [name, value] of Object.entries(other)) {
+    if (value === undefined) continue
+    const known = members.get(name)
+    members.set(name, isRecord(known) && isRecord(value) ? joined(known, value) : value)
+  }
+  return Object.fromEntries(members)
+}

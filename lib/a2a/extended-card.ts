@@ -1,0 +1,47 @@
+/**
+ * The extended card: what callers who have proved who they are may know besides the public card. Made for
+ * each request, as it may be another for each caller.
+ * Spec: A2A 1.0 §3.1.11 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9.
+ */
+import { Clock } from '../core/clock.ts'
+import { Fault } from '../core/fault.ts'
+import { isThenable } from '../core/thenable.ts'
+import { composeCard, extendCard, hasExtendedCard } from './card.ts'
+import { A2aFault } from './faults.ts'
+import { checkExtendedCard } from './options.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Card } from './model.ts'
+import type { Visit } from './visit.ts'
+
+/** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
+export function extendedCard(visit: Visit): MaybePromise<Card> {
+  const { service, options, who, dialect, exchange: { origin } } = visit
+  const given = options.extendedCard
+  if (given === undefined || !hasExtendedCard(service, options, who)) {
+    throw new A2aFault(dialect.undeclaredCard ?? 'UNSUPPORTED_OPERATION', 'There is no extended card here')
+  }
+  const more = typeof given === 'function' ? given(origin.principal, who) : given
+  if (!isThenable(more)) return cardOf(visit, more)
+  return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(visit, found))
+}
+
+function cardOf({ service, options, who, exchange: { baseUrl, params } }: Visit, more: unknown): Card {
+  if (more === undefined || more === null) {
+    const sentence = 'There is no extended card for this caller'
+    throw new A2aFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', sentence)
+  }
+  checkExtendedCard('The result of a2a.extendedCard', more)
+  const isRoot = !params.has('agent')
+  const url = isRoot ? baseUrl : `${baseUrl}/agents/${who.id}`
+  return extendCard(composeCard(service, options, who, url, isRoot), more)
+}
+
+function inTime<T>(found: PromiseLike<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const clock = new Clock()
+    clock.limit(ms, () => {
+      reject(new Fault('timeout', 'What this caller may see could not be found out in time'))
+    })
+    Promise.resolve(found).then(resolve, reject).finally(() => clock.clear())
+  })
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { extendedCard } from '../../lib/a2a/extended-card.ts'
+import { A2aFault } from '../../lib/a2a/faults.ts'
+import { plain } from '../../lib/a2a/plain.ts'
+import { Fault } from '../../lib/core/fault.ts'
+import { createService } from '../../lib/service.ts'
+import type { A2aServerOptions } from '../../lib/a2a/options.ts'
+import type { Visit } from '../../lib/a2a/visit.ts'
+
+const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
+const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
+
+/** A visit of `ann` to the root, or to an agent by its path. */
+function visit(options: A2aServerOptions, agentId?: string): Visit {
+  const { service } = createService({
+    agents: [agent, { name: 'Muse', run: () => 'ok' }], log: false, authTimeoutMs: 20,
+  })
+  const params = new Map(agentId === undefined ? [] : [['agent', agentId]])
+  const origin = { principal: { id: 'key:ann', scopes: [] } }
+  return {
+    service, options: { ...options, takesKeys: () => true }, dialect: plain,
+    who: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
+    exchange: { baseUrl: 'https://a.example', params, origin },
+  } as unknown as Visit
+}
+
+test('an object says what more every caller may know of the root', async () => {
+  const card = await extendedCard(visit({ extendedCard: { description: 'Sells.', skills: [skill] } }))
+  assert.equal(card.name, 'Bot')
+  assert.equal(card.description, 'Sells.')
+  assert.deepEqual(card.skills.map(({ id }) => id), ['chat', 'buy'])
+  assert.equal(card.hasExtendedCard, true)
+  assert.equal(card.interfaces[0]!.url, 'https://a.example/a2a')
+  assert.deepEqual([...card.schemes.keys()], ['apiKey', 'bearer'])
+})
+
+test('a function is told who asks, and of whom', async () => {
+  const extended: A2aServerOptions['extendedCard'] = ({ id }, who) => ({ description: `${id} of ${who.id}` })
+  assert.equal((await extendedCard(visit({ extendedCard: extended }))).description, 'key:ann of bot')
+  const later: A2aServerOptions['extendedCard'] = async (...given) => extended(...given)
+  const card = await extendedCard(visit({ extendedCard: later }, 'muse'))
+  assert.equal(card.description, 'key:ann of muse')
+  assert.equal(card.interfaces[0]!.url, 'https://a.example/agents/muse/a2a')
+})
+
+const isFault = (reason: string) => (error: unknown): boolean => {
+  return error instanceof A2aFault && error.reason === reason
+}
+
+test('where no extended card is declared the error is that of the dialect', () => {
+  assert.throws(() => extendedCard(visit({})), isFault('UNSUPPORTED_OPERATION'))
+  assert.throws(() => extendedCard(visit({ extendedCard: {} }, 'muse')), isFault('UNSUPPORTED_OPERATION'))
+  const reason = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
+  const old = { ...visit({}), dialect: { ...plain, undeclaredCard: reason } as const }
+  assert.throws(() => extendedCard(old), isFault(reason))
+})
+
+test('a caller for whom there is nothing is told so', async () => {
+  for (const nothing of [undefined, null]) {
+    const reason = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
+    assert.throws(() => extendedCard(visit({ extendedCard: () => nothing })), isFault(reason))
+    const later = visit({ extendedCard: async () => nothing })
+    await assert.rejects(async () => extendedCard(later), isFault(reason))
+  }
+})
+
+test('what is no extended card, and what never comes, is an error of its own', async () => {
+  const wrong = { extendedCard: () => ({ skill: [] }) as object }
+  assert.throws(() => extendedCard(visit(wrong)),
+    /^TypeError: The result of a2a\.extendedCard has no option 'skill'/)
+  const never = { extendedCard: () => new Promise<undefined>(() => {}) }
+  await assert.rejects(async () => extendedCard(visit(never)), (error: unknown) => {
+    return error instanceof Fault && error.kind === 'timeout'
+  })
+})
