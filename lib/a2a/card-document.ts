@@ -21,16 +21,18 @@ export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'):
 }
 
 /** The members of a card. Only one of 1.0 alone is signed: older members would stand beside what is. */
-export function documentOf(card: Card, mode: CardMode, signer: Signer | undefined): JsonMembers {
-  const parts = spokenIn(mode).map((dialect) => dialect.encodeCard(card))
+export function documentOf(
+  card: Card, mode: CardMode, signer: Signer | undefined, spoken: readonly Dialect[] = dialects,
+): JsonMembers {
+  const parts = spokenIn(mode, spoken).map((dialect) => dialect.encodeCard(card))
   const members = parts.reduce((all, part) => joined(all, part), {})
   return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
 }
 
-function spokenIn(mode: CardMode): readonly Dialect[] {
-  if (mode === 'hybrid') return dialects
-  const spoken = dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
-  return spoken.length === 0 ? dialects : spoken
+function spokenIn(mode: CardMode, spoken: readonly Dialect[]): readonly Dialect[] {
+  if (mode === 'hybrid') return spoken
+  const some = spoken.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
+  return some.length === 0 ? spoken : some
 }
 
 /** Both together, objects of one name within them too. */

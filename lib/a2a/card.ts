@@ -8,6 +8,7 @@ import { securityOf } from './security.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool } from '../core/tool.ts'
+import type { Dialect } from './dialect.ts'
 import type { Card, CardInterface } from './model.ts'
 import type { A2aOptions, ExtendedCard } from './options.ts'
 
@@ -22,9 +23,13 @@ const places: readonly (readonly [binding: CardInterface['binding'], version: st
   ['JSONRPC', '0.3', '/a2a'],
 ]
 
-/** The card of somebody who is reached below `url`. Where that is the root, the server's tools are skills. */
+/**
+ * The card of somebody who is reached below `url`. Where that is the root, the server's tools are skills.
+ * `spoken` are the dialects that it promises.
+ */
 export function composeCard(
   service: Service, options: A2aOptions, who: Agent | Group, url: string, isRoot: boolean,
+  spoken: readonly Dialect[] = dialects,
 ): Card {
   const { extensions = [], tenants = [], provider, documentationUrl, iconUrl, pushNotifications } = options
   const modes: Partial<Agent> = who.kind === 'agent' ? who : {}
@@ -32,7 +37,7 @@ export function composeCard(
     name: who.name,
     description: who.description || (who === service.catalog.root && service.description) || who.name,
     version: who.version ?? service.version,
-    interfaces: interfacesOf(url, tenants),
+    interfaces: interfacesOf(url, tenants, spoken),
     provider,
     documentationUrl,
     iconUrl,
@@ -61,8 +66,10 @@ export function extendCard(card: Card, { skills = [], ...more }: ExtendedCard): 
 }
 
 /** What no dialect is spoken at is not promised. Tenants are of 1.0. */
-function interfacesOf(url: string, tenants: readonly string[]): readonly CardInterface[] {
-  const speaksNewest = dialects.some(({ name }) => name === '1.0')
+function interfacesOf(
+  url: string, tenants: readonly string[], spoken: readonly Dialect[],
+): readonly CardInterface[] {
+  const speaksNewest = spoken.some(({ name }) => name === '1.0')
   const here = places.filter(([, version]) => version !== '1.0' || speaksNewest)
   return [undefined, ...tenants].flatMap((tenant) => here
     .filter(([, version]) => tenant === undefined || version === '1.0')

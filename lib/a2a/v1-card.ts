@@ -131,19 +131,28 @@ function decodeExtension(value: unknown, at: string): CardExtension {
   }
 }
 
-function encodeSkill({ id, name, description, tags = [], examples }: Skill): JsonMembers {
-  return { id, name, description, tags, ...unlessEmpty(examples) !== undefined && { examples } }
+function encodeSkill({ id, name, description, tags = [], examples, ...modes }: Skill): JsonMembers {
+  return {
+    id, name, description, tags,
+    ...unlessEmpty(examples) !== undefined && { examples },
+    ...unlessEmpty(modes.inputModes) !== undefined && { inputModes: modes.inputModes },
+    ...unlessEmpty(modes.outputModes) !== undefined && { outputModes: modes.outputModes },
+  }
 }
 
 function decodeSkill(value: unknown, at: string): Skill {
   const skill = needObject(value, at)
   const examples = readTexts(skill.examples, at, 'examples')
+  const inputModes = readTexts(skill.inputModes ?? skill.input_modes, at, 'inputModes')
+  const outputModes = readTexts(skill.outputModes ?? skill.output_modes, at, 'outputModes')
   return {
     id: needName(skill.id, at, 'id', Infinity),
     name: needName(skill.name, at, 'name', Infinity),
     description: readText(skill.description, at, 'description') ?? '',
     tags: readTexts(skill.tags, at, 'tags') ?? [],
     ...examples !== undefined && { examples },
+    ...inputModes !== undefined && { inputModes },
+    ...outputModes !== undefined && { outputModes },
   }
 }
 
@@ -186,8 +195,9 @@ function decodeScheme(value: unknown, at: string): SecurityScheme {
   if (oauth2 !== undefined) {
     const inside = `${at}.oauth2SecurityScheme`
     const url = oauth2.oauth2MetadataUrl ?? oauth2.oauth2_metadata_url
-    const flows = decodeFlows(oauth2.flows, `${inside}.flows`)
-    return { kind: 'oauth2', flows, metadataUrl: readText(url, inside, 'oauth2MetadataUrl') }
+    const metadataUrl = readText(url, inside, 'oauth2MetadataUrl')
+    const flows = decodeFlows(oauth2.flows, `${inside}.flows`, metadataUrl !== undefined)
+    return { kind: 'oauth2', flows, metadataUrl }
   }
   const connect = readMembers(scheme.openIdConnectSecurityScheme, at, 'openIdConnectSecurityScheme')
   if (connect !== undefined) {
@@ -207,9 +217,11 @@ function firstFlow(flows: JsonMembers): JsonMembers {
   return name === undefined ? flows : { [name]: flows[name] }
 }
 
-function decodeFlows(value: unknown, at: string): JsonMembers {
+/** `isOptional`: the server's metadata tell of its flows. */
+function decodeFlows(value: unknown, at: string, isOptional: boolean): JsonMembers {
   const flows = inCamelCase(needObject(value, at))
   const name = FLOWS.find((flow) => Object.hasOwn(flows, flow) && !isUnset(flows[flow]))
+  if (name === undefined && isOptional) return {}
   if (name === undefined) throw new FieldFault(at, `must have one of ${FLOWS.join(', ')}`)
   return { [name]: inCamelCase(needObject(flows[name], `${at}.${name}`)) }
 }

@@ -19,6 +19,7 @@ const schemes = new Map<string, SecurityScheme>([
   ['jwt', { kind: 'http', scheme: 'bearer', bearerFormat: 'JWT' }],
   ['oauth', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: undefined }],
   ['server', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: 'https://a.example/meta' }],
+  ['told', { kind: 'oauth2', flows: {}, metadataUrl: 'https://a.example/meta' }],
   ['connect', { kind: 'openIdConnect', url: 'https://a.example/.well-known/openid-configuration' }],
   ['certificate', { kind: 'mutualTls' }],
 ])
@@ -37,7 +38,13 @@ const whole: Card = {
     { uri: 'https://example.com/ext/v1', description: 'More', required: true, params: { a_b: 1 } },
     { uri: 'https://example.com/ext/v2' },
   ],
-  skills: [{ id: 'chat', name: 'Chat', description: 'Talks', tags: ['chat'], examples: ['Hello'] }],
+  skills: [
+    { id: 'chat', name: 'Chat', description: 'Talks', tags: ['chat'], examples: ['Hello'] },
+    {
+      id: 'plot', name: 'Plot', description: 'Draws', tags: [],
+      inputModes: ['text/csv'], outputModes: ['image/png'],
+    },
+  ],
   schemes,
   security: [new Map([['apiKey', []]]), new Map([['oauth', ['read', 'write']], ['certificate', []]])],
 }
