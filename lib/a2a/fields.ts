@@ -89,14 +89,14 @@ export function readBoolean(value: unknown, at: string, name: string): boolean |
   throw wrongField(at, name, 'must be true or false')
 }
 
-/** An integer within bounds, as a number or as its decimal text. Undefined where it is not set. */
+/** An integer within bounds, as a number or as its decimal text; never -0. Undefined where it is not set. */
 export function readInteger(
   value: unknown, at: string, name: string, minimum: number, maximum: number,
 ): number | undefined {
   if (isUnset(value)) return undefined
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum) {
-    return number
+    return number === 0 ? 0 : number
   }
   throw wrongField(at, name, `must be an integer from ${minimum} to ${maximum}`)
 }
@@ -148,8 +148,9 @@ const TIMESTAMP = /^[\d-]{10}T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-
 export function readTimestamp(value: unknown, at: string, name: string): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (typeof value === 'string' && value.length <= 64 && TIMESTAMP.test(value) && isDay(value.slice(0, 10))) {
-    const time = Date.parse(value.toUpperCase())
-    if (!Number.isNaN(time)) return new Date(time).toISOString()
+    const moment = new Date(value.toUpperCase()).toISOString()
+    // An offset may lead out of the years of four digits, and moments are compared as texts.
+    if (moment.length === 24) return moment
   }
   throw wrongField(at, name, 'must be a time as in 2026-07-28T12:00:00.000Z')
 }

@@ -54,6 +54,7 @@ test('null and an empty text are members that are not set', () => {
 test('integers may be decimal texts, and choices may be written in several ways', () => {
   assert.equal(reads.integer('10'), 10)
   assert.equal(reads.integer('007'), 7)
+  for (const zero of [-0, '-0', '0']) assert.ok(Object.is(reads.integer(zero), 0))
   assert.equal(reads.integer(1e2), 100)
   assert.equal(reads.choice('ROLE_AGENT'), 'agent')
   assert.equal(reads.choice(1), 'user')
@@ -107,7 +108,8 @@ test('whatever is wrong is refused with the member and what it must be', () => {
     ['timestamp', '2026-02-30T12:00:00Z', moment], ['timestamp', '2026-13-01T12:00:00Z', moment],
     ['timestamp', '2026-07-28T24:00:00Z', moment], ['timestamp', '2026-07-28T12:00:00+2:00', moment],
     ['timestamp', '2026-07-28T12:00:00.Z', moment], ['timestamp', '----------T12:00:00Z', moment],
-    ['timestamp', 1785240000000, moment],
+    ['timestamp', '9999-12-31T23:59:59-08:00', moment], ['timestamp', '0000-01-01T00:00:00+01:00', moment],
+    ['timestamp', '2026-07-28T12:00:60Z', moment], ['timestamp', 1785240000000, moment],
   ]
   for (const [kind, value, said] of rows) {
     const fault = { kind: 'invalid', message: said }
