@@ -87,6 +87,7 @@ test('each scheme has one member, and of several flows one is written', () => {
         flows: { clientCredentials: flow }, oauth2MetadataUrl: 'https://a.example/meta',
       },
     },
+    told: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
     connect: {
       openIdConnectSecurityScheme: { openIdConnectUrl: 'https://a.example/.well-known/openid-configuration' },
     },
@@ -120,6 +121,7 @@ test('a card may have the names of the definition, and members of other dialects
     skills: [{ id: 'chat', name: 'Chat', description: 'Talks', tags: ['chat'], input_modes: ['a/b'] }],
   }), {
     ...bare,
+    skills: [{ ...bare.skills[0]!, inputModes: ['a/b'] }],
     schemes: new Map([['oauth', {
       kind: 'oauth2',
       flows: { clientCredentials: { tokenUrl: flow.tokenUrl, scopes: { read_all: 'To read' } } },
