@@ -1,55 +1,89 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Clock } from '../../lib/core/clock.ts'
+import { Clock, MAX_TIMER_MS } from '../../lib/core/clock.ts'
+import { standingTime } from '../fixtures/time.ts'
 
-/** Calls, and what is awaited between them: `+` begin, `-` end, a number of milliseconds. */
+/** What happens to a clock: `+` begin, `-` end, a number of milliseconds that pass. */
 type Course = readonly ('+' | '-' | number)[]
 
 const courses: readonly (readonly [what: string, ms: number, course: Course, rings: number])[] = [
+  ['rings at its time', 20, [20], 1],
   ['rings once', 20, [80], 1],
-  ['does not ring early', 2_000, [40], 0],
-  ['never rings without a limit', Infinity, [20], 0],
-  ['takes a limit beyond what a timer can count', 2 ** 40, [20], 0],
+  ['does not ring early', 20, [19], 0],
+  ['rings at once without any time', 0, [1], 1],
+  ['never rings without a limit', Infinity, [2_000], 0],
+  ['takes a limit beyond what a timer can count', MAX_TIMER_MS + 1, [2_000], 0],
   ['stands still', 40, ['+', 120], 0],
-  ['goes on', 40, ['+', 80, '-', 120], 1],
+  ['goes on', 40, ['+', 80, '-', 40], 1],
   ['stands still while one of several waits', 40, ['+', '+', 20, '-', 120], 0],
-  ['goes on when none of several waits', 40, ['+', '+', 20, '-', '-', 120], 1],
-  ['counts only what was not waited for', 300, [20, '+', 500, '-', 20], 0],
+  ['goes on when none of several waits', 40, ['+', '+', 20, '-', '-', 40], 1],
+  ['counts what was not waited for', 40, [30, '+', 500, '-', 10], 1],
+  ['counts nothing else', 40, [30, '+', 500, '-', 9], 0],
+  ['rings no more after it has', 40, [40, '+', 40, '-', 40], 1],
 ]
 
-test('a limit counts the time in which nothing is waited for', async () => {
-  await Promise.all(courses.map(async ([what, ms, course, expected]) => {
+test('a limit counts the time in which nothing is waited for', (t) => {
+  const pass = standingTime(t)
+  for (const [what, ms, course, expected] of courses) {
     const clock = new Clock()
     let rings = 0
     clock.limit(ms, () => { rings++ })
     for (const step of course) {
       if (step === '+') clock.begin()
       else if (step === '-') clock.end()
-      else await sleep(step)
+      else pass(step)
     }
     assert.equal(rings, expected, what)
     clock.clear()
-  }))
+  }
 })
 
-test('a clock that stands still before it has a limit starts when the wait is over', async () => {
+test('a clock that stands still before it has a limit starts when the wait is over', (t) => {
+  const pass = standingTime(t)
   const clock = new Clock()
   let rings = 0
   clock.begin()
   clock.limit(10, () => { rings++ })
-  await sleep(40)
+  pass(40)
   assert.equal(rings, 0)
   clock.end()
-  await sleep(60)
+  pass(9)
+  assert.equal(rings, 0)
+  pass(1)
   assert.equal(rings, 1)
 })
 
-test('a cleared clock does not ring, whatever ends later', async () => {
+test('a new limit takes the place of the one before', (t) => {
+  const pass = standingTime(t)
+  const clock = new Clock()
+  const rung: string[] = []
+  clock.limit(10, () => rung.push('first'))
+  pass(5)
+  clock.limit(10, () => rung.push('second'))
+  pass(9)
+  assert.deepEqual(rung, [])
+  pass(20)
+  assert.deepEqual(rung, ['second'])
+})
+
+test('a cleared clock does not ring, whatever ends later', (t) => {
+  const pass = standingTime(t)
   const clock = new Clock()
   clock.limit(10, () => assert.fail('it rang'))
   clock.begin()
   clock.clear()
   clock.end()
-  await sleep(30)
+  pass(30)
+})
+
+test('a real timer rings too, and one in the background lets the process end', async () => {
+  await new Promise<void>((resolve) => new Clock().limit(1, resolve))
+  const timers = (): number => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
+  const before = timers()
+  const [clock, background] = [new Clock(), new Clock()]
+  background.limit(60_000, () => {}, true)
+  assert.equal(timers(), before)
+  clock.limit(60_000, () => {})
+  assert.equal(timers(), before + 1)
+  for (const one of [clock, background]) one.clear()
 })

@@ -6,6 +6,7 @@ import test from 'node:test'
 import { Sessions } from '../../lib/mcp/session.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
+import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
 import {
   answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve, until,
@@ -148,13 +149,21 @@ test('an idle session ends; one with a call, a stream or a question does not', a
   assert.equal((await calling.send('ping')).status, 404)
 })
 
-test('use keeps a session alive', async () => {
-  const { server } = hanging({ sessionIdleMs: 80 })
-  const session = await begin(server)
+test('use keeps a session alive, and nothing else does', (t) => {
+  const pass = standingTime(t)
+  const sessions = new Sessions({ ...defaults, sessionIdleMs: 80 }, new ReplayBudget(defaults))
+  const [used, idle, busy] = [sessions.open('me', oldest), sessions.open('me', oldest), sessions.open('me', oldest)]
+  busy.onEnd = () => {}
   for (let n = 0; n < 6; n++) {
-    await sleep(30)
-    assert.equal((await session.send('ping')).status, 200)
+    pass(30)
+    assert.equal(sessions.find(used.id, 'me'), used)
+    // Another's question for it is none.
+    assert.equal(sessions.find(idle.id, 'you'), undefined)
   }
+  assert.deepEqual([used.isOver, idle.isOver, busy.isOver], [false, true, false])
+  busy.onEnd = undefined
+  pass(200)
+  assert.deepEqual([used.isOver, busy.isOver, sessions.count], [true, true, 0])
 })
 
 test('where there are too many sessions the one idle for longest makes room', async () => {
