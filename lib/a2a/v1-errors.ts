@@ -23,7 +23,7 @@ const BAD_REQUEST = `${TYPE}google.rpc.BadRequest`
 const LOCALIZED = `${TYPE}google.rpc.LocalizedMessage`
 const VALUE = `${TYPE}google.protobuf.Value`
 const DOMAIN = 'a2a-protocol.org'
-/** Where the members that a path begins at come in, which is no member itself. */
+/** What the path of a member begins with. Fields of a violation, and HTTP+JSON, do without. */
 const PARAMS = 'params.'
 
 /** HTTP+JSON's status and its name, for the faults that are none of A2A's own. */
@@ -144,7 +144,7 @@ function localized(message: string): JsonMembers {
   return { '@type': LOCALIZED, locale: 'en', message }
 }
 
-/** A text that begins with a member's path, with the path as HTTP+JSON has it: no params are there. */
+/** A text that begins with the path of a member, without `params.`. */
 function withoutParams(fault: Fault, text: string): string {
   return fault instanceof FieldFault && text.startsWith(PARAMS) ? text.slice(PARAMS.length) : text
 }
