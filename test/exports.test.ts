@@ -14,10 +14,11 @@ const types = `
   Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
   Catalog ChatMessage ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
   ExtendedCard FaultKind FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions
-  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions Principal Prompt PromptDefinition
-  Protocol ProtocolName RateLimit RequestSummary Resource ResourceDefinition ResourceTemplate
-  ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
-  ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo Tool
+  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions Principal
+  Prompt PromptDefinition Protocol ProtocolName RateLimit RequestSummary Resource ResourceDefinition
+  ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema
+  SchemaError ServerOptions ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey
+  StoreReport Subject TokenInfo Tool
   ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
   Verify
 `

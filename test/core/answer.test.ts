@@ -66,7 +66,7 @@ const forms: readonly (readonly [what: string, output: () => unknown, answer: Pa
     { text: 'ab', content: [{ type: 'text', text: 'a', annotations: { priority: 1 } }, text('b')] }],
 ]
 
-test('whatever an agent says has one normal form; what comes piece by piece is emitted, what comes whole is not', async () => {
+test('whatever an agent says has one normal form; only what comes piece by piece is emitted', async () => {
   for (const [what, output, expected] of forms) {
     const whole = { state: 'completed', data: undefined, ...expected }
     const answer = await answerOf(output(), callOf(), 1_000)

@@ -49,7 +49,8 @@ test('what is large is cut, wherever it stands in a line', () => {
   const rows = Array.from({ length: 10_000 }, () => 'x').join('\n')
   const lines = [
     formatLine('error', large), formatLine('error', 'Fields', { a: large, b: { toString: () => large } }),
-    formatLine('error', 'Thrown', { cause: large }), formatLine('error', 'Broken', { cause: new Error(large) }),
+    formatLine('error', 'Thrown', { cause: large }),
+    formatLine('error', 'Broken', { cause: new Error(large) }),
     formatLine('error', 'Long', { cause: Object.assign(new Error('a'), { stack: rows }) }),
   ]
   for (const line of lines) assert.ok(line.length < 40_000, String(line.length))

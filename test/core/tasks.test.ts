@@ -63,7 +63,9 @@ test('watchers are told the same in the same order, from the task as it stood, u
   const watch = (name: string): (() => void) => {
     const watched = tasks.watch('ann', id, (event: TaskEvent, task) => {
       told[name]!.push(
-        event.what === 'forgotten' ? 'forgotten' : event.what === 'status' ? event.status.state : `${event.artifact.id} ${task.artifacts.length}`,
+        event.what === 'forgotten' ? 'forgotten'
+          : event.what === 'status' ? event.status.state
+          : `${event.artifact.id} ${task.artifacts.length}`,
       )
     })
     assert.ok(watched)

@@ -283,6 +283,7 @@ test('a name has 1 to 128 of the characters that every client takes', () => {
     assert.equal(defineTool({ name, run: () => '' }).name, name)
   }
   for (const name of ['a b', 'a/b', 'a:b', 'ä', 'a\n', '\u0000', 'x'.repeat(129)]) {
-    assert.throws(() => defineTool({ name, run: () => '' }), { name: 'TypeError', message: /use 1 to 128 of/ })
+    const refusal = { name: 'TypeError', message: /use 1 to 128 of/ }
+    assert.throws(() => defineTool({ name, run: () => '' }), refusal)
   }
 })

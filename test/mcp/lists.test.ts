@@ -100,12 +100,13 @@ test('lists say how long they last, as the operator said', async () => {
   }
 })
 
-test('what came of a user\'s answers is that user\'s, and not for keeping, whatever the operator said', async () => {
+test('what came of a user\'s answers is for that user, never kept, whatever the operator says', async () => {
   const server = make({
     mcp: { cache: { ttlMs: 60_000, scope: 'public' } },
     resources: [{
       uri: 'test://asks', name: 'asks', async read(call: Call) {
-        const { action } = await call.elicit({ key: 'k', message: 'Sure?', schema: { type: 'object', properties: {} } })
+        const schema = { type: 'object', properties: {} }
+        const { action } = await call.elicit({ key: 'k', message: 'Sure?', schema })
         return action
       },
     }],

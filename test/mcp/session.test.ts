@@ -152,7 +152,8 @@ test('an idle session ends; one with a call, a stream or a question does not', a
 test('use keeps a session alive, and nothing else does', (t) => {
   const pass = standingTime(t)
   const sessions = new Sessions({ ...defaults, sessionIdleMs: 80 }, new ReplayBudget(defaults))
-  const [used, idle, busy] = [sessions.open('me', oldest), sessions.open('me', oldest), sessions.open('me', oldest)]
+  const open = (): ReturnType<typeof sessions.open> => sessions.open('me', oldest)
+  const [used, idle, busy] = [open(), open(), open()]
   busy.onEnd = () => {}
   for (let n = 0; n < 6; n++) {
     pass(30)
