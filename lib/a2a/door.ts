@@ -5,8 +5,9 @@
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { createCards } from './cards.ts'
+import { extendedCardPaths } from './extended-card-paths.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
-import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
+import { cardOperation, extendedCardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Catalog } from '../core/catalog.ts'
 import type { Service } from '../core/service.ts'
@@ -70,6 +71,9 @@ function endpointsBelow(
     ...['/a2a', '/a2a/'].map(messages),
     ...['/a2a', '/a2a/'].map(card),
     ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
+    ...extendedCardPaths(options).map(({ path, answer, refuse }) => addressed(whoOf, {
+      path: base + path, methods: ['GET'], operations: { get: extendedCardOperation }, refuse,
+    }, (exchange, who) => answer({ service, options, who, exchange }))),
     open('/status', statusOperation, (_, who) => status(service, who)),
   ]
 }

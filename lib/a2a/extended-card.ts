@@ -13,19 +13,22 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Card } from './model.ts'
 import type { Visit } from './visit.ts'
 
+/** Who is asked for a card, by whom, and in which dialect. */
+export type CardAsked = Pick<Visit, 'service' | 'options' | 'who' | 'dialect' | 'exchange'>
+
 /** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
-export function extendedCard(visit: Visit): MaybePromise<Card> {
-  const { service, options, who, dialect, exchange: { origin } } = visit
+export function extendedCard(asked: CardAsked): MaybePromise<Card> {
+  const { service, options, who, dialect, exchange: { origin } } = asked
   const given = options.extendedCard
   if (given === undefined || !hasExtendedCard(service, options, who)) {
     throw new A2aFault(dialect.undeclaredCard ?? 'UNSUPPORTED_OPERATION', 'There is no extended card here')
   }
   const more = typeof given === 'function' ? given(origin.principal, who) : given
-  if (!isThenable(more)) return cardOf(visit, more)
-  return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(visit, found))
+  if (!isThenable(more)) return cardOf(asked, more)
+  return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(asked, found))
 }
 
-function cardOf({ service, options, who, exchange: { baseUrl, params } }: Visit, more: unknown): Card {
+function cardOf({ service, options, who, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {
   if (more === undefined || more === null) {
     const sentence = 'There is no extended card for this caller'
     throw new A2aFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', sentence)

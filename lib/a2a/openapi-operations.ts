@@ -65,19 +65,32 @@ export const sendOperation: Operation = {
   },
 }
 
+// Where agents are reached, each version says in a member of its own.
+const card: Operation = objectOf({
+  name: text,
+  description: text,
+  version: text,
+  url: text,
+  supportedInterfaces: { type: 'array', items: anything },
+  capabilities: anything,
+  skills: { type: 'array', items: anything },
+}, 'name', 'description', 'version', 'capabilities', 'skills')
+
 /** `GET` of the agent card. */
 export const cardOperation: Operation = {
   tags: ['A2A'],
   summary: 'The agent card',
   responses: {
-    200: jsonBody('Who is served here, where, and what it can do', objectOf({
-      name: text,
-      description: text,
-      url: text,
-      version: text,
-      capabilities: anything,
-      skills: { type: 'array', items: anything },
-    }, 'name', 'description', 'url', 'version', 'capabilities', 'skills')),
+    200: jsonBody('Who is served here, where, and what it can do', card),
+  },
+}
+
+/** `GET` of the extended agent card. */
+export const extendedCardOperation: Operation = {
+  tags: ['A2A'],
+  summary: 'The extended agent card',
+  responses: {
+    200: jsonBody('What this caller may know besides', card),
   },
 }
 

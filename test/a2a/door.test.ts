@@ -215,6 +215,9 @@ test('an endpoint refuses in its own form, whatever the reason', () => {
         const [code, message] = status < 500 ? [-32600, 'Invalid request'] : [-32603, 'Internal error']
         const error = { code, message, data: { detail: 'why' } }
         assert.deepEqual(body, { jsonrpc: '2.0', id: null, error })
+      } else if (endpoint.path.endsWith('/extendedAgentCard')) {
+        const { code, message } = body.error as { code: number; message: string }
+        assert.deepEqual([reply.type, code, message], ['application/json', status, 'why'])
       } else {
         assert.deepEqual([reply.type, body.error], ['application/problem+json', 'why'])
       }
