@@ -5,8 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { filenameOf } from './parts.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
+import type { Artifact } from '../core/artifact.ts'
 import type { Origin } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
@@ -33,11 +35,20 @@ export function answerMessage(
 
 /** What an agent answers. What it gave as artifacts stands behind it. */
 function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
-  const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap((one) => one.parts)]
+  const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(partsOf)]
   return {
     id: randomUUID(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
     extensions: undefined, referenceTaskIds: undefined,
   }
+}
+
+/** The parts of an artifact, each called like it where nothing else says what it is called. */
+function partsOf({ name, parts }: Artifact): readonly Content[] {
+  if (name === undefined) return parts
+  return parts.map((part) => {
+    if (part.type === 'resource' || part.type === 'resource_link') return part
+    return filenameOf(part) === undefined ? { ...part, _meta: { ...part._meta, filename: name } } : part
+  })
 }
 
 /** The texts of a message, one below the other: what an agent is asked. Empty where there are only files. */

@@ -177,3 +177,22 @@ test('a group answers with its last agent, and a failing one ends it with what w
   const results = [{ agent: 'One', response: 'fail1' }, { agent: 'Two', error: 'no ink' }]
   assert.deepEqual((await post(server, message('fail'))).data, { results, detail: 'Two failed: no ink' })
 })
+
+test('what stands in an artifact is called like it, but for what has a name', async () => {
+  const data = new Uint8Array([0, 1, 2])
+  const parts = [
+    'a joke',
+    { type: 'image', data, mimeType: 'image/png' },
+    { type: 'image', data, mimeType: 'image/png', _meta: { filename: 'own.png' } },
+    { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf' },
+  ] as const
+  const server = serve((_prompt, call) => {
+    call.artifact({ name: 'Jokes', parts })
+    call.artifact({ parts: ['more'] })
+    return 'ok'
+  })
+  const { said } = await post(server, message('go'))
+  assert.deepEqual(said?.parts.map((part) => 'name' in part ? part.name : undefined), [
+    undefined, 'Jokes', 'Jokes', 'own.png', undefined, undefined,
+  ])
+})

@@ -1,0 +1,29 @@
+/**
+ * Errors as the plain dialect and A2A 0.3 write them: a fault in, the error of a JSON-RPC answer out, and
+ * back. The message is the specification's own, the sentence about it stands in `data.detail`.
+ */
+import { isRecord } from '../core/content.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
+import { rpcError } from '../wire/jsonrpc.ts'
+import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
+import type { Fault } from '../core/fault.ts'
+import type { RpcError } from '../wire/jsonrpc.ts'
+
+/** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
+export function encodeRpcFault(fault: Fault, said: string): RpcError {
+  // A defect shows nothing of itself.
+  const shown = fault.kind === 'internal' ? undefined : fault.detail
+  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
+  const error = rpcError(codeOf(fault), said, more && { ...more, detail: sentenceWithin(said) })
+  const reason = reasonOf(fault)
+  return reason === undefined ? error : { ...error, message: a2aErrors[reason].message }
+}
+
+/** The fault of an error. Where it has no sentence about it, its message is the sentence. */
+export function decodeRpcFault({ code, message, data }: RpcError): Fault {
+  if (!isRecord(data) || typeof data['detail'] !== 'string') return faultFor(code, message, data)
+  const { detail: said, ...more } = data
+  const names = Object.keys(more)
+  if (names.length === 0) return faultFor(code, said)
+  return faultFor(code, said, names.length === 1 && names[0] === 'data' ? more['data'] : more)
+}
