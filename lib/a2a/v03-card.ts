@@ -117,6 +117,7 @@ export function decodeV03Card(value: unknown): Card {
 function decodeInterfaces(card: JsonMembers): readonly CardInterface[] {
   const at = 'card'
   const url = needText(card['url'], at, 'url')
+  if (url === '') throw wrongField(at, 'url', 'must be an absolute URL')
   const spoken = readText(card['protocolVersion'], at, 'protocolVersion') ?? VERSION
   const version = /^\d+\.\d+/.exec(spoken)?.[0] ?? spoken
   const transport = readText(card['preferredTransport'], at, 'preferredTransport') ?? 'JSONRPC'

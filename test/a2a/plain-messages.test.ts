@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { plain } from '../../lib/a2a/plain.ts'
 import { Fault } from '../../lib/core/fault.ts'
+import { sent } from './sent.ts'
 import type { SendRequest, SendResult } from '../../lib/a2a/model.ts'
 import type { Content } from '../../lib/core/content.ts'
 
@@ -128,11 +129,6 @@ const asked: SendRequest = {
   message: { id: 'm', role: 'user', parts: [text], contextId: 'c', ...none },
 }
 
-/** A value as the other side gets it. */
-function sent(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value))
-}
-
 test('what a client asks is what a server reads', () => {
   const { message } = asked
   const rows: readonly SendRequest[] = [
@@ -146,7 +142,9 @@ test('what a client asks is what a server reads', () => {
 
 test('what a request of the dialect has no words for is refused', () => {
   const { message } = asked
-  const push = { id: 'p', taskId: undefined, url: 'https://a.example', token: undefined, authentication: undefined }
+  const push = {
+    id: 'p', taskId: undefined, url: 'https://a.example', token: undefined, authentication: undefined,
+  }
   const rows: readonly (readonly [what: string, request: SendRequest])[] = [
     ['a tenant', { ...asked, tenant: 'blue' }],
     ['which task a message is for', { ...asked, message: { ...message, taskId: 't' } }],
@@ -165,7 +163,9 @@ test('what a request of the dialect has no words for is refused', () => {
 
 test('what a server answers is what a client reads, but for what the dialect does not tell apart', () => {
   const png = { type: 'image', data: 'AAEC', mimeType: 'image/png' } as const
-  const pdf = { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf', mimeType: 'a/pdf' } as const
+  const pdf = {
+    type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf', mimeType: 'a/pdf',
+  } as const
   const zip = { uri: 'attachment:a.zip', mimeType: 'a/zip', blob: 'AAEC' }
   const octets = 'application/octet-stream'
   const rows: readonly (readonly [block: Content, read?: Content])[] = [
@@ -190,7 +190,8 @@ test('what a server answers is what a client reads, but for what the dialect doe
       { type: 'resource', resource: { uri: 'attachment:a', blob: '' } },
       { type: 'resource', resource: { uri: 'attachment:a', mimeType: octets, blob: '' } },
     ],
-    [{ type: 'resource_link', uri: 'a:b', name: 'b' }, { type: 'resource_link', uri: 'a:b', name: 'b', mimeType: octets }],
+    [{ type: 'resource_link', uri: 'a:b', name: 'b' },
+      { type: 'resource_link', uri: 'a:b', name: 'b', mimeType: octets }],
     // Nothing else of a block is told.
     [{ ...text, annotations: { priority: 1 }, _meta: { mediaType: 'text/html', other: 1 } }, text],
     [{ ...pdf, size: 3, title: 'B' }, pdf],
@@ -219,7 +220,9 @@ test('what is no answer of the dialect is refused', () => {
 
 test('a task cannot be an answer', () => {
   const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' } as const
-  const task = { id: 't', contextId: 'c', status, artifacts: undefined, history: undefined, metadata: undefined }
+  const task = {
+    id: 't', contextId: 'c', status, artifacts: undefined, history: undefined, metadata: undefined,
+  }
   assert.throws(() => send.encodeResult({ what: 'task', task }), {
     kind: 'unsupported', message: 'The plain dialect has no tasks; answer with a message',
   })
@@ -263,6 +266,8 @@ test('an answer is one message whose parts are texts and files', () => {
       id: 'm', role: 'agent', contextId: 'c "1"', parts: content, taskId: undefined, metadata: undefined,
       extensions: undefined, referenceTaskIds: undefined,
     } as const
-    assert.deepEqual(send.encodeResult({ what: 'message', message: reply }), { message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' } })
+    assert.deepEqual(send.encodeResult({ what: 'message', message: reply }), {
+      message: { role: 'agent', parts, messageId: 'm', contextId: 'c "1"' },
+    })
   }
 })
