@@ -11,7 +11,7 @@ import { JSON_TYPE } from '../wire/media.ts'
 import { isUnset } from './fields.ts'
 import { plainSend } from './plain-messages.ts'
 import { decodeRpcFault, encodeRpcFault } from './rpc-errors.ts'
-import { decodeV03Card } from './v03-card.ts'
+import { decodeV03Card, encodeV03Security } from './v03-card.ts'
 import type { Dialect } from './dialect.ts'
 import type { Card, JsonMembers } from './model.ts'
 
@@ -42,26 +42,18 @@ function encodePush(): never {
   throw new Fault('unsupported', 'The plain dialect has no tasks, and so no events to post')
 }
 
-/** The two ways to send a key, tagged as each version of A2A tags a scheme: by `type`, and by a member. */
-const schemes = {
-  apiKey: {
-    type: 'apiKey', in: 'header', name: 'X-API-Key',
-    apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' },
-  },
-  bearer: { type: 'http', scheme: 'bearer', httpAuthSecurityScheme: { scheme: 'bearer' } },
-}
-
+/** The media types and the ways to be let in are what clients of any age may look for. */
 function encodeCard(card: Card): JsonMembers {
-  const { name, description, interfaces, version, streams, inputModes, outputModes, skills, security } = card
+  const { name, description, interfaces, version, streams, pushes, inputModes, outputModes, skills } = card
   return {
     name,
     description,
     url: interfaces[0]!.url,
     version,
-    capabilities: { streaming: streams, pushNotifications: false, stateTransitionHistory: false },
+    capabilities: { streaming: streams, pushNotifications: pushes, stateTransitionHistory: false },
     defaultInputModes: inputModes,
     defaultOutputModes: outputModes,
     skills,
-    ...security.length > 0 && { securitySchemes: schemes, security: [{ apiKey: [] }, { bearer: [] }] },
+    ...encodeV03Security(card),
   }
 }

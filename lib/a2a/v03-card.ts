@@ -62,8 +62,9 @@ function encodeCapabilities({ streams, pushes, extensions }: Card): JsonMembers 
   }
 }
 
-function encodeSkill({ id, name, description, tags = [], examples }: Skill): JsonMembers {
-  return { id, name, description, tags, examples }
+function encodeSkill(skill: Skill): JsonMembers {
+  const { id, name, description, tags = [], examples, inputModes, outputModes } = skill
+  return { id, name, description, tags, examples, inputModes, outputModes }
 }
 
 /** How a caller may prove who it is; no member where nobody needs to. */
@@ -156,12 +157,16 @@ function decodeExtension(value: unknown, at: string): CardExtension {
 function decodeSkill(value: unknown, at: string): Skill {
   const skill = needObject(value, at)
   const examples = readTexts(skill['examples'], at, 'examples')
+  const inputModes = readTexts(skill['inputModes'], at, 'inputModes')
+  const outputModes = readTexts(skill['outputModes'], at, 'outputModes')
   return {
     id: needText(skill['id'], at, 'id'),
     name: needText(skill['name'], at, 'name'),
     description: readText(skill['description'], at, 'description') ?? '',
     tags: readTexts(skill['tags'], at, 'tags') ?? [],
     ...examples !== undefined && { examples },
+    ...inputModes !== undefined && { inputModes },
+    ...outputModes !== undefined && { outputModes },
   }
 }
 

@@ -75,6 +75,7 @@ export const v03: Dialect = {
   name: '0.3',
   operations,
   hasTasks: true,
+  undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   speaks: () => true,
   encodeFault: encodeRpcFault,
   decodeFault: decodeRpcFault,

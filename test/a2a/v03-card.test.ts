@@ -45,6 +45,9 @@ const most: Card = {
   outputModes: ['text/html'],
   skills: [
     { id: 'sum', name: 'Sum', description: 'Adds.', tags: ['math'], examples: ['1 + 1'] },
+    {
+      id: 'draw', name: 'Draw', description: 'Draws.', tags: ['art'], inputModes: ['a/b'], outputModes: ['c/d'],
+    },
     { id: 'plot', name: 'Plot', description: '', tags: [] },
   ],
   schemes: new Map<string, SecurityScheme>([
