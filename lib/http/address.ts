@@ -6,6 +6,7 @@
  * `X-Forwarded-*` has no specification: each proxy sets it, or adds to its end.
  */
 import { isIP } from 'node:net'
+import { ipv6GroupsOf } from '../wire/ip.ts'
 
 /** A host as it is compared. */
 export interface NamedHost {
@@ -62,15 +63,5 @@ export function networkOf(address: string | undefined): string | undefined {
   if (version === 0) return undefined
   if (version === 4) return bare
   const mapped = /^::ffff:([\d.]+)$/.exec(bare)?.[1]
-  return mapped ?? `${groupsOf(bare).slice(0, 4).join(':')}::/64`
-}
-
-/** The eight groups of an IPv6 address, without zeros in front. */
-function groupsOf(address: string): readonly string[] {
-  // An IPv4 address at the end is two groups, which nobody looks at.
-  const groups = (half: string): readonly string[] => half === '' ? []
-    : half.split(':').flatMap((group) => group.includes('.') ? ['0', '0'] : group)
-  const [left = [], right = []] = address.split('::').map(groups)
-  const zeros = Array<string>(8 - left.length - right.length).fill('0')
-  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
+  return mapped ?? `${ipv6GroupsOf(bare).slice(0, 4).map((group) => group.toString(16)).join(':')}::/64`
 }

@@ -1,0 +1,99 @@
+/**
+ * IP addresses by what they lead to: the internet, this machine, a private network, or nowhere that a
+ * stranger may name. Text in, a kind out.
+ *
+ * Knows no names, no lists and no trust. RFC 6890 and IANA's two registries of special-purpose addresses,
+ * RFC 4291 §2.2 (text), RFC 6052 (NAT64), RFC 3056 (6to4).
+ */
+import { isIP } from 'node:net'
+
+/** Where an address leads. `reserved` is all that is none of the others. */
+export type IpKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'reserved'
+
+type Network = readonly [network: string, bits: number, kind: IpKind]
+
+/** What is not public of IPv4. */
+const ipv4Networks: readonly Network[] = [
+  ['0.0.0.0', 8, 'reserved'],
+  ['10.0.0.0', 8, 'private'],
+  ['100.64.0.0', 10, 'private'],
+  ['127.0.0.0', 8, 'loopback'],
+  ['169.254.0.0', 16, 'link-local'],
+  ['172.16.0.0', 12, 'private'],
+  ['192.0.0.0', 24, 'reserved'],
+  ['192.0.2.0', 24, 'reserved'],
+  ['192.88.99.0', 24, 'reserved'],
+  ['192.168.0.0', 16, 'private'],
+  ['198.18.0.0', 15, 'private'],
+  ['198.51.100.0', 24, 'reserved'],
+  ['203.0.113.0', 24, 'reserved'],
+  ['224.0.0.0', 4, 'multicast'],
+  ['240.0.0.0', 4, 'reserved'],
+]
+
+/** Of IPv6 only 2000::/3 is public, and of that not all; the first row that fits counts. */
+const ipv6Networks: readonly Network[] = [
+  ['::1', 128, 'loopback'],
+  ['fc00::', 7, 'private'],
+  ['fec0::', 10, 'private'],
+  ['fe80::', 10, 'link-local'],
+  ['ff00::', 8, 'multicast'],
+  ['2001::', 23, 'reserved'],
+  ['2001:db8::', 32, 'reserved'],
+  ['3fff::', 20, 'reserved'],
+  ['2000::', 3, 'public'],
+]
+
+/** IPv6 networks whose addresses stand for IPv4 ones, and the group at which that one begins. */
+const carriers: readonly (readonly [network: string, bits: number, at: number])[] = [
+  ['::ffff:0:0', 96, 6],
+  ['64:ff9b::', 96, 6],
+  ['2002::', 16, 1],
+]
+
+/** Networks as groups of 16 bits, made once. */
+const ipv4Table = ipv4Networks.map(([network, bits, kind]) => ({ groups: ipv4GroupsOf(network), bits, kind }))
+const ipv6Table = ipv6Networks.map(([network, bits, kind]) => ({ groups: ipv6GroupsOf(network), bits, kind }))
+const carrierTable = carriers.map(([network, bits, at]) => ({ groups: ipv6GroupsOf(network), bits, at }))
+
+/**
+ * Where an address leads, written as a URL or a socket writes it, without brackets. An IPv6 address that
+ * carries an IPv4 one leads where that one leads; one with a zone is never public. Undefined: no address.
+ */
+export function ipKindOf(address: string): IpKind | undefined {
+  const version = isIP(address)
+  if (version === 0) return undefined
+  if (version === 4) return ipv4KindOf(ipv4GroupsOf(address))
+  const [bare = '', zone] = address.split('%')
+  const groups = ipv6GroupsOf(bare)
+  const carrier = carrierTable.find((one) => startsWith(groups, one.groups, one.bits))
+  const kind = carrier !== undefined ? ipv4KindOf(groups.slice(carrier.at, carrier.at + 2))
+    : ipv6Table.find((one) => startsWith(groups, one.groups, one.bits))?.kind ?? 'reserved'
+  return zone !== undefined && kind === 'public' ? 'reserved' : kind
+}
+
+function ipv4KindOf(groups: readonly number[]): IpKind {
+  return ipv4Table.find((one) => startsWith(groups, one.groups, one.bits))?.kind ?? 'public'
+}
+
+function startsWith(groups: readonly number[], network: readonly number[], bits: number): boolean {
+  for (let at = 0, left = bits; left > 0; at++, left -= 16) {
+    const shift = Math.max(0, 16 - left)
+    if (groups[at]! >> shift !== network[at]! >> shift) return false
+  }
+  return true
+}
+
+/** The two groups of 16 bits of an IPv4 address. */
+function ipv4GroupsOf(address: string): readonly number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
+  return [a << 8 | b, c << 8 | d]
+}
+
+/** The eight groups of 16 bits of an IPv6 address without a zone; an IPv4 address at its end is two. */
+export function ipv6GroupsOf(address: string): readonly number[] {
+  const groups = (half: string): readonly number[] => half === '' ? []
+    : half.split(':').flatMap((group) => group.includes('.') ? ipv4GroupsOf(group) : Number.parseInt(group, 16))
+  const [left = [], right = []] = address.split('::').map(groups)
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
+}

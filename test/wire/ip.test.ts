@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ipKindOf, ipv6GroupsOf } from '../../lib/wire/ip.ts'
+import type { IpKind } from '../../lib/wire/ip.ts'
+
+/** The first and the last address of each network, and its neighbours on both sides. */
+const rows: readonly (readonly [kind: IpKind, ...addresses: readonly string[]])[] = [
+  ['reserved', '0.0.0.0', '0.255.255.255', '192.0.0.0', '192.0.0.255', '192.0.2.1', '192.88.99.1',
+    '198.51.100.7', '203.0.113.255', '240.0.0.0', '255.255.255.255'],
+  ['private', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255', '172.16.0.0', '172.31.255.255',
+    '192.168.0.0', '192.168.255.255', '198.18.0.0', '198.19.255.255'],
+  ['loopback', '127.0.0.0', '127.0.0.1', '127.255.255.255'],
+  ['link-local', '169.254.0.0', '169.254.169.254', '169.254.255.255'],
+  ['multicast', '224.0.0.0', '239.255.255.255'],
+  ['public', '1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255',
+    '128.0.0.0', '169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '192.0.1.0',
+    '192.167.255.255', '192.169.0.0', '198.17.255.255', '198.20.0.0', '223.255.255.255', '8.8.8.8'],
+  ['loopback', '::1', '0:0:0:0:0:0:0:1'],
+  ['private', 'fc00::', 'fdff:ffff::1', 'fec0::1', 'FD12:3456::1'],
+  ['link-local', 'fe80::1', 'febf::1', 'fe80::1%eth0'],
+  ['multicast', 'ff00::', 'ff02::1'],
+  ['reserved', '::', '::2', '::127.0.0.1', '::8.8.8.8', '::ffff:0:8.8.8.8', '100::1', '2001::1', '2001:1ff::1',
+    '2001:db8::1', '3fff::1', '3fff:fff::1', '4000::', '64:ff9b:1::8.8.8.8', '5f00::1',
+    '2606:4700::1%eth0'],
+  ['public', '2000::1', '2001:200::1', '2001:4860:4860::8888', '2606:4700::1', '3fff:1000::1', '3ffe::1'],
+]
+
+test('an address is told by the network that it is in, at both ends of it', () => {
+  for (const [kind, ...addresses] of rows) {
+    for (const address of addresses) assert.equal(ipKindOf(address), kind, address)
+  }
+})
+
+test('an IPv6 address that carries an IPv4 one leads where that one leads', () => {
+  const carried: readonly (readonly [dotted: string, hex: string])[] = [
+    ['127.0.0.1', '7f00:1'], ['10.1.2.3', 'a01:203'], ['169.254.169.254', 'a9fe:a9fe'], ['0.0.0.0', '0:0'],
+    ['224.0.0.1', 'e000:1'], ['8.8.8.8', '808:808'],
+  ]
+  for (const [dotted, hex] of carried) {
+    const forms = [`::ffff:${dotted}`, `::FFFF:${hex}`, `64:ff9b::${dotted}`, `64:ff9b::${hex}`,
+      `2002:${hex}::`, `2002:${hex}:1::5`]
+    for (const form of forms) assert.equal(ipKindOf(form), ipKindOf(dotted), form)
+  }
+})
+
+test('what is no address has no kind', () => {
+  for (const text of ['', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '127.0.0.1.', '[::1]', '::1::', '1.2.3']) {
+    assert.equal(ipKindOf(text), undefined, text)
+  }
+})
+
+test('an IPv6 address is eight groups, however it is written', () => {
+  assert.deepEqual(ipv6GroupsOf('2001:db8::5:0:1'), [0x2001, 0xdb8, 0, 0, 0, 5, 0, 1])
+  assert.deepEqual(ipv6GroupsOf('::ffff:1.2.3.4'), [0, 0, 0, 0, 0, 0xffff, 0x102, 0x304])
+  assert.deepEqual(ipv6GroupsOf('::'), [0, 0, 0, 0, 0, 0, 0, 0])
+  assert.deepEqual(ipv6GroupsOf('1:2:3:4:5:6:7:8'), [1, 2, 3, 4, 5, 6, 7, 8])
+})
