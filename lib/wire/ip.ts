@@ -93,7 +93,9 @@ function ipv4GroupsOf(address: string): readonly number[] {
 /** The eight groups of 16 bits of an IPv6 address without a zone; an IPv4 address at its end is two. */
 export function ipv6GroupsOf(address: string): readonly number[] {
   const groups = (half: string): readonly number[] => half === '' ? []
-    : half.split(':').flatMap((group) => group.includes('.') ? ipv4GroupsOf(group) : Number.parseInt(group, 16))
+    : half.split(':').flatMap((group) => {
+      return group.includes('.') ? ipv4GroupsOf(group) : Number.parseInt(group, 16)
+    })
   const [left = [], right = []] = address.split('::').map(groups)
   return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
 }

@@ -1,0 +1,99 @@
+/**
+ * Where a webhook may be. An address that a client has named must not lead this server to itself, or to what
+ * only this server can reach: it is checked when it is given, and what its name stands for is checked each
+ * time before anything is sent there, and then connected to as it was checked.
+ *
+ * Posts nothing. WHATWG URL reads the odd spellings of an address (`0x7f.1`, `2130706433`, `127.1`) as the
+ * one that they stand for. Spec: A2A 1.0 §13.2.
+ */
+import { lookup } from 'node:dns/promises'
+import { Fault } from '../core/fault.ts'
+import { ipKindOf } from '../wire/ip.ts'
+import type { IpKind } from '../wire/ip.ts'
+import type { PushSettings } from './push-options.ts'
+
+/** One address of a host. */
+export interface HostAddress { readonly address: string; readonly family: number }
+
+/** Finds all addresses of a name. Rejects where there are none. */
+export type Lookup = (name: string) => Promise<readonly HostAddress[]>
+
+/** What an address is checked against. */
+export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' | 'allowedHosts'>
+
+/** As the machine finds names, its own list of hosts included. */
+export const lookupHost: Lookup = (name) => lookup(name, { all: true })
+
+const MAX_URL_BYTES = 2_048
+const none: readonly never[] = []
+
+/**
+ * The address, read. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as far
+ * as that can be told without looking up its name.
+ */
+export function checkPushUrl(text: string, rules: AddressRules): URL {
+  if (Buffer.byteLength(text) > MAX_URL_BYTES) throw refused(`may have at most ${MAX_URL_BYTES} bytes`)
+  const url = URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text) ? new URL(text) : undefined
+  if (url === undefined) throw refused(`must be an absolute address, as in https://hooks.example.com/a2a`)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowInsecure)) {
+    throw refused(url.protocol === 'http:' ? `must begin with https:; http: is not allowed here`
+      : 'must begin with https:')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refused('must have no user name or password; give them as authentication')
+  }
+  const name = nameOf(url)
+  if (!isListed(name, url.port, rules.allowedHosts)) {
+    throw refused('must lead to one of the hosts that the operator of this server lists')
+  }
+  const kind = name === 'localhost' || name.endsWith('.localhost') ? 'loopback' : ipKindOf(name)
+  if (kind !== undefined) requireAllowed(kind, rules)
+  return url
+}
+
+/**
+ * What the host of an address stands for now: what to connect to, and nothing else. Rejects with
+ * `Fault('invalid')` where any of it may not be posted to, with the look-up's own error where it failed.
+ */
+export async function resolvePushHost(
+  url: URL, rules: AddressRules, find: Lookup,
+): Promise<readonly HostAddress[]> {
+  const name = nameOf(url)
+  const found = ipKindOf(name) === undefined ? await find(name)
+    : [{ address: name, family: name.includes(':') ? 6 : 4 }]
+  // One that may not be connected to makes the name suspect: then none of them is.
+  for (const { address } of found) requireAllowed(ipKindOf(address) ?? 'reserved', rules)
+  if (found.length === 0) throw new Error('The name has no address')
+  return found
+}
+
+/** The host as it is looked up: without brackets, without the dot of the root. */
+function nameOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
+}
+
+function isListed(name: string, port: string, hosts: readonly string[] | undefined): boolean {
+  if (hosts === undefined) return true
+  const shown = name.includes(':') ? `[${name}]` : name
+  return hosts.some((host) => {
+    const [, listed = '', listedPort] = /^(.+?)(?::(\d+))?$/.exec(host) ?? none
+    if (listedPort !== undefined && listedPort !== port) return false
+    return listed.startsWith('*.') ? shown.endsWith(listed.slice(1)) : shown === listed
+  })
+}
+
+const words: ReadonlyMap<IpKind, string> = new Map([
+  ['loopback', 'to this machine'], ['private', 'into a private network'],
+])
+
+function requireAllowed(kind: IpKind, { allowPrivate }: AddressRules): void {
+  if (kind === 'public') return
+  const isPrivate = kind === 'loopback' || kind === 'private'
+  if (isPrivate && allowPrivate) return
+  const where = words.get(kind) ?? 'where nothing is posted to'
+  throw refused(`leads ${where}; give one that is reached from the internet`)
+}
+
+function refused(demand: string): Fault {
+  return new Fault('invalid', `The url of a push configuration ${demand}`)
+}

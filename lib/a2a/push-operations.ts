@@ -1,0 +1,86 @@
+/**
+ * The operations on push configurations, and what a message does that carries one. A configuration is
+ * reached through its task alone, which is looked up for the caller first: of what is not the caller's,
+ * nothing is to be found out. Spec: A2A 1.0 §3.1.7 to §3.1.10.
+ */
+import { A2aFault } from './faults.ts'
+import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from './push-config.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Task } from '../core/task.ts'
+import type { Dialect } from './dialect.ts'
+import type { PushConfig, PushCreateRequest, PushListRequest, PushPage, PushRequest } from './model.ts'
+import type { KeptPushConfig } from './push-config.ts'
+import type { PushDeliveries } from './push-delivery.ts'
+
+/** What these need to know of a request. */
+export interface PushVisit {
+  readonly dialect: Dialect
+  /** Undefined: this server posts to no webhooks. */
+  readonly push: PushDeliveries | undefined
+}
+
+/** The caller's task of that id. Throws, or rejects with, `TASK_NOT_FOUND`. */
+export type TaskOf<Visit> = (visit: Visit, taskId: string) => MaybePromise<Task>
+
+/** The four operations. */
+export interface PushOperations<Visit> {
+  'push-create'(visit: Visit, request: PushCreateRequest): Promise<PushConfig>
+  'push-get'(visit: Visit, request: PushRequest): MaybePromise<PushConfig>
+  'push-list'(visit: Visit, request: PushListRequest): MaybePromise<PushPage>
+  'push-delete'(visit: Visit, request: PushRequest): MaybePromise<undefined>
+}
+
+/** Makes them, with what finds the tasks of a caller. */
+export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): PushOperations<Visit> {
+  const withConfigs = <T>(
+    visit: Visit, taskId: string, use: (configs: readonly KeptPushConfig[]) => T,
+  ): MaybePromise<T> => {
+    const push = requirePush(visit)
+    return chain(chain(taskOf(visit, taskId), (task) => push.configs.of(task)), use)
+  }
+
+  return {
+    async 'push-create'(visit, { config }) {
+      const push = requirePush(visit)
+      const task = await taskOf(visit, config.taskId)
+      checkPushConfig(config)
+      await push.checkUrl(config.url)
+      return shownPushConfig(await push.register(task, config, visit.dialect.name))
+    },
+    'push-get': (visit, { taskId, id }) => withConfigs(visit, taskId, (configs) => {
+      return shownPushConfig(pushConfigOf(configs, id))
+    }),
+    'push-list': (visit, { taskId, pageSize, pageToken }) => withConfigs(visit, taskId, (configs) => {
+      return pageOfPushConfigs(configs, pageSize, pageToken)
+    }),
+    'push-delete'(visit, { taskId, id }) {
+      const push = requirePush(visit)
+      return chain(taskOf(visit, taskId), (task) => push.remove(task, id))
+    },
+  }
+}
+
+/** Registers what a message carried, for the task that came of it. */
+export type RegisterPush = (task: Task) => MaybePromise<unknown>
+
+/**
+ * Checks the configuration that a message carries, before anything runs for it. Resolves to what registers it
+ * once there is a task; without an id it gets that of the task, so that each message of a task may carry it.
+ * Rejects as `push-create` does.
+ */
+export async function preparePush(visit: PushVisit, config: PushConfig): Promise<RegisterPush> {
+  const push = requirePush(visit)
+  checkPushConfig(config)
+  await push.checkUrl(config.url)
+  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
+}
+
+function requirePush({ push }: PushVisit): PushDeliveries {
+  if (push !== undefined) return push
+  throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
+    'This server posts to no webhooks; read the task, or subscribe to it')
+}
+
+function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  checkPushConfig, pageOfPushConfigs, PushConfigs, pushConfigOf, shownPushConfig,
+} from '../../lib/a2a/push-config.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
+import type { PushConfig } from '../../lib/a2a/model.ts'
+import type { TaskPlace } from '../../lib/a2a/push-config.ts'
+
+const task: TaskPlace = { owner: 'ann', id: 'task-1' }
+
+function config(id: string | undefined, more: Partial<PushConfig> = {}): PushConfig {
+  return {
+    id, taskId: undefined, url: 'https://hooks.example.com/', token: undefined, authentication: undefined, ...more,
+  }
+}
+
+/** What a memory store answers at once. */
+function now<T>(value: T | Promise<T>): T {
+  assert.ok(!(value instanceof Promise), 'nothing has to be waited for')
+  return value
+}
+
+function idsOf(configs: readonly PushConfig[]): readonly (string | undefined)[] {
+  return configs.map(({ id }) => id)
+}
+
+test('in memory nothing is waited for', () => {
+  const configs = new PushConfigs(memoryStore())
+  const kept = now(configs.put(task, config('a'), '1.0', Infinity))
+  assert.equal(kept.taskId, 'task-1')
+  assert.equal(kept.dialect, '1.0')
+  assert.deepEqual(now(configs.of(task)), [JSON.parse(JSON.stringify(kept))])
+  assert.equal(now(configs.remove(task, 'a', 1))?.id, 'a')
+  assert.equal(now(configs.remove(task, 'a', 1)), undefined)
+  assert.deepEqual(now(configs.of(task)), [])
+  now(configs.keepFor(task, 5))
+})
+
+for (const [name, store] of [['memory', memoryStore()], ['shared', sharedStore()]] as const) {
+  test(`configurations are of one task and one owner, in the order in which they came: ${name}`, async () => {
+    const configs = new PushConfigs(store)
+    for (const id of ['a', 'b', 'c']) await configs.put(task, config(id), '1.0', Infinity)
+    assert.deepEqual(idsOf(await configs.of(task)), ['a', 'b', 'c'])
+    assert.deepEqual(await configs.of({ owner: 'bob', id: 'task-1' }), [])
+    assert.deepEqual(await configs.of({ owner: 'ann', id: 'task-2' }), [])
+    const before = (await configs.of(task))[1]!
+    const replaced = await configs.put(task, config('b', { url: 'https://other.example.com/' }), '0.3', Infinity)
+    assert.notEqual(replaced.stamp, before.stamp)
+    const after = await configs.of(task)
+    assert.deepEqual(idsOf(after), ['a', 'b', 'c'])
+    assert.deepEqual([after[1]!.url, after[1]!.dialect], ['https://other.example.com/', '0.3'])
+    assert.equal((await configs.remove(task, undefined, Infinity))?.id, 'a')
+    assert.deepEqual(idsOf(await configs.of(task)), ['b', 'c'])
+  })
+}
+
+test('an id that is left out is made, another each time', async () => {
+  const configs = new PushConfigs(memoryStore())
+  const [one, two] = [
+    await configs.put(task, config(undefined), '1.0', 9), await configs.put(task, config(undefined), '1.0', 9),
+  ]
+  assert.match(one.id, /^[\da-f-]{36}$/)
+  assert.notEqual(one.id, two.id)
+})
+
+test('those that are added at one time are all there', async () => {
+  const configs = new PushConfigs(sharedStore(1))
+  await Promise.all(['a', 'b', 'c', 'd'].map(async (id) => configs.put(task, config(id), '1.0', Infinity)))
+  assert.deepEqual(idsOf(await configs.of(task)).toSorted(), ['a', 'b', 'c', 'd'])
+})
+
+test('a task has at most 16, one of which can always be replaced', async () => {
+  const configs = new PushConfigs(memoryStore())
+  for (let at = 0; at < 16; at++) await configs.put(task, config(`${at}`), '1.0', Infinity)
+  assert.throws(() => configs.put(task, config('one more'), '1.0', Infinity), /at most 16 push configurations; delete/)
+  await configs.put(task, config('3'), '1.0', Infinity)
+  await configs.put({ ...task, id: 'task-2' }, config('a'), '1.0', Infinity)
+  assert.equal((await configs.of(task)).length, 16)
+})
+
+test('they are kept no longer than they are told to be', async () => {
+  const store = memoryStore()
+  const writes: number[] = []
+  const configs = new PushConfigs({ ...store, write(key, value, keepMs, expected) {
+    writes.push(keepMs)
+    return store.write(key, value, keepMs, expected)
+  } })
+  await configs.put(task, config('a'), '1.0', Infinity)
+  await configs.keepFor(task, 60_000)
+  await configs.keepFor({ ...task, id: 'without any' }, 60_000)
+  assert.deepEqual(writes, [Infinity, 60_000])
+})
+
+const secret = 'a-secret-value'
+
+const wrong: readonly (readonly [given: Partial<PushConfig>, complaint: RegExp])[] = [
+  ...['', 'a/b', 'a\\b', 'a\0b', 'a'.repeat(257)].map((id) => [{ id }, /^The id of a push configuration must/] as const),
+  ...['', ' a', 'a ', `${secret}\r\nX: y`, `${secret}\n`, `${secret}\0`, `${secret}é`, secret.repeat(100)].map((token) => (
+    [{ token }, /^The token of a push configuration must be 1 to 1024 visible/] as const
+  )),
+  ...[[], ['Bea rer'], ['Bearer:'], ['Bearer\r\n'], [''], ['é'], ['a'.repeat(65)], Array<string>(9).fill('Bearer')]
+    .map((schemes) => [{ authentication: { schemes, credentials: secret } }, /must name a scheme of HTTP/] as const),
+  ...['', `${secret}\r\nHost: evil.test`, `${secret}\u2028`, secret.repeat(300)].map((credentials) => (
+    [{ authentication: { schemes: ['Bearer'], credentials } }, /credentials of a push configuration must be/] as const
+  )),
+]
+
+test('what cannot be put into a header is refused, and not shown', () => {
+  for (const [given, complaint] of wrong) {
+    assert.throws(() => checkPushConfig(config('a', given)), (error: Error) => {
+      assert.match(error.message, complaint, JSON.stringify(given).slice(0, 80))
+      assert.doesNotMatch(error.message, new RegExp(secret))
+      return true
+    })
+  }
+  checkPushConfig(config(undefined))
+  checkPushConfig(config('a b:c', {
+    token: 'a token', authentication: { schemes: ['Digest', 'Bearer'], credentials: 'username="a", realm="b"' },
+  }))
+})
+
+test('what is shown of one has neither token nor credentials', async () => {
+  const configs = new PushConfigs(memoryStore())
+  const kept = await configs.put(task, config('a', {
+    token: secret, authentication: { schemes: ['Bearer'], credentials: secret },
+  }), '1.0', Infinity)
+  assert.equal(kept.token, secret)
+  assert.deepEqual(shownPushConfig(kept), {
+    id: 'a', taskId: 'task-1', url: 'https://hooks.example.com/', token: undefined,
+    authentication: { schemes: ['Bearer'], credentials: undefined },
+  })
+})
+
+test('without an id the first is meant, and one that is not there is not found', async () => {
+  const configs = new PushConfigs(memoryStore())
+  for (const id of ['a', 'b']) await configs.put(task, config(id), '0.3', Infinity)
+  const all = await configs.of(task)
+  assert.equal(pushConfigOf(all, undefined).id, 'a')
+  assert.equal(pushConfigOf(all, 'b').id, 'b')
+  for (const [from, id] of [[all, 'c'], [[], undefined]] as const) {
+    assert.throws(() => pushConfigOf(from, id), { reason: 'TASK_NOT_FOUND' })
+  }
+})
+
+test('pages follow each other without a gap, even where what they stood behind is gone', async () => {
+  const configs = new PushConfigs(memoryStore())
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await configs.put(task, config(id), '1.0', Infinity)
+  const all = await configs.of(task)
+  const first = pageOfPushConfigs(all, 2, '')
+  assert.deepEqual(idsOf(first.configs), ['a', 'b'])
+  await configs.remove(task, 'b', Infinity)
+  const second = pageOfPushConfigs(await configs.of(task), 2, first.nextPageToken)
+  assert.deepEqual(idsOf(second.configs), ['c', 'd'])
+  const last = pageOfPushConfigs(all, 2, second.nextPageToken)
+  assert.deepEqual([idsOf(last.configs), last.nextPageToken], [['e'], ''])
+  for (const size of [undefined, 0, 5, 100]) {
+    const page = pageOfPushConfigs(all, size, '')
+    assert.deepEqual([page.configs.length, page.nextPageToken], [5, ''], String(size))
+  }
+  for (const token of ['0', '-1', '1.5', '1e3', 'abc', ' 1', '01', '9'.repeat(40)]) {
+    assert.throws(() => pageOfPushConfigs(all, 2, token), { kind: 'invalid' }, token)
+  }
+})
+
+test('what is no configuration in the store is not taken for one', async () => {
+  const store = memoryStore()
+  const configs = new PushConfigs(store)
+  for (const value of ['{}', '[1]', '[{"id":"a"}]', '"a"']) {
+    store.write({ collection: 'push-configs', owner: 'ann', key: 'task-1' }, value, 1_000, 'any')
+    assert.throws(() => configs.of(task), /is none/, value)
+  }
+})
