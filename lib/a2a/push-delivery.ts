@@ -116,7 +116,9 @@ export class PushDeliveries {
    * registered elsewhere, or before it ran here.
    */
   async watch(place: TaskPlace): Promise<void> {
-    if (!this.#watched.has(place.id) && this.#service.tasks.runOf(place.id) === undefined) return
+    const here = this.#service.tasks.watch(place.owner, place.id, () => {})
+    if (here === undefined) return
+    here.stop()
     const configs = await this.#configs.of(place)
     const known = this.#watched.get(place.id)
     const gone = known?.configs.filter(({ id }) => !configs.some((config) => config.id === id))
@@ -152,13 +154,20 @@ export class PushDeliveries {
     const known = this.#watched.get(task.id)
     const watched = known ?? this.#watch(task)
     if (watched === undefined) {
-      // It has ended, or it runs elsewhere: there it is posted from its next event on.
-      if (isFinished(task.status.state)) this.#say(task, config)
-      else this.#tell(task)
+      const begun = this.#beginElsewhere(task, config)
+      begun.catch((cause: unknown) => this.#warn('A task could not be read for its webhook', cause))
       return
     }
     watched.configs = [...watched.configs.filter(({ id }) => id !== config.id), config]
     this.#say(task, config)
+  }
+
+  /** It has ended, perhaps just now, or it runs in another process. */
+  async #beginElsewhere(place: TaskPlace, config: KeptPushConfig): Promise<void> {
+    const task = await this.#service.tasks.get(place.owner, place.id)
+    if (task === undefined || !isFinished(task.status.state)) return this.#tell(place)
+    this.#say(task, config)
+    await this.#configs.keepFor(task, this.#keepMs(task))
   }
 
   #watch(place: TaskPlace): Watched | undefined {

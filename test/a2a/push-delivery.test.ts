@@ -1,0 +1,421 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
+import { pushSettingsOf } from '../../lib/a2a/push-options.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { eventually, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
+import type { TestContext } from 'node:test'
+import type { PushConfig } from '../../lib/a2a/model.ts'
+import type { PushMeans } from '../../lib/a2a/push-delivery.ts'
+import type { PushOptions } from '../../lib/a2a/push-options.ts'
+import type { Service } from '../../lib/core/service.ts'
+import type { Store } from '../../lib/index.ts'
+import type { Logged, Received } from '../fixtures/webhook.ts'
+
+const local: PushOptions = { allowInsecure: true, allowPrivate: true, retryDelaysMs: [5, 5, 5] }
+
+interface House {
+  readonly service: Service
+  readonly push: PushDeliveries
+  readonly lines: readonly Logged[]
+}
+
+/** A server's inside that posts until the test is over. */
+function house(t: TestContext, options: PushOptions = {}, store?: Store, means: PushMeans = {}): House {
+  const lines: Logged[] = []
+  const service = serviceWith(store, lines)
+  const settings = pushSettingsOf({ ...local, ...options })!
+  const push = new PushDeliveries(service, settings, { dialectOf: wordDialect, ...means })
+  t.after(() => push.close())
+  return { service, push, lines }
+}
+
+function config(url: string, more: Partial<PushConfig> = {}): PushConfig {
+  return { id: 'a', taskId: undefined, url, token: undefined, authentication: undefined, ...more }
+}
+
+function wordsOf(received: readonly Received[]): readonly string[] {
+  return received.map(({ body }) => JSON.parse(body) as string)
+}
+
+const part = { type: 'text', text: 'more' } as const
+
+test('a webhook gets the task as it stands, and then each event, in order', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t, (response) => { setTimeout(() => response.end(), 3) })
+  const task = await taskOf(service)
+  service.tasks.move(task.id, 'working')
+  await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
+  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] }, true)
+  service.tasks.move(task.id, 'input-required')
+  service.tasks.move(task.id, 'completed')
+  assert.deepEqual(wordsOf(await hook.until(5)), [
+    'task working 0', 'artifact x', 'artifact x', 'status input-required', 'status completed',
+  ])
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.equal(hook.received.length, 5)
+  assert.equal(hook.connections, 1)
+})
+
+test('the headers are those of the dialect and of the configuration', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  const secrets = { token: 'the token', authentication: { schemes: ['Bearer', 'Basic'], credentials: 'the key' } }
+  await push.register(task, config(hook.url, { ...secrets, id: 'a' }), '1.0')
+  const [first] = await hook.until(1)
+  assert.equal(first!.headers['content-type'], 'application/a2a+json')
+  assert.equal(first!.headers['authorization'], 'Bearer the key')
+  assert.equal(first!.headers['x-a2a-notification-token'], 'the token')
+  await push.register(task, config(hook.url, { id: 'b', authentication: { schemes: ['Bearer'], credentials: undefined } }), '0.3')
+  const second = (await hook.until(2))[1]!
+  assert.equal(second.headers['content-type'], 'application/json')
+  assert.equal(second.headers['authorization'], undefined)
+  assert.equal(second.headers['x-a2a-notification-token'], undefined)
+})
+
+test('each configuration of a task is posted to in its own dialect, and a slow one holds up no other', async (t) => {
+  const { service, push } = house(t)
+  const quick = await webhook(t)
+  const slow = await webhook(t, () => {})
+  const task = await taskOf(service)
+  await push.register(task, config(slow.url, { id: 'slow' }), '1.0')
+  await push.register(task, config(quick.url, { id: 'old' }), '0.3')
+  await quick.until(1)
+  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  await quick.until(2)
+  service.tasks.move(task.id, 'completed')
+  await quick.until(3)
+  assert.deepEqual(wordsOf(quick.received), ['task submitted 0', 'task submitted 1', 'task completed 1'])
+  assert.equal(slow.received.length, 1)
+})
+
+test('where the whole task is posted, the last of several that wait says them all', async (t) => {
+  const { service, push } = house(t)
+  let release: () => void = () => {}
+  const hook = await webhook(t, (response, nth) => {
+    if (nth > 0) return response.end()
+    release = () => response.end()
+  })
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '0.3')
+  await hook.until(1)
+  for (let count = 0; count < 50; count++) service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
+  service.tasks.move(task.id, 'completed')
+  release()
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task completed 50'])
+})
+
+test('where more waits than may, the task as it stands is posted in its place', async (t) => {
+  const { service, push } = house(t)
+  let release: () => void = () => {}
+  const hook = await webhook(t, (response, nth) => {
+    if (nth > 0) return response.end()
+    release = () => response.end()
+  })
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  await hook.until(1)
+  for (let count = 0; count < 300; count++) service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
+  release()
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task submitted 300'])
+  service.tasks.move(task.id, 'completed')
+  assert.equal(wordsOf(await hook.until(3))[2], 'status completed')
+})
+
+test('what waits is bounded in bytes too', async (t) => {
+  const { service, push } = house(t, {}, undefined, {
+    dialectOf: (name) => ({ ...wordDialect(name), encodePush: (event) => event.what === 'task' ? 'task' : 'x'.repeat(400_000) }),
+  })
+  let release: () => void = () => {}
+  const hook = await webhook(t, (response, nth) => {
+    if (nth > 0) return response.end()
+    release = () => response.end()
+  })
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  await hook.until(1)
+  for (let count = 0; count < 3; count++) service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  release()
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.deepEqual(wordsOf(hook.received), ['task', 'task'])
+})
+
+for (const status of [408, 429, 500, 502, 503, 599]) {
+  test(`after ${status} it is tried again, and what follows waits for it`, async (t) => {
+    const { service, push, lines } = house(t)
+    const hook = await webhook(t, (response, nth) => response.writeHead(nth === 1 || nth === 2 ? status : 200).end())
+    const task = await taskOf(service)
+    await push.register(task, config(hook.url), '1.0')
+    service.tasks.move(task.id, 'working')
+    service.tasks.move(task.id, 'completed')
+    const words = ['task submitted 0', 'status working', 'status working', 'status working', 'status completed']
+    assert.deepEqual(wordsOf(await hook.until(5)), words)
+    assert.deepEqual(lines, [])
+  })
+}
+
+for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 422]) {
+  test(`after ${status} it is not tried again, and what follows is posted`, async (t) => {
+    const { service, push, lines } = house(t)
+    const target = await webhook(t)
+    const hook = await webhook(t, (response, nth) => {
+      response.writeHead(nth === 1 ? status : 200, { location: target.url }).end()
+    })
+    const task = await taskOf(service)
+    await push.register(task, config(hook.url), '1.0')
+    service.tasks.move(task.id, 'working')
+    service.tasks.move(task.id, 'completed')
+    assert.deepEqual(wordsOf(await hook.until(3)), ['task submitted 0', 'status working', 'status completed'])
+    await eventually('nothing waits', () => push.waiting === 0)
+    assert.equal(target.received.length, 0)
+    assert.deepEqual(lines.map(({ message }) => message), ['A webhook did not take an event'])
+    assert.match(lines[0]!.text, new RegExp(`HTTP ${status}`))
+  })
+}
+
+test('a receiver that is away or too slow is tried again', async (t) => {
+  const { service, push } = house(t, { timeoutMs: 40 })
+  const hook = await webhook(t, (response, nth) => {
+    if (nth === 0) response.socket!.destroy()
+    else if (nth > 1) response.end()
+  })
+  await push.register(await taskOf(service), config(hook.url), '1.0')
+  await hook.until(3)
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.equal(hook.received.length, 3)
+})
+
+test('a receiver is waited for as it asks', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t, (response, nth) => {
+    if (nth === 0) response.writeHead(503, { 'retry-after': '1' })
+    response.end()
+  })
+  await push.register(await taskOf(service), config(hook.url), '1.0')
+  const [first, second] = await hook.until(2)
+  assert.ok(second!.at - first!.at >= 990, `${second!.at - first!.at} ms`)
+})
+
+test('after its tries an event is given up, and after three such events the configuration is', async (t) => {
+  const { service, push, lines } = house(t, { retryDelaysMs: [1] })
+  const hook = await webhook(t, (response) => response.writeHead(500).end())
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  for (const state of ['working', 'input-required', 'working', 'completed'] as const) service.tasks.move(task.id, state)
+  await eventually('the configuration is gone', () => (push.configs.of(task) as readonly unknown[]).length === 0)
+  assert.deepEqual(wordsOf(hook.received), [
+    'task submitted 0', 'task submitted 0', 'status working', 'status working', 'status input-required',
+    'status input-required',
+  ])
+  assert.equal(push.waiting, 0)
+  assert.match(lines.at(-1)!.message, /does not take its events: it is forgotten/)
+})
+
+test('one that is deleted gets nothing more, and one that takes its place gets what waits', async (t) => {
+  const { service, push } = house(t, { retryDelaysMs: [5, 5, 5, 5, 5, 5, 5, 5, 5, 5] })
+  const away = await webhook(t, (response) => response.writeHead(503).end())
+  const back = await webhook(t)
+  const task = await taskOf(service)
+  await push.register(task, config(away.url), '1.0')
+  service.tasks.move(task.id, 'working')
+  await away.until(1)
+  await push.register(task, config(back.url), '1.0')
+  assert.deepEqual(wordsOf(await back.until(3)).slice(0, 2), ['task submitted 0', 'status working'])
+  await push.remove(task, 'a')
+  service.tasks.move(task.id, 'completed')
+  await eventually('nothing waits', () => push.waiting === 0)
+  assert.equal(back.received.length, 3)
+  await push.register(task, config(back.url, { id: 'a' }), '1.0')
+  await back.until(4)
+})
+
+test('a task that has ended is posted once, as it stands', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  service.tasks.move(task.id, 'completed')
+  await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
+  assert.deepEqual(wordsOf(await hook.until(1)), ['task completed 0'])
+  await eventually('nothing waits', () => push.waiting === 0)
+})
+
+test('what a name stands for is looked up for each post, and one that has turned inward is not posted to', async (t) => {
+  let lookups = 0
+  const { service, push, lines } = house(t, { allowPrivate: false }, undefined, {
+    async lookup() { return [{ address: lookups++ === 0 ? '8.8.8.8' : '127.0.0.1', family: 4 }] },
+  })
+  const hook = await webhook(t)
+  const url = `http://rebinding.example.com:${hook.port}/`
+  await push.checkUrl(url)
+  await push.register(await taskOf(service), config(url), '1.0')
+  await eventually('it is given up', () => push.waiting === 0)
+  assert.equal(lookups, 2)
+  assert.equal(hook.received.length, 0)
+  assert.match(lines[0]!.text, /leads to this machine/)
+})
+
+test('the address that was checked is the one that is connected to', async (t) => {
+  let lookups = 0
+  const { service, push } = house(t, {}, undefined, {
+    async lookup() {
+      lookups++
+      return [{ address: '127.0.0.1', family: 4 }]
+    },
+  })
+  const hook = await webhook(t)
+  await push.register(await taskOf(service), config(`http://hooks.invalid:${hook.port}/`), '1.0')
+  await hook.until(1)
+  assert.equal(lookups, 1)
+})
+
+test('a name that is not found now may be registered, one that leads inward may not', async (t) => {
+  const { push } = house(t, { allowPrivate: false }, undefined, {
+    async lookup(name) {
+      if (name.startsWith('inside')) return [{ address: '10.0.0.1', family: 4 }]
+      throw new Error('ENOTFOUND')
+    },
+  })
+  await push.checkUrl('https://later.example.com/')
+  await assert.rejects(async () => push.checkUrl('https://inside.example.com/'), { kind: 'invalid' })
+  await assert.rejects(async () => push.checkUrl('https://169.254.169.254/'), { kind: 'invalid' })
+})
+
+test('nothing secret is logged, not even of an address', async (t) => {
+  const { service, push, lines } = house(t, { retryDelaysMs: [] })
+  const hook = await webhook(t, (response) => response.writeHead(401).end('hidden-answer'))
+  const task = await taskOf(service)
+  const authentication = { schemes: ['Bearer'], credentials: 'hidden-key' }
+  await push.register(task, config(`${hook.url}/hidden-path?key=hidden-query`, { token: 'hidden-token', authentication }), '1.0')
+  for (const state of ['working', 'completed'] as const) service.tasks.move(task.id, state)
+  await eventually('it is given up', () => push.waiting === 0)
+  assert.ok(lines.length > 2)
+  for (const { text } of lines) assert.doesNotMatch(text, /hidden/)
+})
+
+test('receivers of one owner that do not answer hold up nobody else', async (t) => {
+  const { service, push } = house(t)
+  const silent = await webhook(t, () => {})
+  const hook = await webhook(t)
+  for (let count = 0; count < 40; count++) {
+    await push.register(await taskOf(service, 'eve'), config(silent.url), '1.0')
+  }
+  await silent.until(1)
+  await push.register(await taskOf(service, 'ann'), config(hook.url), '1.0')
+  await hook.until(1)
+  assert.ok(push.waiting >= 40)
+})
+
+test('closing ends what is on its way and what waits', async (t) => {
+  const { service, push, lines } = house(t, { retryDelaysMs: [60_000] })
+  const silent = await webhook(t, () => {})
+  const away = await webhook(t, (response) => response.writeHead(503).end())
+  const task = await taskOf(service)
+  await push.register(task, config(silent.url, { id: 'silent' }), '1.0')
+  await push.register(task, config(away.url, { id: 'away' }), '1.0')
+  await Promise.all([silent.until(1), away.until(1)])
+  const end = push.idle(20)
+  await end
+  await push.close()
+  service.tasks.move(task.id, 'completed')
+  assert.deepEqual(lines, [])
+  assert.equal(silent.received.length + away.received.length, 2)
+})
+
+const shared = (): Store => memoryStore({ isShared: true })
+
+test('what was not delivered before a restart is delivered after it, in order', async (t) => {
+  const store = shared()
+  const before = house(t, { retryDelaysMs: [60_000] }, store)
+  let isBack = false
+  const hook = await webhook(t, (response) => response.writeHead(isBack ? 200 : 503).end())
+  const task = await taskOf(before.service)
+  await before.push.register(task, config(hook.url, { token: 'token' }), '1.0')
+  before.service.tasks.move(task.id, 'working')
+  before.service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  before.service.tasks.move(task.id, 'completed')
+  await hook.until(1)
+  await before.push.close()
+  isBack = true
+  const after = house(t, {}, store)
+  const received = await hook.until(5)
+  assert.deepEqual(wordsOf(received).slice(1), ['task submitted 0', 'status working', 'artifact x', 'status completed'])
+  assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
+  await eventually('nothing waits', () => after.push.waiting === 0)
+  await eventually('nothing is kept', () => (store.list('push-events', '~push', 10) as readonly unknown[]).length === 0)
+})
+
+test('after a restart a dialect of whole tasks says the task as it stands then', async (t) => {
+  const store = shared()
+  const before = house(t, { retryDelaysMs: [60_000] }, store)
+  let isBack = false
+  const hook = await webhook(t, (response) => response.writeHead(isBack ? 200 : 503).end())
+  const task = await taskOf(before.service)
+  await before.push.register(task, config(hook.url), '0.3')
+  await hook.until(1)
+  before.service.tasks.move(task.id, 'completed')
+  await eventually('the task is kept', () => {
+    const [entry] = store.list('tasks', 'ann', 1) as readonly { value: string }[]
+    return entry !== undefined && entry.value.includes('completed')
+  })
+  await before.push.close()
+  isBack = true
+  const after = house(t, {}, store)
+  assert.deepEqual(wordsOf(await hook.until(2)).slice(1), ['task completed 0'])
+  await eventually('nothing waits', () => after.push.waiting === 0)
+  assert.equal(hook.received.length, 2)
+})
+
+test('a process that lives keeps its events, and those of one that is gone are taken over', async (t) => {
+  const store = shared()
+  let isBack = false
+  const hook = await webhook(t, (response) => response.writeHead(isBack ? 200 : 503).end())
+  // One that never renews its lease, as one that was killed.
+  const gone = house(t, { retryDelaysMs: [60_000] }, store, { leaseMs: 60_000 })
+  await gone.push.register(await taskOf(gone.service), config(hook.url), '1.0')
+  await hook.until(1)
+  isBack = true
+  const other = house(t, {}, store, { leaseMs: 30 })
+  await other.push.watch({ owner: 'ann', id: 'none' })
+  await new Promise((resolve) => { setTimeout(resolve, 100) })
+  assert.equal(hook.received.length, 1)
+  const [lease] = store.list('push-senders', '~push', 10) as readonly { key: string }[]
+  store.remove({ collection: 'push-senders', owner: '~push', key: lease!.key }, 'any')
+  await hook.until(2)
+})
+
+test('whichever process runs a task posts its events, whoever registered the webhook', async (t) => {
+  const store = shared()
+  const runs = house(t, {}, store)
+  const asks = house(t, {}, store)
+  const hook = await webhook(t)
+  const task = await taskOf(runs.service)
+  const seen = await asks.service.tasks.get('ann', task.id)
+  await asks.push.register(seen!, config(hook.url), '1.0')
+  await hook.until(1)
+  runs.service.tasks.move(task.id, 'working')
+  await hook.until(2)
+  await asks.push.remove(seen!, 'a')
+  await eventually('it is told', () => true)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  runs.service.tasks.move(task.id, 'completed')
+  await eventually('nothing waits', () => runs.push.waiting + asks.push.waiting === 0)
+  assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'status working'])
+})
+
+test('a store that fails delays nothing, and is told once', async (t) => {
+  const store = shared()
+  const { service, push, lines } = house(t, {}, { ...store, write(key, value, keepMs, expected) {
+    if (key.collection.startsWith('push-e') || key.collection.startsWith('push-s')) throw new Error('away')
+    return store.write(key, value, keepMs, expected)
+  } })
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  service.tasks.move(task.id, 'completed')
+  await hook.until(2)
+  assert.equal(lines.filter(({ message }) => /could not be kept: some may be lost/.test(message)).length, 1)
+})
