@@ -4,6 +4,8 @@
 import { randomBytes } from 'node:crypto'
 import { a2aEndpoints, requireAgent } from './a2a/door.ts'
 import { requireTenantPaths } from './a2a/options.ts'
+import { PushDeliveries } from './a2a/push-delivery.ts'
+import { pushSettingsOf } from './a2a/push-options.ts'
 import { Catalog } from './core/catalog.ts'
 import { Fault } from './core/fault.ts'
 import { anonymous } from './core/principal.ts'
@@ -103,11 +105,13 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
+  const pushSettings = protocols.includes('a2a') ? pushSettingsOf(options.a2a?.pushNotifications) : undefined
+  const push = pushSettings && new PushDeliveries(service, pushSettings)
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
-    ...protocols.includes('a2a') ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys }) : [],
+    ...protocols.includes('a2a') ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys, push }) : [],
   ]
   if (protocols.includes('a2a')) {
     requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))
@@ -166,6 +170,8 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     mcp?.close()
     await listener.idle(FAREWELL_MS)
+    await push?.idle(FAREWELL_MS)
+    await push?.close()
     await listener.destroy()
     await service.store.close?.()
   }

@@ -6,6 +6,7 @@ import { requireSkills } from '../core/agent.ts'
 import { isRecord } from '../core/content.ts'
 import { isPlain, rejectUnknown, requireTexts, show } from '../core/define.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
+import { pushSettingsOf } from './push-options.ts'
 import { signerOf } from './signature.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Members } from '../core/define.ts'
@@ -13,6 +14,8 @@ import type { Principal } from '../core/principal.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { CardExtension } from './model.ts'
+import type { PushDeliveries } from './push-delivery.ts'
+import type { PushOptions } from './push-options.ts'
 import type { SigningKey } from './signature.ts'
 
 /** What the extended card of an agent has besides, or in the place of, what its public one says. */
@@ -58,8 +61,8 @@ export interface A2aServerOptions {
   readonly extendedCard?: ExtendedCard | ExtendedCardOf | undefined
   /** Tenants that requests may be for. The card has the addresses of each; 1.0 only. */
   readonly tenants?: readonly string[] | undefined
-  /** Whether events of tasks are posted to addresses that clients name. Left out: not. */
-  readonly pushNotifications?: boolean | undefined
+  /** Whether events of tasks are posted to addresses that clients name, and to which. Left out: not. */
+  readonly pushNotifications?: boolean | PushOptions | undefined
 }
 
 /** What the door is told: its options, and how callers are let in. */
@@ -67,6 +70,8 @@ export interface A2aOptions extends A2aServerOptions {
   readonly auth?: Authorization | undefined
   /** Whether a key lets a caller in; one may be made when the server listens. */
   readonly takesKeys: () => boolean
+  /** What posts the events of tasks. Left out: nothing does. */
+  readonly push?: PushDeliveries | undefined
 }
 
 type Check = (value: unknown) => boolean
@@ -112,7 +117,7 @@ export function checkA2aOptions(options: Readonly<Record<string, unknown>>): voi
     `write 'hybrid', '1.0' or '0.3'`)
   demand('a2a.documentationUrl', options['documentationUrl'], isAddress, ADDRESS)
   demand('a2a.iconUrl', options['iconUrl'], isAddress, ADDRESS)
-  demand('a2a.pushNotifications', options['pushNotifications'], isBoolean, BOOLEAN)
+  pushSettingsOf(options['pushNotifications'])
   if (provider !== undefined) checkProvider(provider)
   if (extensions !== undefined) checkExtensions(extensions)
   if (signingKey !== undefined) signerOf(signingKey)

@@ -27,7 +27,7 @@ export interface KeptPushConfig extends PushConfig {
 }
 
 /** Whose task it is, and which. */
-export interface TaskPlace { readonly owner: string; readonly id: string }
+export interface OwnedTask { readonly owner: string; readonly id: string }
 
 const COLLECTION = 'push-configs'
 const MAX_PER_TASK = 16
@@ -100,7 +100,7 @@ export class PushConfigs {
   }
 
   /** All of a task, the first that was registered first. */
-  of(task: TaskPlace): MaybePromise<readonly KeptPushConfig[]> {
+  of(task: OwnedTask): MaybePromise<readonly KeptPushConfig[]> {
     const entry = this.#store.read(placeOf(task))
     return entry instanceof Promise ? entry.then(decode) : decode(entry)
   }
@@ -110,7 +110,7 @@ export class PushConfigs {
    * Throws `Fault('too-large')` for one too many.
    */
   put(
-    task: TaskPlace, config: PushConfig, dialect: DialectName, keepMs: number,
+    task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
   ): MaybePromise<KeptPushConfig> {
     const { id = randomUUID(), url, token, authentication } = config
     const stamp = randomUUID()
@@ -128,7 +128,7 @@ export class PushConfigs {
   }
 
   /** Forgets one, or the first. Nothing where there is none. */
-  remove(task: TaskPlace, id: string | undefined, keepMs: number): MaybePromise<KeptPushConfig | undefined> {
+  remove(task: OwnedTask, id: string | undefined, keepMs: number): MaybePromise<KeptPushConfig | undefined> {
     let gone: KeptPushConfig | undefined
     const left = this.#change(task, keepMs, (configs) => {
       gone = id === undefined ? configs[0] : configs.find((config) => config.id === id)
@@ -137,13 +137,18 @@ export class PushConfigs {
     return left instanceof Promise ? left.then(() => gone) : gone
   }
 
+  /** Forgets all of a task. */
+  removeAll(task: OwnedTask): MaybePromise<unknown> {
+    return this.#store.remove(placeOf(task), 'any')
+  }
+
   /** Keeps all of a task for so long from now, and no longer. */
-  keepFor(task: TaskPlace, keepMs: number): MaybePromise<unknown> {
+  keepFor(task: OwnedTask, keepMs: number): MaybePromise<unknown> {
     return this.#change(task, keepMs, (configs) => [...configs])
   }
 
   #change(
-    task: TaskPlace, keepMs: number,
+    task: OwnedTask, keepMs: number,
     change: (configs: readonly KeptPushConfig[]) => readonly KeptPushConfig[], attempt = 1,
   ): MaybePromise<readonly KeptPushConfig[]> {
     const place = placeOf(task)
@@ -166,7 +171,7 @@ export class PushConfigs {
   }
 }
 
-function placeOf({ owner, id }: TaskPlace): StoreKey {
+function placeOf({ owner, id }: OwnedTask): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 

@@ -10,6 +10,7 @@ import { isRecord } from '../core/content.ts'
 import { isFinished } from '../core/task.ts'
 import { dialectNamed } from './dialects.ts'
 import { lookupHost } from './push-address.ts'
+import { pushBodyOf } from './push-body.ts'
 import { PushConfigs } from './push-config.ts'
 import { PushCourier } from './push-courier.ts'
 import { PushLines } from './push-lines.ts'
@@ -19,9 +20,10 @@ import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskEvent } from '../core/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import type { PushConfig, StreamEvent, TaskView } from './model.ts'
+import type { PushConfig } from './model.ts'
 import type { Lookup } from './push-address.ts'
-import type { KeptPushConfig, TaskPlace } from './push-config.ts'
+import type { ToldEvent } from './push-body.ts'
+import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { PushLine } from './push-line.ts'
 import type { TakenOver } from './push-outbox.ts'
 import type { PushSettings } from './push-options.ts'
@@ -35,7 +37,7 @@ export interface PushMeans {
 }
 
 interface Watched {
-  readonly place: TaskPlace
+  readonly place: OwnedTask
   configs: readonly KeptPushConfig[]
   readonly stop: () => void
 }
@@ -115,7 +117,7 @@ export class PushDeliveries {
    * Posts from now on what happens to a task, if it runs here, to all its configurations: for those that were
    * registered elsewhere, or before it ran here.
    */
-  async watch(place: TaskPlace): Promise<void> {
+  async watch(place: OwnedTask): Promise<void> {
     const here = this.#service.tasks.watch(place.owner, place.id, () => {})
     if (here === undefined) return
     here.stop()
@@ -163,14 +165,14 @@ export class PushDeliveries {
   }
 
   /** It has ended, perhaps just now, or it runs in another process. */
-  async #beginElsewhere(place: TaskPlace, config: KeptPushConfig): Promise<void> {
+  async #beginElsewhere(place: OwnedTask, config: KeptPushConfig): Promise<void> {
     const task = await this.#service.tasks.get(place.owner, place.id)
     if (task === undefined || !isFinished(task.status.state)) return this.#tell(place)
     this.#say(task, config)
     await this.#configs.keepFor(task, this.#keepMs(task))
   }
 
-  #watch(place: TaskPlace): Watched | undefined {
+  #watch(place: OwnedTask): Watched | undefined {
     const { tasks } = this.#service
     const watching = tasks.watch(place.owner, place.id, (event, task) => this.#happened(event, task))
     if (watching === undefined) return undefined
@@ -182,23 +184,32 @@ export class PushDeliveries {
   #happened(event: TaskEvent, task: Task): void {
     const watched = this.#watched.get(task.id)
     if (watched === undefined) return
-    for (const config of watched.configs) this.#say(task, config, eventOf(event, task))
+    if (event.what === 'forgotten') return this.#forgotten(watched)
+    for (const config of watched.configs) this.#say(task, config, event)
     if (!isFinished(task.status.state)) return
     this.#watched.delete(task.id)
     const kept = (async () => this.#configs.keepFor(task, this.#keepMs(task)))()
     kept.catch((cause: unknown) => this.#warn('Push configurations could not be kept', cause))
   }
 
+  /** A task that waited has made room for others: nobody will hear of it again. */
+  #forgotten({ place, configs }: Watched): void {
+    this.#watched.delete(place.id)
+    for (const config of configs) this.#lines.drop(place, config)
+    const removed = (async () => this.#configs.removeAll(place))()
+    removed.catch((cause: unknown) => this.#warn('Push configurations could not be removed', cause))
+  }
+
   /** One event, or the task as it stands, for one configuration. */
-  #say(task: Task, config: KeptPushConfig, event?: StreamEvent): void {
+  #say(task: Task, config: KeptPushConfig, event?: ToldEvent): void {
     const line = this.#lines.of(task, config)
     const dialect = this.#dialectOf(config.dialect)
     if (dialect.pushesTasks) return line.add(undefined)
-    const body = bodyOf(dialect, task, event)
+    const body = pushBodyOf(dialect, task, event)
     line.add(body, this.#lines.hasRoom(body.length))
   }
 
-  #forget(place: TaskPlace, config: KeptPushConfig): void {
+  #forget(place: OwnedTask, config: KeptPushConfig): void {
     const watched = this.#watched.get(place.id)
     if (watched !== undefined) watched.configs = watched.configs.filter(({ id }) => id !== config.id)
     this.#lines.drop(place, config)
@@ -213,9 +224,9 @@ export class PushDeliveries {
     removed.catch((cause: unknown) => this.#warn('A push configuration could not be removed', cause))
   }
 
-  async #taskBody(place: TaskPlace, { dialect }: KeptPushConfig): Promise<string | undefined> {
+  async #taskBody(place: OwnedTask, { dialect }: KeptPushConfig): Promise<string | undefined> {
     const task = await this.#service.tasks.get(place.owner, place.id)
-    return task === undefined ? undefined : bodyOf(this.#dialectOf(dialect), task)
+    return task === undefined ? undefined : pushBodyOf(this.#dialectOf(dialect), task, undefined)
   }
 
   #keepMs({ status }: Task): number {
@@ -243,7 +254,7 @@ export class PushDeliveries {
     this.#sweep = setInterval(takeOver, sweepMs).unref()
   }
 
-  #tell({ owner, id }: TaskPlace): void {
+  #tell({ owner, id }: OwnedTask): void {
     if (!this.#outbox.isKept) return
     const told = (async () => this.#service.store.publish(TOPIC, JSON.stringify({ owner, id })))()
     told.catch((cause: unknown) => this.#warn('Other processes were not told of a push configuration', cause))
@@ -269,21 +280,6 @@ export class PushDeliveries {
   }
 }
 
-function bodyOf(dialect: Dialect, task: Task, event?: StreamEvent): string {
-  const view = viewOf(task)
-  return JSON.stringify(dialect.encodePush(event ?? { what: 'task', task: view }, view))
-}
-
-/** The whole task. */
-function viewOf({ id, contextId, status, artifacts, history }: Task): TaskView {
-  return { id, contextId, status, artifacts, history, metadata: undefined }
-}
-
-function eventOf(event: TaskEvent, { id: taskId, contextId }: Task): StreamEvent {
-  if (event.what === 'artifact') return { ...event, taskId, contextId }
-  return { what: 'status', taskId, contextId, status: event.status, isLast: isFinished(event.status.state) }
-}
-
-function isPlace(value: unknown): value is TaskPlace {
+function isPlace(value: unknown): value is OwnedTask {
   return isRecord(value) && typeof value['owner'] === 'string' && typeof value['id'] === 'string'
 }

@@ -11,7 +11,7 @@ import { Fault } from '../core/fault.ts'
 import type { Log } from '../core/log.ts'
 import type { StoreKey } from '../core/store.ts'
 import type { PushAnswer } from './push.ts'
-import type { KeptPushConfig, TaskPlace } from './push-config.ts'
+import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { PushOutbox, TakenOver } from './push-outbox.ts'
 import type { PushSlots } from './push-slots.ts'
 
@@ -26,7 +26,7 @@ export interface LineMeans {
   /** One try. */
   post(config: KeptPushConfig, body: string): Promise<PushAnswer>
   /** The body for a task as it stands; undefined where it is forgotten. */
-  taskBody(place: TaskPlace, config: KeptPushConfig): Promise<string | undefined>
+  taskBody(place: OwnedTask, config: KeptPushConfig): Promise<string | undefined>
   /** What waits has grown or shrunk. */
   resized(line: PushLine): void
   /** The receiver failed too often in a row. */
@@ -48,7 +48,7 @@ const MAX_FAILURES = 3
 
 /** The waiting events of one configuration. */
 export class PushLine {
-  readonly place: TaskPlace
+  readonly place: OwnedTask
   readonly #means: LineMeans
   readonly #items: Item[] = []
   #config: KeptPushConfig
@@ -57,7 +57,7 @@ export class PushLine {
   #isRunning = false
   #isOver = false
 
-  constructor(place: TaskPlace, config: KeptPushConfig, means: LineMeans) {
+  constructor(place: OwnedTask, config: KeptPushConfig, means: LineMeans) {
     this.place = place
     this.#config = config
     this.#means = means

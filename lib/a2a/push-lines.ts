@@ -5,7 +5,7 @@
 import { FairPool } from '../core/fair-pool.ts'
 import { PushLine } from './push-line.ts'
 import type { Slot } from '../core/fair-pool.ts'
-import type { KeptPushConfig, TaskPlace } from './push-config.ts'
+import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { LineMeans } from './push-line.ts'
 
 const MAX_LINES = 10_000
@@ -36,7 +36,7 @@ export class PushLines {
   }
 
   /** The line of a configuration, which is what is posted by from now on. */
-  of({ owner, id }: TaskPlace, config: KeptPushConfig): PushLine {
+  of({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine {
     const name = nameOf({ owner, id }, config)
     const known = this.#slots.get(name)?.value
     if (known !== undefined) {
@@ -50,7 +50,7 @@ export class PushLines {
   }
 
   /** Nobody wants what waits for it. */
-  drop(place: TaskPlace, config: KeptPushConfig): void {
+  drop(place: OwnedTask, config: KeptPushConfig): void {
     const name = nameOf(place, config)
     const slot = this.#slots.get(name)
     if (slot === undefined) return
@@ -69,6 +69,6 @@ export class PushLines {
   }
 }
 
-function nameOf({ id }: TaskPlace, config: KeptPushConfig): string {
+function nameOf({ id }: OwnedTask, config: KeptPushConfig): string {
   return `${id}/${config.id}`
 }

@@ -15,12 +15,12 @@ import type { PushDeliveries } from './push-delivery.ts'
 /** What these need to know of a request. */
 export interface PushVisit {
   readonly dialect: Dialect
-  /** Undefined: this server posts to no webhooks. */
-  readonly push: PushDeliveries | undefined
+  /** Without `push` this server posts to no webhooks. */
+  readonly options: { readonly push?: PushDeliveries | undefined }
 }
 
 /** The caller's task of that id. Throws, or rejects with, `TASK_NOT_FOUND`. */
-export type TaskOf<Visit> = (visit: Visit, taskId: string) => MaybePromise<Task>
+export type TaskOf<Visit> = (visit: Visit, tenant: string | undefined, taskId: string) => MaybePromise<Task>
 
 /** The four operations. */
 export interface PushOperations<Visit> {
@@ -33,29 +33,30 @@ export interface PushOperations<Visit> {
 /** Makes them, with what finds the tasks of a caller. */
 export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): PushOperations<Visit> {
   const withConfigs = <T>(
-    visit: Visit, taskId: string, use: (configs: readonly KeptPushConfig[]) => T,
+    visit: Visit, { tenant, taskId }: PushListRequest | PushRequest,
+    use: (configs: readonly KeptPushConfig[]) => T,
   ): MaybePromise<T> => {
     const push = requirePush(visit)
-    return chain(chain(taskOf(visit, taskId), (task) => push.configs.of(task)), use)
+    return chain(chain(taskOf(visit, tenant, taskId), (task) => push.configs.of(task)), use)
   }
 
   return {
-    async 'push-create'(visit, { config }) {
+    async 'push-create'(visit, { tenant, config }) {
       const push = requirePush(visit)
-      const task = await taskOf(visit, config.taskId)
+      const task = await taskOf(visit, tenant, config.taskId)
       checkPushConfig(config)
       await push.checkUrl(config.url)
       return shownPushConfig(await push.register(task, config, visit.dialect.name))
     },
-    'push-get': (visit, { taskId, id }) => withConfigs(visit, taskId, (configs) => {
-      return shownPushConfig(pushConfigOf(configs, id))
+    'push-get': (visit, request) => withConfigs(visit, request, (configs) => {
+      return shownPushConfig(pushConfigOf(configs, request.id))
     }),
-    'push-list': (visit, { taskId, pageSize, pageToken }) => withConfigs(visit, taskId, (configs) => {
-      return pageOfPushConfigs(configs, pageSize, pageToken)
+    'push-list': (visit, request) => withConfigs(visit, request, (configs) => {
+      return pageOfPushConfigs(configs, request.pageSize, request.pageToken)
     }),
-    'push-delete'(visit, { taskId, id }) {
+    'push-delete'(visit, { tenant, taskId, id }) {
       const push = requirePush(visit)
-      return chain(taskOf(visit, taskId), (task) => push.remove(task, id))
+      return chain(taskOf(visit, tenant, taskId), (task) => push.remove(task, id))
     },
   }
 }
@@ -75,7 +76,7 @@ export async function preparePush(visit: PushVisit, config: PushConfig): Promise
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
 }
 
-function requirePush({ push }: PushVisit): PushDeliveries {
+function requirePush({ options: { push } }: PushVisit): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')

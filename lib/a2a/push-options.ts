@@ -49,10 +49,10 @@ const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?
  * what cannot be meant. `name` is what the sentence calls the option.
  */
 export function pushSettingsOf(
-  given: boolean | PushOptions | undefined, name = 'a2a.pushNotifications',
+  given: unknown, name = 'a2a.pushNotifications',
 ): PushSettings | undefined {
   if (given === undefined || given === false) return undefined
-  const options: unknown = given === true ? {} : given
+  const options = given === true ? {} : given
   if (!isRecord(options)) {
     throw new TypeError(`${name} is ${show(options)}; write true, or { allowedHosts: ['hooks.example.com'] }`)
   }

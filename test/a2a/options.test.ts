@@ -15,7 +15,7 @@ const wrong: readonly (readonly [options: Record<string, unknown>, sentence: Reg
     /^a2a\.provider has no option 'mail'/],
   [{ documentationUrl: '/docs' }, /^a2a\.documentationUrl is "\/docs"; write an address/],
   [{ iconUrl: 'javascript:1' }, /^a2a\.iconUrl is "javascript:1"; write an address/],
-  [{ pushNotifications: 'no' }, /^a2a\.pushNotifications is "no"; write true or false$/],
+  [{ pushNotifications: 'no' }, /^a2a\.pushNotifications is "no"; write true, or \{ allowedHosts/],
   [{ extensions: uri }, /^a2a\.extensions needs the uri of each/],
   [{ extensions: { uri } }, /^a2a\.extensions is an object; write a list, as in \[\{ uri \}\]$/],
   [{ extensions: [{ uri: 'geo' }] }, /^a2a\.extensions needs the uri of each/],

@@ -6,9 +6,9 @@ import {
 import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { PushConfig } from '../../lib/a2a/model.ts'
-import type { TaskPlace } from '../../lib/a2a/push-config.ts'
+import type { OwnedTask } from '../../lib/a2a/push-config.ts'
 
-const task: TaskPlace = { owner: 'ann', id: 'task-1' }
+const task: OwnedTask = { owner: 'ann', id: 'task-1' }
 
 function config(id: string | undefined, more: Partial<PushConfig> = {}): PushConfig {
   return {

@@ -47,7 +47,7 @@ test('a webhook gets the task as it stands, and then each event, in order', asyn
   service.tasks.move(task.id, 'working')
   await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
   service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] }, true)
+  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] }, { append: true })
   service.tasks.move(task.id, 'input-required')
   service.tasks.move(task.id, 'completed')
   assert.deepEqual(wordsOf(await hook.until(5)), [

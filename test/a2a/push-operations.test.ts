@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { A2aFault } from '../../lib/a2a/faults.ts'
+import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
+import { preparePush, pushOperations } from '../../lib/a2a/push-operations.ts'
+import { pushSettingsOf } from '../../lib/a2a/push-options.ts'
+import { createServer } from '../../lib/index.ts'
+import { serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
+import type { TestContext } from 'node:test'
+import type { PushConfig } from '../../lib/a2a/model.ts'
+import type { PushVisit } from '../../lib/a2a/push-operations.ts'
+import type { PushOptions } from '../../lib/a2a/push-options.ts'
+import type { Service } from '../../lib/core/service.ts'
+import type { Task } from '../../lib/core/task.ts'
+
+interface Caller extends PushVisit { readonly owner: string; readonly service: Service }
+
+const operations = pushOperations<Caller>(({ owner, service }, _tenant, taskId) => {
+  const task = service.tasks.get(owner, taskId) as Task | undefined
+  if (task === undefined) throw new A2aFault('TASK_NOT_FOUND', 'There is no such task')
+  return task
+})
+
+interface Callers { readonly ann: Caller; readonly bob: Caller; readonly task: Task }
+
+async function callers(t: TestContext, options: PushOptions | false = {}): Promise<Callers> {
+  const service = serviceWith(undefined)
+  const settings = pushSettingsOf(options)
+  const push = settings && new PushDeliveries(service, settings, { dialectOf: wordDialect })
+  t.after(() => push?.close())
+  const ann: Caller = { owner: 'ann', service, dialect: wordDialect('1.0'), options: { push } }
+  return { ann, bob: { ...ann, owner: 'bob' }, task: await taskOf(service) }
+}
+
+function config(taskId: string, more: Partial<PushConfig> = {}): PushConfig & { readonly taskId: string } {
+  // An address of the internet that nobody answers at.
+  return { id: 'a', url: 'https://8.8.8.8:1/', token: undefined, authentication: undefined, ...more, taskId }
+}
+
+const create = (caller: Caller, given: PushConfig & { readonly taskId: string }): Promise<PushConfig> => {
+  return operations['push-create'](caller, { tenant: undefined, config: given })
+}
+
+test('switched off, nothing of it is supported, whichever task it is about', async (t) => {
+  const { ann, task } = await callers(t, false)
+  for (const taskId of [task.id, 'unknown']) {
+    const one = { tenant: undefined, taskId, id: 'a' }
+    const refusals = [
+      () => create(ann, config(taskId)),
+      async () => operations['push-get'](ann, one),
+      async () => operations['push-list'](ann, { ...one, pageSize: undefined, pageToken: '' }),
+      async () => operations['push-delete'](ann, one),
+      () => preparePush(ann, config(taskId)),
+    ]
+    for (const refused of refusals) await assert.rejects(refused, { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' })
+  }
+})
+
+test('a configuration is made, read, listed and deleted, and shows nothing secret on the way', async (t) => {
+  const { ann, task } = await callers(t)
+  const authentication = { schemes: ['Bearer'], credentials: 'hidden' }
+  const answers: unknown[] = [await create(ann, config(task.id, { token: 'hidden', authentication }))]
+  const one = { tenant: undefined, taskId: task.id, id: 'a' }
+  answers.push(await operations['push-get'](ann, one))
+  const page = await operations['push-list'](ann, { ...one, pageSize: undefined, pageToken: '' })
+  answers.push(...page.configs)
+  assert.equal(answers.length, 3)
+  for (const answer of answers) {
+    assert.deepEqual(answer, {
+      id: 'a', taskId: task.id, url: 'https://8.8.8.8:1/', token: undefined,
+      authentication: { schemes: ['Bearer'], credentials: undefined },
+    })
+  }
+  for (let again = 0; again < 2; again++) assert.equal(await operations['push-delete'](ann, one), undefined)
+  await assert.rejects(async () => operations['push-get'](ann, one), { reason: 'TASK_NOT_FOUND' })
+})
+
+test('of a task that is not the caller\'s nothing is found', async (t) => {
+  const { ann, bob, task } = await callers(t)
+  await create(ann, config(task.id))
+  const one = { tenant: undefined, taskId: task.id, id: 'a' }
+  const refusals = [
+    () => create(bob, config(task.id, { url: 'https://127.0.0.1/' })),
+    async () => operations['push-get'](bob, one),
+    async () => operations['push-list'](bob, { ...one, pageSize: undefined, pageToken: '' }),
+    async () => operations['push-delete'](bob, one),
+  ]
+  for (const refused of refusals) await assert.rejects(refused, { reason: 'TASK_NOT_FOUND' })
+  assert.equal((await operations['push-get'](ann, one)).id, 'a')
+})
+
+test('what may not be posted to is refused when it is made, and with a message before anything runs', async (t) => {
+  const { ann, task } = await callers(t)
+  const wrong: readonly Partial<PushConfig>[] = [
+    { url: 'http://example.com/' }, { url: 'https://localhost/' }, { url: 'https://0x7f.1/' }, { url: 'no address' },
+    { id: 'a/b' }, { token: 'a\r\nb' }, { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
+  ]
+  for (const more of wrong) {
+    await assert.rejects(() => create(ann, config(task.id, more)), { kind: 'invalid' }, JSON.stringify(more))
+    await assert.rejects(() => preparePush(ann, config(task.id, more)), { kind: 'invalid' }, JSON.stringify(more))
+  }
+  assert.deepEqual(await ann.options.push!.configs.of(task), [])
+})
+
+test('what a message carries is registered for its task, once however often it is carried', async (t) => {
+  const { ann, task } = await callers(t, { allowInsecure: true, allowPrivate: true })
+  const hook = await webhook(t)
+  for (let message = 0; message < 3; message++) {
+    const register = await preparePush(ann, { ...config(task.id, { url: hook.url, id: undefined }), taskId: undefined })
+    await register(task)
+    await hook.until(message + 1)
+  }
+  assert.deepEqual((await ann.options.push!.configs.of(task)).map(({ id }) => id), [task.id])
+})
+
+test('a server takes the option, and refuses one that it does not know', async () => {
+  const agents = [{ name: 'Assistant', description: 'Answers.', run: () => 'yes' }]
+  const pushNotifications = { allowedHosts: ['hooks.example.com'] }
+  await createServer({ agents, protocol: 'a2a', a2a: { pushNotifications } }).close()
+  assert.throws(() => createServer({
+    agents, protocol: 'a2a', a2a: { pushNotifications: { allowedHost: ['hooks.example.com'] } as object },
+  }), /a2a\.pushNotifications has no option 'allowedHost'; did you mean 'allowedHosts'/)
+})
