@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { requestedExtensions } from './extensions.ts'
 import { filenameOf } from './parts.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
@@ -15,13 +16,18 @@ import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Message, SendRequest } from './model.ts'
 
+/** What a run hears of a message; read when somebody asks. */
+class MessageChannel extends PlainChannel {
+  get extensions(): readonly string[] { return requestedExtensions(this.origin) }
+}
+
 /** Runs an agent for a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`. */
 export function answerMessage(
   service: Service, who: Agent | Group, { message, metadata }: SendRequest, origin: Origin,
 ): MaybePromise<Message> {
   const { contextId, parts: content } = message
   const conversationId = contextId ?? service.conversations.makeId()
-  const channel = new PlainChannel(service, origin, 'a2a', conversationId, content, metadata)
+  const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
   const prompt = promptOf(content)
   const answer = converse(service, who, {

@@ -8,15 +8,23 @@ import { rpcError } from '../wire/jsonrpc.ts'
 import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
 import type { Fault } from '../core/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
+import type { A2aReason } from './faults.ts'
 
 /** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
 export function encodeRpcFault(fault: Fault, said: string): RpcError {
   // A defect shows nothing of itself.
   const shown = fault.kind === 'internal' ? undefined : fault.detail
   const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
-  const error = rpcError(codeOf(fault), said, more && { ...more, detail: sentenceWithin(said) })
-  const reason = reasonOf(fault)
+  const reason = knownReasonOf(fault)
+  const code = reason === undefined ? codeOf(fault) : a2aErrors[reason].code
+  const error = rpcError(code, said, more && { ...more, detail: sentenceWithin(said) })
   return reason === undefined ? error : { ...error, message: a2aErrors[reason].message }
+}
+
+/** These dialects have no number of its own for an extension that a client must know. */
+function knownReasonOf(fault: Fault): A2aReason | undefined {
+  const reason = reasonOf(fault)
+  return reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
 }
 
 /** The fault of an error. Where it has no sentence about it, its message is the sentence. */

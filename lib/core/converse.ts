@@ -124,15 +124,15 @@ export class PlainChannel implements CallFacts, CallChannel {
   readonly sessionId: string
   readonly message: readonly Content[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly origin: Origin
   readonly #service: Service
-  readonly #origin: Origin
 
   constructor(
     service: Service, origin: Origin, protocol: Protocol, sessionId: string, message: readonly Content[],
     metadata: Readonly<Record<string, unknown>> | undefined,
   ) {
     this.#service = service
-    this.#origin = origin
+    this.origin = origin
     this.protocol = protocol
     this.sessionId = sessionId
     this.message = message
@@ -140,6 +140,6 @@ export class PlainChannel implements CallFacts, CallChannel {
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
-    this.#service.log(logLevelOf(level), describe(data), { request: this.#origin.requestId, logger })
+    this.#service.log(logLevelOf(level), describe(data), { request: this.origin.requestId, logger })
   }
 }

@@ -22,7 +22,11 @@ function wholeCard(): Card {
     { id: 'plot', name: 'Plot', description: 'Draws.', inputModes: ['text/csv'], outputModes: ['image/png'] },
   ]
   const { service } = createService({
-    agents: [{ name: 'Bot', description: 'Helps.', version: '3.0.0', inputModes: ['text/plain'], skills, run: () => '' }],
+    agents: [
+      {
+        name: 'Bot', description: 'Helps.', version: '3.0.0', outputModes: ['text/html'], skills, run: () => '',
+      },
+    ],
     tools: [{ name: 'add', title: 'Addition', description: 'Adds two numbers.', run: () => 1 }], log: false,
   })
   const auth = {
@@ -42,7 +46,8 @@ function wholeCard(): Card {
 
 function bareCard(): Card {
   const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false })
-  return composeCard(service, { takesKeys: () => false }, service.catalog.root!, 'https://a.example', true, all)
+  const { root } = service.catalog
+  return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true, all)
 }
 
 function golden(name: string): unknown {

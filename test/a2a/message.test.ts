@@ -50,6 +50,19 @@ test('a handler sees the door, the conversation, the metadata and every part', a
   })
 })
 
+test('a handler sees the extensions that the client asks for, known or not', async () => {
+  const seen: unknown[] = []
+  const server = serve((_, call) => {
+    seen.push(call.extensions)
+    return 'ok'
+  }, { a2a: { extensions: [{ uri: 'urn:a' }] } })
+  for (const name of ['a2a-extensions', 'x-a2a-extensions']) {
+    await post(server, message('hi'), { headers: { [name]: 'urn:a, urn:b' } })
+  }
+  await post(server, message('hi'))
+  assert.deepEqual(seen, [['urn:a', 'urn:b'], ['urn:a', 'urn:b'], []])
+})
+
 test('a context that the client names goes on, one that it does not is made and told', async () => {
   const server = serve(history)
   const contextId = (await post(server, message('one'))).said?.contextId

@@ -12,6 +12,7 @@ function roundTrip(fault: Fault): Fault {
 
 test('each of A2A\'s own errors has its number and its words, and is read as itself', () => {
   for (const [name, { code, message, kind }] of Object.entries(a2aErrors)) {
+    if (name === 'EXTENSION_SUPPORT_REQUIRED') continue
     // A defect shows nothing of itself.
     const detail = kind === 'internal' ? undefined : { taskId: 't' }
     const fault = new A2aFault(name as A2aReason, 'why', { taskId: 't' })
@@ -21,6 +22,12 @@ test('each of A2A\'s own errors has its number and its words, and is read as its
     assert.deepEqual([read.reason, read.kind, read.message], [name, fault.kind, 'why'])
     assert.deepEqual(read.detail, detail)
   }
+})
+
+test('an extension that is missing has the number of what is not supported', () => {
+  const { code, message } = a2aErrors.UNSUPPORTED_OPERATION
+  const fault = new A2aFault('EXTENSION_SUPPORT_REQUIRED', 'why')
+  assert.deepEqual(encodeRpcFault(fault, 'why'), { code, message, data: { detail: 'why' } })
 })
 
 test('what is attached to a fault is read as it was', () => {

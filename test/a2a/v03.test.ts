@@ -67,10 +67,10 @@ test('a webhook gets the whole task, whatever happened', () => {
   assert.deepEqual([v03.pushesTasks, v03.pushType], [true, 'application/json'])
 })
 
-test('errors that only 1.0 has are sent as they are', () => {
+test('an extension that only 1.0 has a number for is what is not supported', () => {
   const fault = new A2aFault('EXTENSION_SUPPORT_REQUIRED', 'Say that you speak it')
   assert.deepEqual(v03.encodeFault(fault, fault.message), {
-    code: -32008, message: 'Extension support required', data: { detail: 'Say that you speak it' },
+    code: -32004, message: 'This operation is not supported', data: { detail: 'Say that you speak it' },
   })
 })
 
