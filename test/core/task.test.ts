@@ -3,22 +3,40 @@ import test from 'node:test'
 import { isFinished, mayFollow } from '../../lib/core/task.ts'
 import type { TaskState } from '../../lib/core/task.ts'
 
-const states: readonly TaskState[] = [
-  'submitted', 'working', 'input-required', 'auth-required', 'completed', 'failed', 'canceled', 'rejected',
+/** How far a course is followed: the states that a task really takes on. */
+function live(course: readonly TaskState[]): readonly TaskState[] {
+  let state: TaskState = 'submitted'
+  const lived: TaskState[] = [state]
+  for (const next of course) {
+    if (!mayFollow(state, next)) continue
+    state = next
+    lived.push(state)
+  }
+  return lived
+}
+
+const lives: readonly (readonly [what: string, course: readonly TaskState[]])[] = [
+  ['works and is done', ['working', 'completed']],
+  ['is done before it works', ['completed']],
+  ['says more and more', ['working', 'working', 'working', 'failed']],
+  ['asks twice, once at a time', ['working', 'input-required', 'working', 'input-required', 'working', 'completed']],
+  ['asks for one thing more while it asks', ['working', 'input-required', 'input-required', 'working', 'completed']],
+  ['asks at once, and is not answered', ['input-required', 'canceled']],
+  ['needs a key first', ['auth-required', 'working', 'rejected']],
 ]
 
-test('nothing follows an end, and every other state can end in each way', () => {
-  const ends = states.filter(isFinished)
-  assert.deepEqual(ends, ['completed', 'failed', 'canceled', 'rejected'])
-  for (const state of states) {
-    for (const end of ends) assert.equal(mayFollow(state, end), !isFinished(state), `${state} to ${end}`)
-    if (isFinished(state)) assert.deepEqual(states.filter((next) => mayFollow(state, next)), [])
+test('a task lives each life that a run can have', () => {
+  for (const [what, course] of lives) assert.deepEqual(live(course), ['submitted', ...course], what)
+})
+
+test('whatever comes after the end is dropped, also another end', () => {
+  const all = lives.flatMap(([, course]) => course)
+  for (const [what, course] of lives) {
+    assert.ok(isFinished(course.at(-1)!) && !course.slice(0, -1).some(isFinished), what)
+    assert.deepEqual(live([...course, ...all]), ['submitted', ...course], what)
   }
 })
 
-test('a task that waits goes on working, and one that works may wait again', () => {
-  for (const waiting of ['input-required', 'auth-required'] as const) {
-    assert.ok(mayFollow('working', waiting) && mayFollow(waiting, 'working'), waiting)
-  }
-  assert.ok(mayFollow('submitted', 'working') && !mayFollow('working', 'submitted'))
+test('what works is not begun again', () => {
+  assert.deepEqual(live(['working', 'submitted', 'completed']), ['submitted', 'working', 'completed'])
 })
