@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { TaskRun } from '../../lib/core/task-run.ts'
+import { Fault } from '../../lib/index.ts'
+import { callOf, serviceOf } from '../fixtures/house.ts'
+import { standingTime } from '../fixtures/time.ts'
+import type { LiveCall } from '../../lib/core/live-call.ts'
+import type { Task } from '../../lib/core/task.ts'
+import type { TaskClient } from '../../lib/core/task-run.ts'
+import type { ServerOptions } from '../../lib/index.ts'
+
+const OWNER = 'anonymous'
+const schema = { type: 'object', properties: { name: { type: 'string' } } }
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+interface Begun {
+  readonly run: TaskRun
+  readonly call: LiveCall
+  readonly task: () => Task
+  readonly logged: readonly unknown[]
+}
+
+/** A call that has become a task. */
+function begun(client: Partial<TaskClient> = {}, options: Partial<ServerOptions> = {}, said?: string): Begun {
+  const { service, logged } = serviceOf(options)
+  const call = callOf({ can: () => false })
+  const run = new TaskRun(service, call, { can: () => true, ...client })
+  assert.equal(run.isTask, false)
+  const { id } = run.begin({
+    owner: OWNER, protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
+    ttlMs: undefined,
+  }, said) as Task
+  return { run, call, logged, task: () => service.tasks.get(OWNER, id) as Task }
+}
+
+test('a call that becomes a task has the task for its channel, and works', () => {
+  const { run, call, task } = begun({}, {}, 'on my way')
+  assert.equal(run.isTask && call.channel === run && call.can('roots'), true)
+  assert.deepEqual([task().status.state, task().status.message?.parts], ['working', [{ type: 'text', text: 'on my way' }]])
+})
+
+const ends: readonly (readonly [
+  what: string, end: (run: TaskRun) => void, state: string, said: unknown, result: unknown,
+])[] = [
+  ['a result', (run) => run.complete({ a: [1] }), 'completed', undefined, { a: [1] }],
+  ['nothing', (run) => run.complete(undefined), 'completed', undefined, undefined],
+  ['what JSON cannot say', (run) => run.complete({ a: 1n }), 'failed', { kind: 'internal' }, undefined],
+  ['too much', (run) => run.complete('x'.repeat(3_000)), 'failed', { kind: 'too-large' }, undefined],
+  ['a fault', (run) => run.fail(new Fault('conflict', 'No', { by: 'ann' })), 'failed',
+    { kind: 'conflict', message: 'No', detail: { by: 'ann' } }, undefined],
+  ['a fault whose detail is no JSON', (run) => run.fail(new Fault('conflict', 'No', { big: 1n })), 'failed',
+    { kind: 'conflict', message: 'No' }, undefined],
+  ['a defect', (run) => run.fail(new TypeError('secret')), 'failed', { kind: 'internal' }, undefined],
+  ['a cancellation from within', (run) => run.fail(new Fault('cancelled', 'Gone')), 'canceled', undefined, undefined],
+  ['a cancellation', (run) => run.cancel(), 'canceled', undefined, undefined],
+]
+
+test('a task ends once, as it first did, and says why', () => {
+  for (const [what, end, state, fault, result] of ends) {
+    const { run, task } = begun({}, { maxResultBytes: 3_000 })
+    end(run)
+    const ended = task()
+    assert.deepEqual([ended.status.state, ended.result], [state, result], what)
+    if (typeof fault === 'object') assert.deepEqual({ ...ended.fault, ...fault }, ended.fault, what)
+    else assert.equal(ended.fault, undefined, what)
+    assert.equal(ended.status.message === undefined, state === 'completed', what)
+    assert.doesNotMatch(JSON.stringify(ended), /secret/)
+    for (const [, again] of ends) again(run)
+    run.progress(1, 1, 'late')
+    run.artifact({ parts: ['late'] })
+    assert.deepEqual(task(), ended, what)
+  }
+})
+
+test('what is kept of a result does not change with what the handler holds', () => {
+  const { run, task } = begun()
+  const result = { list: [1] }
+  run.complete(result)
+  result.list.push(2)
+  assert.deepEqual(task().result, { list: [1] })
+})
+
+test('a task that is cancelled ends its call', () => {
+  const { run, call } = begun()
+  run.cancel()
+  assert.deepEqual([call.signal.aborted, call.reason?.kind], [true, 'cancelled'])
+})
+
+test('questions that are asked together are shown together, each by a key of its own', async () => {
+  const { run, task } = begun()
+  const ask = (key?: string): Promise<unknown> => run.ask({
+    what: 'elicit', message: 'Who?', schema, ...key !== undefined && { key },
+  })
+  const answers = [ask(), ask('who'), ask('who'), ask()]
+  assert.equal(task().status.state, 'working')
+  await turn()
+  assert.equal(task().status.state, 'input-required')
+  assert.deepEqual(task().questions.map(({ key }) => key), ['elicit', 'who', 'who-2', 'elicit-2'])
+  // What it tells meanwhile does not hide them.
+  run.progress(1, 2, 'waiting')
+  assert.equal(task().status.state, 'input-required')
+  run.answer(new Map<string, unknown>([['who', 1], ['strange', 2], ['elicit-2', 3]]))
+  assert.deepEqual(task().questions.map(({ key }) => key), ['elicit', 'who-2'])
+  run.refuse('who-2', new Fault('failed', 'will not'))
+  run.answer(new Map([['elicit', 4]]))
+  assert.equal(task().status.state, 'working')
+  assert.deepEqual(await Promise.allSettled(answers).then((all) => all.map((one) => (
+    one.status === 'fulfilled' ? one.value : (one.reason as Error).message
+  ))), [4, 1, 'will not', 3])
+  // A key is used once in a task's life.
+  void ask('who')
+  await turn()
+  assert.deepEqual(task().questions.map(({ key }) => key), ['who-3'])
+  run.cancel()
+})
+
+test('what the client has answered before is not asked, and what it cannot be asked does not wait', async () => {
+  const { run, task } = begun({
+    known: ({ what }) => what === 'sample' ? 'known' : undefined,
+    check: ({ what }) => { if (what === 'roots') throw new Fault('unsupported', 'No roots') },
+  })
+  assert.equal(await run.ask({ what: 'sample', messages: [], maxTokens: 1 }), 'known')
+  assert.throws(() => run.ask({ what: 'roots' }), { kind: 'unsupported' })
+  await turn()
+  assert.equal(task().status.state, 'working')
+})
+
+test('an answer that does not come in time is a timeout, and the task goes on', async (t) => {
+  const pass = standingTime(t)
+  const { run, task } = begun({}, { askTimeoutMs: 50 })
+  const answer = run.ask({ what: 'roots' })
+  await turn()
+  pass(49)
+  assert.equal(task().status.state, 'input-required')
+  pass(1)
+  await assert.rejects(answer, { kind: 'timeout', message: /within 50 ms/ })
+  assert.equal(task().status.state, 'working')
+})
+
+test('at its end a task lets its handler clean up, and nobody is asked any longer', async () => {
+  const { run, task } = begun()
+  const answers = [run.ask({ what: 'roots' }), run.ask({ what: 'roots' })]
+  await turn()
+  run.cancel()
+  assert.deepEqual(task().questions, [])
+  for (const answer of answers) await assert.rejects(answer, { name: 'AbortError' })
+})
+
+test('progress, side effects and ends of addresses are the client\'s to carry; lines of log are the server\'s', async () => {
+  const heard: unknown[] = []
+  const { run, task, logged } = begun({
+    progress: (...told) => { heard.push(told) },
+    once: async (key) => `kept ${key}`,
+    completeElicitation: (id) => { heard.push(id) },
+  })
+  run.progress(1, undefined, undefined)
+  run.progress(2, 3, 'half')
+  run.completeElicitation('e-1')
+  run.log('warning', 'full', 'disk')
+  assert.deepEqual(heard, [[1, undefined, undefined], [2, 3, 'half'], 'e-1'])
+  assert.deepEqual(task().status.message?.parts, [{ type: 'text', text: 'half' }])
+  assert.equal(await run.once('k', () => assert.fail('it ran')), 'kept k')
+  assert.equal(await begun().run.once('k', () => 'ran'), 'ran')
+  assert.deepEqual(logged, [['warning', 'full', { request: 'r-1', logger: 'disk' }]])
+})
+
+test('artifacts stand in the task as they come', () => {
+  const { run, task } = begun()
+  run.artifact({ id: 'a', parts: ['1'] })
+  run.artifact({ id: 'a', parts: ['2'], append: true })
+  const [artifact, ...others] = task().artifacts
+  assert.deepEqual([artifact?.parts.length, others], [2, []])
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { PostReply } from '../../lib/mcp/post-reply.ts'
+import { revisionByName } from '../../lib/mcp/revisions.ts'
+import { standingTime } from '../fixtures/time.ts'
+import type { Reply, Sink } from '../../lib/http/exchange.ts'
+import type { PostReplyOptions } from '../../lib/mcp/post-reply.ts'
+
+function make(options: Partial<PostReplyOptions> = {}): PostReply {
+  return new PostReply({
+    revision: revisionByName.get('2026-07-28')!, session: undefined, acceptsJson: true, acceptsEvents: true, isBatch: false,
+    owed: 1, heartbeatMs: Infinity, onGone: () => {}, ...options,
+  })
+}
+
+/** What a client reads of a reply: its status, its media type, and its text. */
+function read({ status, type, body }: Reply): readonly [status: number, type: string | undefined, text: string] {
+  if (typeof body !== 'object' || !('open' in body)) return [status, type, String(body ?? '')]
+  let text = ''
+  const sink = {
+    closed: false, write: (more: string) => { text += more; return true }, ready: () => Promise.resolve(),
+    end: (more = '') => { text += `${more}<end>` },
+  }
+  body.open(sink as unknown as Sink)
+  return [status, type, text]
+}
+
+const JSON_TYPE = 'application/json'
+const EVENTS = 'text/event-stream'
+const event = (data: string): string => `data: ${data}\n\n`
+
+const rows: readonly (readonly [
+  what: string, options: Partial<PostReplyOptions>, course: (reply: PostReply) => void,
+  heard: readonly [number, string | undefined, string],
+])[] = [
+  ['an answer is JSON', {}, (reply) => reply.finish('1'), [200, JSON_TYPE, '1']],
+  ['with its status', {}, (reply) => reply.finish('1', 404), [404, JSON_TYPE, '1']],
+  ['an answer after something else is an event', {}, (reply) => { reply.send('0'); reply.finish('1') },
+    [200, EVENTS, `${event('0')}${event('1')}<end>`]],
+  ['for a client that reads only events, an event', { acceptsJson: false }, (reply) => reply.finish('1'),
+    [200, EVENTS, `${event('1')}<end>`]],
+  ['but for a refusal', { acceptsJson: false }, (reply) => reply.finish('1', 400), [400, JSON_TYPE, '1']],
+  ['nothing is owed for what was cancelled', {}, (reply) => reply.abandon(), [202, undefined, '']],
+  ['also in a stream', {}, (reply) => { reply.send('0'); reply.abandon() }, [200, EVENTS, `${event('0')}<end>`]],
+  ['a batch is one list', { isBatch: true, owed: 2 }, (reply) => { reply.finish('1'); reply.finish('2') },
+    [200, JSON_TYPE, '[1,2]']],
+  ['of one, too', { isBatch: true }, (reply) => reply.finish('1'), [200, JSON_TYPE, '[1]']],
+  ['without what was cancelled', { isBatch: true, owed: 2 }, (reply) => { reply.abandon(); reply.finish('2') },
+    [200, JSON_TYPE, '[2]']],
+  ['a batch that tells something is a stream of its answers', { isBatch: true, owed: 2 }, (reply) => {
+    reply.finish('1')
+    reply.send('0')
+    reply.finish('2')
+  }, [200, EVENTS, `${event('1')}${event('0')}${event('2')}<end>`]],
+]
+
+test('the first thing that is said decides what the reply is', async () => {
+  for (const [what, options, course, heard] of rows) {
+    const early = make(options)
+    course(early)
+    assert.deepEqual(read(early.reply() as Reply), heard, what)
+    const late = make(options)
+    const promise = late.reply()
+    assert.ok(promise instanceof Promise, what)
+    course(late)
+    assert.deepEqual(read(await promise), heard, `${what}, later`)
+  }
+})
+
+test('a silence of one heartbeat makes it a stream, for a client that reads events', async (t) => {
+  const pass = standingTime(t)
+  for (const [acceptsEvents, type] of [[true, EVENTS], [false, JSON_TYPE]] as const) {
+    const post = make({ acceptsEvents, heartbeatMs: 50 })
+    assert.equal(post.sends, acceptsEvents)
+    let reply: Reply | undefined
+    void Promise.resolve(post.reply()).then((known) => { reply = known })
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    pass(49)
+    await turn()
+    assert.equal(reply, undefined)
+    pass(1)
+    await turn()
+    assert.equal(reply !== undefined, acceptsEvents)
+    post.finish('1')
+    await turn()
+    const [status, given, text] = read(reply!)
+    assert.deepEqual([status, given], [200, type])
+    assert.match(text, acceptsEvents ? /^:.*\n\n.*data: 1\n\n<end>$/s : /^1$/)
+  }
+})
+
+test('a client that leaves is told of, unless all was said', () => {
+  let gone = 0
+  for (const isFinished of [true, false]) {
+    const post = make({ onGone: () => { gone++ } })
+    post.send('0')
+    const { body } = post.reply() as Reply
+    const sink = { closed: false, write: () => true, ready: () => Promise.resolve(), end: () => {} }
+    const over = (body as { open(sink: Sink): () => void }).open(sink as unknown as Sink)
+    if (isFinished) post.finish('1')
+    over()
+  }
+  assert.equal(gone, 1)
+})
