@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { answerOf, begin, EventStream, modern, post, said, serve, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { answerOf, begin, EventStream, modern, post, said, serve } from './client.ts'
 import type { Call, ToolDefinition } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -249,7 +250,7 @@ for (const [how, client] of eras) {
       }
     })
     await client(server, () => accept)
-    await until(() => closed === opened)
+    await eventually(() => closed === opened)
     assert.equal(opened, how === 'in a session' ? 1 : 2)
   })
 

@@ -251,17 +251,6 @@ export function said(result: Json): string {
   return result.content.map((block: Json) => block.text ?? '').join('')
 }
 
-/** Waits until something holds; fails after a while. */
-export async function until(
-  holds: () => boolean | Promise<boolean>, what = 'what was waited for',
-): Promise<void> {
-  const end = performance.now() + 2_000
-  while (!await holds()) {
-    assert.ok(performance.now() < end, `${what} did not happen`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
 /** A promise with its ends outside. */
 export interface Gate<T> {
   readonly promise: Promise<T>

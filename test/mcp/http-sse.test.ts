@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { begin, EventStream, gate, legacyRevisions, post, request, said, serve, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { begin, EventStream, gate, legacyRevisions, post, request, said, serve } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -174,7 +175,7 @@ test('the end of the stream is the end of the session and of its calls', async (
   await pair.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hang' } })
   assert.equal(aborted, before)
   await pair.stream.cancel()
-  await until(() => aborted === before + 1)
+  await eventually(() => aborted === before + 1)
   const response = await post(server, { jsonrpc: '2.0', id: 2, method: 'ping' }, {}, pair.endpoint)
   assert.equal(response.status, 404)
   assert.equal((await response.json() as Json).error.code, -32600)
@@ -310,9 +311,9 @@ test('without a session, a client that leaves ends the run: nobody else could fe
   const leaving = new AbortController()
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } }
   const asking = post(server, message, {}, '/messages/', leaving.signal)
-  await until(() => signal !== undefined)
+  await eventually(() => signal !== undefined)
   leaving.abort()
-  await until(() => signal?.aborted === true)
+  await eventually(() => signal?.aborted === true)
   await asking.catch(() => undefined)
 })
 

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { keptBytes } from '../fixtures/heap.ts'
-import { answerOf, ask, modern, said, serve, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { answerOf, ask, modern, said, serve } from './client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -260,7 +261,7 @@ test('a state that grows too large is an error', async () => {
 
 test('what a handler does after its round is dead', async () => {
   await first('after')
-  await until(() => seen.length >= 3)
+  await eventually(() => seen.length >= 3)
   await new Promise(setImmediate)
   assert.deepEqual(seen, ['AbortError', true, false])
 })

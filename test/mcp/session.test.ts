@@ -8,9 +8,8 @@ import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
-import {
-  answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve, until,
-} from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve } from './client.ts'
 import type { Json } from './client.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -88,7 +87,7 @@ test('the end of a session ends its calls and its streams', async () => {
   const session = await begin(server)
   const stream = await session.listen()
   const hung = session.send('tools/call', { name: 'hang' })
-  await until(() => signals.length === 1)
+  await eventually(() => signals.length === 1)
   await session.end()
   assert.equal(signals[0]!.aborted, true)
   assert.equal(await stream.next(), undefined)
@@ -136,7 +135,7 @@ test('an idle session ends; one with a call, a stream or a question does not', a
   const stream = await streaming.listen()
   const calling = await begin(server)
   const hung = calling.send('tools/call', { name: 'hang' })
-  await until(() => signals.length === 1)
+  await eventually(() => signals.length === 1)
   await sleep(200)
   assert.equal((await idle.send('ping')).status, 404)
   assert.equal((await streaming.send('ping')).status, 200)
@@ -201,7 +200,7 @@ test('a request whose id runs already is refused, and the first one goes on', as
   const { server, signals, finish } = hanging()
   const session = await begin(server)
   const first = session.send('tools/call', { name: 'hang' }, 'same')
-  await until(() => signals.length === 1)
+  await eventually(() => signals.length === 1)
   const second = await session.send('tools/call', { name: 'id' }, 'same')
   assert.equal(second.status, 400)
   assert.equal((await second.json() as Json).error.code, -32600)
@@ -218,7 +217,7 @@ test('notifications/cancelled ends the call of its own session, and its id is fr
   const session = await begin(server)
   const other = await begin(server)
   const hung = session.send('tools/call', { name: 'hang' }, 5)
-  await until(() => signals.length === 1)
+  await eventually(() => signals.length === 1)
   await other.notify('notifications/cancelled', { requestId: 5 })
   await session.notify('notifications/cancelled', { requestId: '5' })
   await post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } })
@@ -235,7 +234,7 @@ test('a session may run 64 calls, then it is told to wait; others are not', asyn
   const { server, signals, finish } = hanging({ maxCallsPerSession: 3 })
   const session = await begin(server)
   const running = Array.from({ length: 3 }, () => session.send('tools/call', { name: 'hang' }))
-  await until(() => signals.length === 3)
+  await eventually(() => signals.length === 3)
   const refused = await session.send('tools/call', { name: 'hang' })
   assert.equal(refused.status, 503)
   assert.ok(refused.headers.has('retry-after'))
@@ -329,7 +328,7 @@ test('a server that closes down ends sessions, streams and calls', async () => {
   const session = await begin(server)
   const stream = await session.listen()
   const hung = session.send('tools/call', { name: 'hang' })
-  await until(() => signals.length === 1)
+  await eventually(() => signals.length === 1)
   await server.close()
   assert.equal(signals[0]!.aborted, true)
   assert.equal(await stream.next(), undefined)
@@ -360,7 +359,7 @@ test('a session whose finished stream nobody has read is in use', async () => {
   await stream.event()
   await stream.cancel()
   open('done')
-  await until(() => server.status().calls.running === 0)
+  await eventually(() => server.status().calls.running === 0)
   for (let count = 0; count < 5; count++) await begin(server)
   const rest = new EventStream(await session.get({ 'Last-Event-ID': id }))
   assert.equal((await rest.rest()).at(-1).result.content[0].text, 'done')

@@ -8,7 +8,8 @@ import { request } from 'node:http'
 import test from 'node:test'
 import { defineTool } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
-import { begin, gate, serve, until, withMeta } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { begin, gate, serve, withMeta } from './client.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 import type { TriportServer } from '../../lib/index.ts'
@@ -67,10 +68,10 @@ test('a connection that breaks in the midst of a call is come back to, and nothi
   const sent = open(url, 'POST', session.headers, {
     jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'tell', _meta: { progressToken: 'p' } },
   })
-  await until(() => tell.length === 1)
+  await eventually(() => tell.length === 1)
   tell[0]!(1)
   const first = await sent
-  await until(() => first.events.length === 2)
+  await eventually(() => first.events.length === 2)
   first.sent.destroy()
   await new Promise((resolve) => setTimeout(resolve, 20))
   tell[0]!(2)
@@ -104,9 +105,9 @@ test('a reader that does not keep up is dropped, and the others hear on', async 
   }
   // What the kernel holds for it can still be read; then it is over, without the end that is due.
   slow.answer.resume()
-  await until(() => isGone, 'the end of the slow reader')
+  await eventually(() => isGone, 'the end of the slow reader')
   assert.equal(slow.answer.complete, false)
-  await until(() => quick.events.length === 2_001, 'the last of the news')
+  await eventually(() => quick.events.length === 2_001, 'the last of the news')
   quick.sent.destroy()
   await server.close()
 })
@@ -119,7 +120,7 @@ test('silence on a stream is broken by comments', async () => {
     await open(url, 'GET', { ...session.headers, Accept: 'text/event-stream' }),
     await open(url, 'POST', modernHeaders, listen('toolsListChanged')),
   ]) {
-    await until(() => (stream.text().match(/^: \n\n/gm) ?? []).length >= 3, 'three comments')
+    await eventually(() => (stream.text().match(/^: \n\n/gm) ?? []).length >= 3, 'three comments')
     stream.sent.destroy()
   }
   await server.close()

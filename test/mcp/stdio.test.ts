@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import test from 'node:test'
 import { serveStdio } from '../../lib/index.ts'
-import { legacyRevisions, said, until, withMeta } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { legacyRevisions, said, withMeta } from './client.ts'
 import type { StdioOptions } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -113,7 +114,7 @@ class Host {
   }
 
   async next(): Promise<Json> {
-    await until(() => this.output.text.includes('\n', this.#read), 'an answer')
+    await eventually(() => this.output.text.includes('\n', this.#read), 'an answer')
     const end = this.output.text.indexOf('\n', this.#read) + 1
     const line = this.output.text.slice(this.#read, end)
     this.#read = end
@@ -209,9 +210,9 @@ test('a call is cancelled by its notification, in both eras, and nothing is said
     const before = aborted
     const running = begun
     host.write({ jsonrpc: '2.0', id: 'h', method: 'tools/call', params })
-    await until(() => begun === running + 1)
+    await eventually(() => begun === running + 1)
     host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'h' } })
-    await until(() => aborted === before + 1)
+    await eventually(() => aborted === before + 1)
     // Its id is free again.
     assert.deepEqual(await host.ask('ping', {}, 'h'), { jsonrpc: '2.0', id: 'h', result: {} })
   }
@@ -315,7 +316,7 @@ test('progress of a batch comes before its answer, a cancelled request has none 
   host.write([call(1, 'progress', {}, { progressToken: 0 }), call(2, 'hang'), ping(3)])
   assert.equal((await host.next()).method, 'notifications/progress')
   assert.equal((await host.next()).method, 'notifications/message')
-  await until(() => begun === before + 1)
+  await eventually(() => begun === before + 1)
   host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
   assert.deepEqual((await host.next()).map(({ id }: Json) => id), [3, 1])
   await host.end()
@@ -400,9 +401,9 @@ test('at the end of the input what runs comes to its end, and is answered', asyn
   const before = begun
   release = []
   host.write(call(1, 'wait'), call(2, 'wait'))
-  await until(() => begun === before + 2)
+  await eventually(() => begun === before + 2)
   host.input.end()
-  await until(() => host.input.readableEnded)
+  await eventually(() => host.input.readableEnded)
   assert.equal(host.isOver, false)
   for (const end of release) end()
   await host.over
@@ -433,7 +434,7 @@ test('a client whose end of the output is gone ends the server, and what runs is
   await host.initialize()
   const before = { begun, aborted }
   host.write(call(1, 'hang'))
-  await until(() => begun === before.begun + 1)
+  await eventually(() => begun === before.begun + 1)
   host.output.destroy(new Error('EPIPE'))
   await host.over
   assert.equal(aborted, before.aborted + 1)
@@ -463,7 +464,7 @@ test('while the client does not read, no more than a little is read from it', as
   assert.ok(written < 5_000, `${written} lines were read from a client that does not read`)
   assert.equal(host.input.isPaused(), true)
   host.output.start()
-  await until(() => host.output.text.split('\n').length >= written + 2, 'all answers')
+  await eventually(() => host.output.text.split('\n').length >= written + 2, 'all answers')
   await host.end()
 })
 
@@ -494,7 +495,7 @@ test('of notifications that nobody reads the newest are kept, and every answer',
   await host.initialize()
   host.output.stop()
   host.write(ping('first'), call(1, 'chatter', { count: 5_000 }, { progressToken: 't' }))
-  await until(() => isChatterOver)
+  await eventually(() => isChatterOver)
   host.output.start()
   const told = []
   for (let line = await host.next(); line.id !== 1; line = await host.next()) told.push(line)

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
+import { eventually } from '../fixtures/client.ts'
 import {
-  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said,
-  serve, until, withMeta,
+  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said, serve, withMeta,
 } from './client.ts'
 import type { Json } from './client.ts'
 
@@ -341,7 +341,7 @@ for (const hasBegunToAnswer of [false, true]) {
       controller.abort()
       await sent
     }
-    await until(() => state() === 'aborted')
+    await eventually(() => state() === 'aborted')
     finish()
   })
 
@@ -363,7 +363,7 @@ for (const hasBegunToAnswer of [false, true]) {
       await sleep(10)
       assert.equal(state(), 'running')
       finish()
-      await until(() => state() === 'finished')
+      await eventually(() => state() === 'finished')
       if (!hasBegunToAnswer) await sent
     }
   })
@@ -391,7 +391,7 @@ test('over a socket too: the newest revision cancels, an older one goes on', asy
     await began
     controller.abort()
     await assert.rejects(sent)
-    if (isModern) await until(() => state() === 'aborted')
+    if (isModern) await eventually(() => state() === 'aborted')
     else await sleep(20)
     assert.equal(state(), isModern ? 'aborted' : 'running')
     finish()

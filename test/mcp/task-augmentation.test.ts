@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { begin, EventStream, gate, said, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { begin, EventStream, gate, said } from './client.ts'
 import { form, serving } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json, LegacySession } from './client.ts'
@@ -20,7 +21,7 @@ async function started(session: LegacySession, more: object = {}): Promise<Json>
 
 async function reaches(session: LegacySession, taskId: string, status: string): Promise<Json> {
   let task: Json
-  await until(async () => {
+  await eventually(async () => {
     task = (await session.ask('tasks/get', { taskId })).result
     return task.status === status
   }, `the task was ${status}`)

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../lib/index.ts'
-import { begin, gate, said, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { begin, gate, said } from './client.ts'
 import {
   answer, callWork, capabilities, form, get, reaches, serving, started, TASKS, update, work,
 } from './task-client.ts'
@@ -206,7 +207,7 @@ test('a task that is cancelled hears of it, working or asking, and stays cancell
     assert.deepEqual(Object.keys(await cancel()), ['resultType', '_meta'])
     const { status, statusMessage, lastUpdatedAt } = await get(server, id)
     assert.deepEqual([status, statusMessage], ['cancelled', 'The client has cancelled the task'])
-    await until(() => heard.length === (isAsking ? 3 : 1))
+    await eventually(() => heard.length === (isAsking ? 3 : 1))
     assert.deepEqual(Object.keys(await cancel()), ['resultType', '_meta'])
     assert.equal((await get(server, id)).lastUpdatedAt, lastUpdatedAt)
   }
@@ -225,7 +226,7 @@ test('a client that leaves cancels what is no task yet, and no task', async () =
     const result = work(server, {}, { signal: leaving.signal })
     if (!isTask) {
       assert.equal(await result, undefined)
-      await until(() => signal?.aborted === true)
+      await eventually(() => signal?.aborted === true)
       continue
     }
     const { taskId } = await result

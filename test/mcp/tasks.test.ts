@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, begin, EventStream, gate, modern, said, serve, until } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { ask, begin, EventStream, gate, modern, said, serve } from './client.ts'
 import { answer, capabilities, form, get, send, serving, started, TASKS, update } from './task-client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TriportServer } from '../../lib/index.ts'
@@ -97,9 +98,9 @@ test('a finished task is read where it is kept, by other processes too', async (
   const store = sharedStore(5)
   const server = serving('required', () => 'done', { store })
   const taskId = await started(server)
-  await until(async () => (await get(server, taskId)).status === 'completed')
+  await eventually(async () => (await get(server, taskId)).status === 'completed')
   const other = serving('required', () => 'other', { store })
-  await until(async () => (await get(other, taskId)).status === 'completed')
+  await eventually(async () => (await get(other, taskId)).status === 'completed')
   assert.equal(said((await get(other, taskId)).result), 'done')
   assert.equal((await answer(other, 'cancel', { taskId })).result.resultType, 'complete')
   const stream = new EventStream(await listen(other, [taskId, 'unknown']))
@@ -119,7 +120,7 @@ test('what another door keeps as a task is none here', async () => {
 test('a task says how long it is kept, from its creation; for ever is null', async () => {
   const server = serving('required', () => sleep(30, 'done'), { taskKeepMs: 5_000 })
   const taskId = await started(server)
-  await until(async () => (await get(server, taskId)).status === 'completed')
+  await eventually(async () => (await get(server, taskId)).status === 'completed')
   const { status, createdAt, lastUpdatedAt, ttlMs } = await get(server, taskId)
   const lived = Date.parse(lastUpdatedAt) - Date.parse(createdAt)
   assert.deepEqual([status, ttlMs, lived >= 20], ['completed', 5_000 + lived, true])
@@ -193,5 +194,5 @@ test('a listener that has left is told nothing more, wherever it left', async ()
   await early.catch(() => undefined)
   await sleep(10)
   open('done')
-  await until(async () => (await get(server, taskId)).status === 'completed')
+  await eventually(async () => (await get(server, taskId)).status === 'completed')
 })
