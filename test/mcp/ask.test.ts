@@ -4,13 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { answerOf, begin, EventStream, modern, post, said, serve } from './client.ts'
 import type { Call, ToolDefinition } from '../../lib/index.ts'
 import type { Json } from './client.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const nameForm = {
   type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'],

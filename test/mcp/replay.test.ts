@@ -3,14 +3,13 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { parseEventId, ReplayBudget, ReplayStream } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
 import { answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serve } from './client.ts'
 import type { Sink } from '../../lib/http/exchange.ts'
 import type { Json } from './client.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Tells numbers when it is told to. */
 function teller(

@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Sessions } from '../../lib/mcp/session.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
@@ -12,7 +13,6 @@ import { eventually } from '../fixtures/client.ts'
 import { answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve } from './client.ts'
 import type { Json } from './client.ts'
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
 function hanging(

@@ -6,13 +6,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../fixtures/client.ts'
 import {
   allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said, serve, withMeta,
 } from './client.ts'
 import type { Json } from './client.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const server = serve({
   maxBodyBytes: 10_000,

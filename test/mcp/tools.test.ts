@@ -3,13 +3,12 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent, Fault } from '../../lib/index.ts'
 import {
   allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serve,
 } from './client.ts'
 import type { Json } from './client.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const researcher = defineAgent(
   { name: 'Night Researcher', description: 'Finds facts.', run: (prompt) => `facts about ${prompt}` },
