@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card.ts'
+import { plain } from '../../lib/a2a/plain.ts'
+import { v1 } from '../../lib/a2a/v1.ts'
 import { createService } from '../../lib/service.ts'
+import type { Dialect } from '../../lib/a2a/dialect.ts'
 import type { Card } from '../../lib/a2a/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/options.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
@@ -26,6 +29,22 @@ test('an agent that says little of itself has a whole card', () => {
     schemes: new Map(), security: [],
   })
   assert(interfaces.length > 0)
+})
+
+test('the addresses are those at which something is spoken, those of tenants behind them', () => {
+  const { service } = createService({ agents: [agent], log: false })
+  const addresses = (spoken: readonly Dialect[], tenants: readonly string[]): readonly string[] => {
+    const options = { tenants, takesKeys: () => false }
+    const { interfaces } = composeCard(service, options, service.catalog.root!, URL, true, spoken)
+    return interfaces.map((one) => [one.binding, one.version, one.url, one.tenant].join(' ').trim())
+  }
+  const old = `JSONRPC 0.3 ${URL}/a2a`
+  const both = [`JSONRPC 1.0 ${URL}/a2a`, `HTTP+JSON 1.0 ${URL}`]
+  assert.deepEqual(addresses([plain], ['acme']), [old])
+  assert.deepEqual(addresses([plain, v1], []), [...both, old])
+  assert.deepEqual(addresses([plain, v1], ['a', 'b']), [
+    ...both, old, ...both.map((one) => `${one} a`), ...both.map((one) => `${one} b`),
+  ])
 })
 
 test('what an agent says of itself stands in its card', () => {

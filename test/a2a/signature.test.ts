@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { formatSigned, isSignedBy, signerOf } from '../../lib/a2a/signature.ts'
@@ -80,13 +80,18 @@ test('a signed card is good under its key, in whatever order it arrives, and und
 test('a card that was changed is not good', () => {
   const signed = { ...card, signatures: [signerOf(pem)(card)] }
   const [{ protected: head, signature }] = signed.signatures as [{ protected: string; signature: string }]
-  const none = Buffer.from('{"alg":"none"}').toString('base64url')
-  const critical = Buffer.from('{"alg":"ES256","crit":["b64"]}').toString('base64url')
+  /** A good signature under another header. */
+  const under = (header: object): object => {
+    const other = Buffer.from(JSON.stringify(header)).toString('base64url')
+    const input = Buffer.from(`${other}.${Buffer.from(formatSigned(card)).toString('base64url')}`)
+    const bytes = sign('sha256', input, { key: pair.privateKey, dsaEncoding: 'ieee-p1363' })
+    return { ...card, signatures: [{ protected: other, signature: bytes.toString('base64url') }] }
+  }
+  assert.equal(isSignedBy({ ...under({ alg: 'ES256' }) }, pair.publicKey), true)
   const changed: readonly object[] = [
     { ...signed, name: 'Bob' }, { ...signed, url: 'https://b.example' }, { ...signed, version: '1.0.1' },
     { ...signed, description: '\ud800' }, { ...signed, signatures: undefined }, { ...signed, signatures: [] },
-    { ...signed, signatures: [{ protected: none, signature }] },
-    { ...signed, signatures: [{ protected: critical, signature }] },
+    under({ alg: 'none' }), under({ alg: 'ES256', crit: ['b64'] }), under([]),
     { ...signed, signatures: [{ protected: 'é', signature }] },
     { ...signed, signatures: [{ protected: head }] },
     { ...signed, signatures: [{ protected: head, signature: signature.slice(1) }] },
