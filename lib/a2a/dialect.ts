@@ -34,6 +34,8 @@ export type OperationCodecs = {
 /** One way of spelling A2A. */
 export interface Dialect {
   readonly name: DialectName
+  /** The version of A2A, by major and minor, under which clients ask for it. */
+  readonly version: '0.3' | '1.0'
   readonly operations: OperationCodecs
   /** Whether it has tasks; where not, everything is answered with a message. */
   readonly hasTasks: boolean
@@ -41,10 +43,14 @@ export interface Dialect {
    * The error for an extended card where the card declares none. Left out: `UNSUPPORTED_OPERATION`.
    */
   readonly undeclaredCard?: A2aReason
+  /** Whether `subscribe` answers with a stream even where it answers with an error. */
+  readonly subscribesInEvents: boolean
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
   speaks(params: unknown): boolean
   /** The error of an answer. `said` is the sentence that the caller may read. */
   encodeFault(fault: Fault, said: string): RpcError
+  /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
+  encodeError(code: number, said: string): RpcError
   decodeFault(error: RpcError): Fault
   /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
   encodePush(event: StreamEvent, task: TaskView): unknown

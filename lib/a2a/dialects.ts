@@ -5,11 +5,14 @@
  * Knows the names of methods and nothing of what they do. All dialects share one `POST /a2a`.
  */
 import { plain } from './plain.ts'
+import { v03 } from './v03.ts'
+import { v1 } from './v1.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { OperationName } from './model.ts'
 
 /** Every dialect that is spoken here, in the order in which they are tried. */
-export const dialects: readonly Dialect[] = [plain]
+export const dialects: readonly Dialect[] = [plain, v03, v1]
 
 /** What a method is in one dialect. */
 export interface Row { readonly dialect: Dialect; readonly operation: OperationName }
@@ -19,12 +22,42 @@ const rows = rowsOf(dialects)
 /** Every method that some dialect has. */
 export const methodNames: readonly string[] = [...rows.keys()]
 
-/** The dialect and operation of a request. Undefined where none has the method, or in another shape only. */
-export function rowOf(method: string, params: unknown): Row | undefined {
+/**
+ * The dialect and operation of a request. Undefined where none has the method, or in another shape, or in
+ * another version than the one the client says that it speaks.
+ */
+export function rowOf(method: string, params: unknown, version: Version = undefined): Row | undefined {
   const candidates = rows.get(method)
   if (candidates === undefined) return undefined
-  for (const row of candidates) if (row.dialect.speaks(params)) return row
+  for (const row of candidates) {
+    if (version !== undefined && row.dialect.version !== version) continue
+    if (row.dialect.speaks(params)) return row
+  }
   return undefined
+}
+
+/** A version that a client says it speaks, by major and minor; undefined where it says none. */
+export type Version = string | undefined
+
+/** §3.6: the version in a header or a query parameter. 0.2 is spoken as 0.3. */
+export function versionOf(exchange: Exchange): Version {
+  const said = exchange.head.a2aVersion ?? new URLSearchParams(exchange.query).get('A2A-Version')
+  const text = said?.trim()
+  if (text === undefined || text === '') return undefined
+  const [, major, minor = '0'] = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,9})?$/.exec(text) ?? []
+  if (major === undefined) return text
+  const version = `${Number(major)}.${Number(minor)}`
+  return version === '0.2' ? '0.3' : version
+}
+
+/** Whether some dialect is of that version. */
+export function isSpoken(version: string): boolean {
+  return dialects.some((dialect) => dialect.version === version)
+}
+
+/** In which dialect a client of that version reads an error, where its method tells nothing. */
+export function dialectFor(version: Version): Dialect {
+  return dialects.find((dialect) => dialect.version === version) ?? dialects[0]!
 }
 
 /** The dialect of that name, as something that outlives its request remembers it. */

@@ -12,8 +12,10 @@ import type { Agent, Group } from '../core/agent.ts'
 import type { Catalog } from '../core/catalog.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Seal } from '../wire/seal.ts'
 import type { Cards } from './cards.ts'
 import type { Operation } from './openapi-operations.ts'
+import type { A2aContext } from './visit.ts'
 import type { A2aOptions } from './options.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
@@ -24,12 +26,13 @@ type Whom = (exchange: Exchange) => Agent | Group | undefined
 type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 
 /** The paths of this door. */
-export function a2aEndpoints(service: Service, options: A2aOptions): readonly Endpoint[] {
+export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
+  const context = { service, options, seal }
   const { catalog } = service
   const cards = createCards(service, options)
   return [
-    ...endpointsBelow('', service, options, cards, () => catalog.root),
-    ...endpointsBelow('/agents/{agent}', service, options, cards, (exchange) => {
+    ...endpointsBelow('', context, cards, () => catalog.root),
+    ...endpointsBelow('/agents/{agent}', context, cards, (exchange) => {
       return catalog.runnable(exchange.params.get('agent') ?? '')
     }),
   ]
@@ -44,7 +47,7 @@ export function requireAgent(catalog: Catalog): void {
 
 /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
 function endpointsBelow(
-  base: string, service: Service, options: A2aOptions, cards: Cards, whoOf: Whom,
+  base: string, context: A2aContext, cards: Cards, whoOf: Whom,
 ): readonly Endpoint[] {
   const messages = (path: string): Endpoint => addressed(whoOf, {
     path: base + path,
@@ -52,7 +55,7 @@ function endpointsBelow(
     accepts: [JSON_TYPE],
     operations: { post: sendOperation },
     refuse: refuseMessage,
-  }, (exchange, who) => receive(service, options, who, exchange))
+  }, (exchange, who) => receive(context, who, exchange))
 
   const open = (path: string, get: Operation, answer: Answer): Endpoint => addressed(whoOf, {
     path: base + path,
@@ -71,10 +74,10 @@ function endpointsBelow(
     ...['/a2a', '/a2a/'].map(messages),
     ...['/a2a', '/a2a/'].map(card),
     ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
-    ...extendedCardPaths(options).map(({ path, answer, refuse }) => addressed(whoOf, {
+    ...extendedCardPaths(context.options).map(({ path, answer, refuse }) => addressed(whoOf, {
       path: base + path, methods: ['GET'], operations: { get: extendedCardOperation }, refuse,
-    }, (exchange, who) => answer({ service, options, who, exchange }))),
-    open('/status', statusOperation, (_, who) => status(service, who)),
+    }, (exchange, who) => answer({ ...context, who, exchange }))),
+    open('/status', statusOperation, (_, who) => status(context.service, who)),
   ]
 }
 

@@ -5,6 +5,7 @@
  * An error is HTTP 200 unless the body could not be read (400) or the request was refused.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseJson } from '../wire/json.ts'
 import {
@@ -13,7 +14,9 @@ import {
 } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
-import { methodNames, rowOf } from './dialects.ts'
+import { dialectFor, isSpoken, methodNames, rowOf, versionOf } from './dialects.ts'
+import { extensionHeaders, requestedExtensions } from './extensions.ts'
+import { A2aFault } from './faults.ts'
 import { operations } from './operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { FaultKind } from '../core/fault.ts'
@@ -22,10 +25,9 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { OperationCodec } from './dialect.ts'
+import type { Version } from './dialects.ts'
 import type { OperationName } from './model.ts'
-import type { EventStream } from './operations.ts'
-import type { A2aOptions } from './options.ts'
-import type { Visit } from './visit.ts'
+import type { A2aContext, EventStream, Visit } from './visit.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
@@ -38,9 +40,8 @@ export function refuseMessage(refusal: Refusal): Reply {
 }
 
 /** Answers one body that was sent to an agent or a group. */
-export function receive(
-  service: Service, options: A2aOptions, who: Agent | Group, exchange: Exchange,
-): Reply | Promise<Reply> {
+export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+  const { service, options, seal } = context
   const { maxDepth, maxNameBytes } = service.limits
   const parsed = parseJson(exchange.body, maxDepth)
   if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
@@ -57,9 +58,15 @@ export function receive(
   // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
   const id = message.kind === 'request' ? message.id : null
   const { method, params } = message
-  const row = rowOf(method, params)
-  if (row === undefined) return errorReply(id, unknown(method), 200)
-  return answered({ service, options, who, dialect: row.dialect, exchange }, row.operation, params, id)
+  const version = versionOf(exchange)
+  const row = rowOf(method, params, version)
+  if (row === undefined || !row.dialect.operations[row.operation]) {
+    return errorReply(id, unknownMethod(method, params, version), 200)
+  }
+  const { dialect, operation } = row
+  const extensions = requestedExtensions(exchange.origin)
+  const visit = { service, options, seal, who, dialect, exchange, extensions }
+  return answered(visit, operation, params, id)
 }
 
 /** The answer of one operation, and the one catch of a message. */
@@ -73,9 +80,9 @@ export function answered(
   const done = (result: unknown): Reply => {
     if (isStream(result)) return streamReply(visit, codec, id, result)
     const body = bounded(service, JSON.stringify(codec.encodeResult(result)))
-    return { status: 200, type: JSON_TYPE, body: formatResult(id, body) }
+    return { status: 200, type: JSON_TYPE, headers: extensionHeaders(visit), body: formatResult(id, body) }
   }
-  const failed = (error: unknown): Reply => faultReply(visit, id, error)
+  const failed = (error: unknown): Reply => faultReply(visit, operation, id, error)
   try {
     const result = act(visit, codec.decodeRequest(params, service.limits.maxNameBytes))
     return result instanceof Promise ? result.then(done).catch(failed) : done(result)
@@ -100,22 +107,27 @@ function streamReply(
   return {
     status: 200,
     type: EVENT_STREAM,
+    headers: extensionHeaders(visit),
     body: {
       open: (sink) => events.open({
+        get closed() { return sink.closed },
         send: (event) => sink.write(formatEvent(formatResult(id, JSON.stringify(codec.encodeResult(event))))),
         ready: () => sink.ready(),
         end(thrown) {
-          if (thrown !== undefined) sink.write(formatEvent(formatError(id, errorOf(visit, thrown).error)))
-          sink.end()
+          if (thrown === undefined) return sink.end()
+          sink.end(formatEvent(formatError(id, errorOf(visit, thrown).error), 'error'))
         },
       }),
     },
   }
 }
 
-function faultReply(visit: Visit, id: Id, thrown: unknown): Reply {
+function faultReply(visit: Visit, operation: OperationName, id: Id, thrown: unknown): Reply {
   const { fault, error } = errorOf(visit, thrown)
   const status = statuses.get(fault.kind) ?? 200
+  if (status === 200 && operation === 'subscribe' && visit.dialect.subscribesInEvents) {
+    return { status, type: EVENT_STREAM, body: formatEvent(formatError(id, error), 'error') }
+  }
   return errorReply(id, error, status, headersFor(status, visit.service.name))
 }
 
@@ -146,10 +158,23 @@ function headersFor(status: number, realm: string): readonly string[] | undefine
   return ['WWW-Authenticate', formatChallenge({ realm })]
 }
 
-function unknown(method: string): RpcError {
+/** Why there is no row for a method: its version, its shape, or there is no such method. */
+function unknownMethod(method: string, params: unknown, version: Version): RpcError {
+  const other = rowOf(method, params)
+  if (version !== undefined && !isSpoken(version)) {
+    const said = `A2A ${sentenceWithin(version)} is not spoken here; send A2A-Version: 1.0 or 0.3`
+    const dialect = other?.dialect ?? dialectFor('1.0')
+    return dialect.encodeFault(new A2aFault('VERSION_NOT_SUPPORTED', said), said)
+  }
+  const dialect = dialectFor(version)
+  if (other !== undefined) {
+    return dialect.encodeError(METHOD_NOT_FOUND, `A2A ${dialect.version} has no method '${method}'; `
+      + `it is of A2A ${other.dialect.version}: send that as A2A-Version, or leave the header out`)
+  }
   if (methodNames.includes(method)) {
     return rpcError(INVALID_PARAMS, `The params of ${method} are in a form of A2A that is not spoken here; `
       + `send { "message": { "role": "user", "parts": [{ "type": "text", "text": "hello" }] } }`)
   }
-  return rpcError(METHOD_NOT_FOUND, `There is no method '${method}' here; there is ${methodNames.join(', ')}`)
+  return dialect.encodeError(METHOD_NOT_FOUND, `There is no method '${method}' here; `
+    + 'a message is sent with SendMessage (A2A 1.0) or message/send (before)')
 }

@@ -32,7 +32,7 @@ export function answerMessage(
   const prompt = promptOf(content)
   const answer = converse(service, who, {
     prompt, conversationId, isNamed: contextId !== undefined,
-    remembered: prompt === '' ? filesOf(content) : prompt,
+    remembered: prompt === '' ? namesOfFiles(content) : prompt,
   }, call)
   if (!(answer instanceof Promise)) return messageOf(answer, conversationId)
   call.cancelWhenGone()
@@ -40,7 +40,7 @@ export function answerMessage(
 }
 
 /** What an agent answers. What it gave as artifacts stands behind it. */
-function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
+export function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
   const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(partsOf)]
   return {
     id: randomUUID(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
@@ -67,6 +67,6 @@ export function promptOf(content: readonly Content[]): string {
 }
 
 /** What stands in the history for a message without words. */
-function filesOf(content: readonly Content[]): string {
+export function namesOfFiles(content: readonly Content[]): string {
   return content.map((block) => block.type === 'resource_link' ? block.name : block.type).join(', ')
 }

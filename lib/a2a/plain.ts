@@ -7,6 +7,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
+import { rpcError } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { isUnset } from './fields.ts'
 import { plainSend } from './plain-messages.ts'
@@ -18,10 +19,13 @@ import type { Card, JsonMembers } from './model.ts'
 /** The row of the table. */
 export const plain: Dialect = {
   name: 'plain',
+  version: '0.3',
   operations: { send: plainSend },
   hasTasks: false,
+  subscribesInEvents: false,
   speaks: isPlain,
   encodeFault: encodeRpcFault,
+  encodeError: rpcError,
   decodeFault: decodeRpcFault,
   encodePush,
   pushType: JSON_TYPE,

@@ -3,6 +3,7 @@
  * webhook bodies and cards is spelled.
  * Spec: A2A 0.3 §7, §8; A2A 0.2.6.
  */
+import { rpcError } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { decodeRpcFault, encodeRpcFault } from './rpc-errors.ts'
 import { decodeV03Card, encodeV03Card } from './v03-card.ts'
@@ -73,11 +74,14 @@ const operations: OperationCodecs = {
 /** The row of the table. It stands behind plain, and takes what plain does not. */
 export const v03: Dialect = {
   name: '0.3',
+  version: '0.3',
   operations,
   hasTasks: true,
+  subscribesInEvents: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   speaks: () => true,
   encodeFault: encodeRpcFault,
+  encodeError: rpcError,
   decodeFault: decodeRpcFault,
   encodePush: (_event, task) => encodeV03Task(task),
   pushType: JSON_TYPE,

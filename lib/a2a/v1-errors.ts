@@ -72,6 +72,11 @@ export function encodeV1Fault(fault: Fault, said: string): RpcError {
   return { code, message, data: detailsOf(fault, sentenceWithin(said), reason) }
 }
 
+/** The error member for a request that is no request of A2A's. */
+export function encodeV1Error(code: number, said: string): RpcError {
+  return { code, message: rpcError(code).message, data: [localized(sentenceWithin(said))] }
+}
+
 /** What an error member means. */
 export function decodeV1Fault({ code, message, data }: RpcError): Fault {
   const details = Array.isArray(data) ? data.filter(isRecord) : []

@@ -10,7 +10,7 @@ import {
   readTexts, readTimestamp,
 } from './fields.ts'
 import { decodeV1Card, encodeV1Card } from './v1-card.ts'
-import { decodeV1Fault, encodeV1Fault } from './v1-errors.ts'
+import { decodeV1Fault, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
 import { decodeV1UserMessage, encodeV1Message, unlessEmpty } from './v1-messages.ts'
 import {
   decodeV1Push, decodeV1PushCreate, decodeV1PushListRequest, decodeV1PushPage, decodeV1PushRequest,
@@ -120,10 +120,13 @@ const operations: OperationCodecs = {
 /** The row of the table. */
 export const v1: Dialect = {
   name: '1.0',
+  version: '1.0',
   operations,
   hasTasks: true,
+  subscribesInEvents: false,
   speaks: () => true,
   encodeFault: encodeV1Fault,
+  encodeError: encodeV1Error,
   decodeFault: decodeV1Fault,
   encodePush: encodeV1Event,
   pushType: 'application/a2a+json',

@@ -1,17 +1,54 @@
 /**
- * What is known of a request besides what it says, for whatever answers it. Types alone.
+ * What an operation is given besides its request, and where the events of a stream go. Types alone.
  */
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Seal } from '../wire/seal.ts'
 import type { Dialect } from './dialect.ts'
+import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
 import type { A2aOptions } from './options.ts'
 
-/** One request: who is asked, by whom, and in which dialect. */
-export interface Visit {
+/** What all requests of one server share. */
+export interface A2aContext {
   readonly service: Service
   readonly options: A2aOptions
+  /** Seals cursors. */
+  readonly seal: Seal
+}
+
+/** One request: who is asked, by whom, and in which dialect. */
+export interface Visit extends A2aContext {
   readonly who: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
+  /** Addresses of the extensions that the client asks for and the agent has. */
+  readonly extensions: readonly string[]
+}
+
+/** Where the events of a stream go. */
+export interface EventSink {
+  /** False: enough is waiting; whoever can wait awaits `ready()`. */
+  send(event: StreamEvent): boolean
+  ready(): Promise<void>
+  /** Nobody reads any more. */
+  readonly closed: boolean
+  /** Ends the stream; with what was thrown, where it ends in an error. */
+  end(thrown?: unknown): void
+}
+
+/**
+ * Events that come one after the other. Begun exactly once; the returned function is called once when the
+ * reader has got everything or has left.
+ */
+export interface EventStream { open(sink: EventSink): (() => void) | undefined }
+
+/** What comes of an operation. */
+export type Outcome<name extends OperationName> =
+  name extends 'stream' | 'subscribe' ? EventStream : Results[name]
+
+/** Each operation that there is. */
+export type Operations = {
+  readonly [name in OperationName]?: (visit: Visit, request: Requests[name]) => MaybePromise<Outcome<name>>
 }

@@ -57,10 +57,11 @@ export interface Answer {
 }
 
 /**
- * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. A promise
- * holds the agent back until the reader has caught up.
+ * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. `state` is
+ * what the piece was said about, and `completed` of most. A promise holds the agent back until the reader has
+ * caught up.
  */
-export type Emit = (piece: Content) => void | Promise<void>
+export type Emit = (piece: Content, state: AnswerState) => void | Promise<void>
 
 const states: ReadonlySet<unknown> = new Set<AnswerState>([
   'completed', 'input-required', 'auth-required', 'rejected', 'failed',
@@ -92,7 +93,10 @@ export function answerOf(
   const gathering = new AnswerBuilder(maxBytes)
   const pieces = piecesIn(output)
   if (pieces !== undefined) {
-    const take = (piece: unknown): void | Promise<void> => emitAll(gathering.add(piece), emit)
+    const take = (piece: unknown): void | Promise<void> => {
+      const fresh = gathering.add(piece)
+      return emitAll(fresh, gathering.state, emit)
+    }
     return readPieces(pieces, call, take).then(() => gathering.answer())
   }
   gathering.add(output)
@@ -109,11 +113,13 @@ function piecesIn(output: unknown): Iterator<unknown> | AsyncIterator<unknown> |
 }
 
 /** Emits one after the other; waits only where the reader is behind. */
-function emitAll(fresh: readonly Content[], emit: Emit | undefined, from = 0): void | Promise<void> {
+function emitAll(
+  fresh: readonly Content[], state: AnswerState, emit: Emit | undefined, from = 0,
+): void | Promise<void> {
   if (emit === undefined) return undefined
   for (let at = from; at < fresh.length; at++) {
-    const wait = emit(fresh[at]!)
-    if (wait !== undefined) return wait.then(() => emitAll(fresh, emit, at + 1))
+    const wait = emit(fresh[at]!, state)
+    if (wait !== undefined) return wait.then(() => emitAll(fresh, state, emit, at + 1))
   }
 }
 
@@ -132,6 +138,9 @@ class AnswerBuilder {
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
+
+  /** What the last piece was said about. */
+  get state(): AnswerState { return this.#state }
 
   /** Takes one piece and says which blocks it brought. */
   add(piece: unknown): readonly Content[] {

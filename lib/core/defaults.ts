@@ -75,6 +75,10 @@ export interface Limits {
   readonly heartbeatMs: number
   /** Tasks that are known at one time. */
   readonly maxTasks: number
+  /** A client that waits for a task gets it as it stands after this long (A2A). */
+  readonly blockingWaitMs: number
+  /** A client that cancels a task waits this long for the handler to come to its end (A2A). */
+  readonly cancelWaitMs: number
   /** A finished task can be read this long. */
   readonly taskKeepMs: number
   /** A task that waits for its client, and does not run, waits this long. */
@@ -132,6 +136,9 @@ export const defaults: Limits = Object.freeze({
   maxReplayBytes: 64 * MiB,
   heartbeatMs: 15_000,
   maxTasks: 10_000,
+  // Longer than any agent may take: who waits gets the end.
+  blockingWaitMs: 10 * 60_000,
+  cancelWaitMs: 1_000,
   taskKeepMs: 60 * 60_000,
   // A person may answer tomorrow.
   waitingTaskKeepMs: 24 * 60 * 60_000,

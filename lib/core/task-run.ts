@@ -10,14 +10,16 @@ import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
 import { describe, logLevelOf } from './log.ts'
 import { rejectInTurn } from './question.ts'
+import { isFinished } from './task.ts'
 import type { ArtifactInput } from './artifact.ts'
 import type { CallChannel } from './call.ts'
+import type { Content } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Severity } from './log.ts'
 import type { Ability, Question } from './question.ts'
 import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
-import type { RunningTask, Task, TaskFault, TaskMessage, TaskState } from './task.ts'
+import type { RunningTask, Task, TaskFault, TaskMessage, TaskQuestion, TaskState } from './task.ts'
 import type { TaskChange, TaskSeed } from './tasks.ts'
 
 /** What a door knows of the client behind a task. */
@@ -26,8 +28,19 @@ export interface TaskClient {
   can(what: Ability): boolean
   /** Throws a `Fault` for a question that the client cannot be asked. */
   check?(question: Question): void
-  /** An answer that the client has given before the call became a task; undefined where there is none. */
-  known?(question: Question): unknown
+  /** An answer that the client has given before; undefined where there is none. */
+  known?(question: Question, key: string): unknown
+  /** What the task says of itself while questions are open. Left out: `input-required`, without words. */
+  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
+  /**
+   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
+   * `askTimeoutMs` is over.
+   */
+  readonly isResumable?: boolean
+  /** Resolves when the handler's own code has come to its end, where the door looks at it. */
+  readonly settled?: Promise<void> | undefined
+  /** Hears of answers, before the handler does. */
+  answered?(answers: ReadonlyMap<string, unknown>): void
   /** Where side effects of before are remembered. */
   once?(key: string, fn: () => unknown): Promise<unknown>
   /** Hears of progress besides its text, which becomes the task's message. */
@@ -69,6 +82,11 @@ export class TaskRun implements CallChannel, RunningTask {
   /** Whether it is a task: then nothing that happens to a request matters to it. */
   get isTask(): boolean { return this.#id !== undefined }
 
+  get settled(): Promise<void> | undefined { return this.#client.settled }
+
+  /** Its task's id, once it is one. */
+  get id(): string | undefined { return this.#id }
+
   /**
    * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is
    * no room for one. Resolves when the task may be promised to the client.
@@ -77,6 +95,15 @@ export class TaskRun implements CallChannel, RunningTask {
     if (said !== undefined) this.#said = [text(said)]
     const task = this.#service.tasks.create(seed, this)
     return task instanceof Promise ? task.then((kept) => this.#begun(kept)) : this.#begun(task)
+  }
+
+  /** Takes up a task that waits. False where it has a run, or has ended. */
+  resume(id: string): boolean {
+    if (!this.#service.tasks.resume(id, this)) return false
+    this.#id = id
+    this.#call.channel = this
+    this.#move('working')
+    return true
   }
 
   #begun({ id, owner }: Task): Task {
@@ -92,9 +119,9 @@ export class TaskRun implements CallChannel, RunningTask {
   /** A question waits with the task, at most `askTimeoutMs`. */
   ask(question: Question): Promise<unknown> {
     this.#client.check?.(question)
-    const known = this.#client.known?.(question)
-    if (known !== undefined) return Promise.resolve(known)
     const key = this.#unused(question.key ?? question.what)
+    const known = this.#client.known?.(question, key)
+    if (known !== undefined) return Promise.resolve(known)
     const { askTimeoutMs } = this.#service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
       const timer = askTimeoutMs > MAX_TIMER_MS ? undefined
@@ -139,7 +166,19 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }
 
+  /**
+   * A piece of an answer that comes piece by piece, as part of an artifact. A promise holds the agent back
+   * until somebody who watches has caught up.
+   */
+  piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
+    if (this.#id === undefined || this.#isOver) return undefined
+    const artifact = { id, parts: [piece] }
+    const pace = this.#service.tasks.addArtifact(this.#id, artifact, { append, last, isJoined: true })
+    return pace instanceof Promise ? pace.then(() => {}) : undefined
+  }
+
   answer(answers: ReadonlyMap<string, unknown>): void {
+    this.#client.answered?.(answers)
     for (const [key, answer] of answers) this.#close(key)?.resolve(answer)
     if (answers.size > 0) this.#show()
   }
@@ -183,6 +222,15 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#end('failed', { message, fault: this.#keptFault(fault, said) })
   }
 
+  /** The agent's turn has ended, and the task with it or not. */
+  end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
+    if (this.#isOver || this.#id === undefined) return
+    if (isFinished(state)) return this.#end(state, { message })
+    this.#isOver = true
+    this.#service.tasks.move(this.#id, state, { message, questions: [] })
+    this.#service.tasks.release(this.#id, this)
+  }
+
   #keptFault({ kind, detail }: Fault, message: string): TaskFault {
     // A defect shows nothing of itself.
     if (detail === undefined || kind === 'internal') return { kind, message }
@@ -203,8 +251,19 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   #giveUp(key: string): void {
+    if (this.#client.isResumable === true) return this.#park()
     const { askTimeoutMs } = this.#service.limits
     this.refuse(key, new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
+  }
+
+  /** The run ends, its questions stay. */
+  #park(): void {
+    if (this.#isOver || this.#id === undefined) return
+    this.#isOver = true
+    const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
+    this.#service.tasks.release(this.#id, this)
+    this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
+    rejectInTurn(left, 'The client takes its time', () => this.#call.settled)
   }
 
   #close(key: string): Open | undefined {
@@ -216,13 +275,19 @@ export class TaskRun implements CallChannel, RunningTask {
 
   /** The task as its questions have it. */
   #show(): void {
-    this.#move(this.#open.size > 0 ? 'input-required' : 'working')
+    if (this.#open.size === 0) return this.#move('working')
+    const shown = this.#client.show?.(this.#questions())
+    if (shown === undefined || this.#id === undefined || this.#isOver) return this.#move('input-required')
+    this.#service.tasks.move(this.#id, shown.state, { message: shown.message, questions: this.#questions() })
+  }
+
+  #questions(): readonly TaskQuestion[] {
+    return [...this.#open].map(([key, { question }]) => ({ key, question }))
   }
 
   #move(state: TaskState): void {
     if (this.#id === undefined || this.#isOver) return
-    const questions = [...this.#open].map(([key, { question }]) => ({ key, question }))
-    this.#service.tasks.move(this.#id, state, { message: this.#said, questions })
+    this.#service.tasks.move(this.#id, state, { message: this.#said, questions: this.#questions() })
   }
 
   #end(state: TaskState, change: TaskChange): void {

@@ -122,6 +122,8 @@ export type Watcher = (event: TaskEvent, task: Task) => Promise<void> | undefine
 
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {
+  /** Resolves when the handler's own code has come to its end; undefined where nobody looks. */
+  readonly settled: Promise<void> | undefined
   /** Takes answers to its questions, by key; those to no open question are passed over. */
   answer(answers: ReadonlyMap<string, unknown>): void
   /** The client will not answer a question. */

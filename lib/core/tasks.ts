@@ -143,8 +143,7 @@ export class Tasks {
     const at = this.#now()
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
-    const before = task.status.message
-    const history = before === undefined ? task.history : this.#longer(task.history, before)
+    const history = this.#spoken(task)
     this.#change(place, { ...task, ...rest, history, status })
     this.#places.touch(place)
     this.#tell(place, { what: 'status', status })
@@ -178,7 +177,7 @@ export class Tasks {
   addMessage(id: string, message: TaskMessage): boolean {
     const place = this.#unfinished(id)
     if (place === undefined) return false
-    this.#change(place, { ...place.task, history: this.#longer(place.task.history, message) })
+    this.#change(place, { ...place.task, history: this.#longer(this.#spoken(place.task), message) })
     return true
   }
 
@@ -236,6 +235,12 @@ export class Tasks {
     if (this.#stored === undefined) return
     const done = (): void => this.#places.forget(place)
     this.#stored.write(place).then(done, done)
+  }
+
+  /** The history, with what the agent says about the present state. */
+  #spoken({ history, status: { message } }: Task): readonly TaskMessage[] {
+    const isThere = message === undefined || history.some(({ id }) => id === message.id)
+    return isThere ? history : this.#longer(history, message)
   }
 
   /** A history with one more message, the oldest making room. */

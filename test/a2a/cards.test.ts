@@ -26,16 +26,20 @@ async function cardOf(server: TriportServer, url?: string): Promise<Record<strin
 }
 
 test('a card has every member of the interface, and the media types', async () => {
-  assert.deepEqual(await cardOf(serve({ version: '2.1.0' })), {
+  const card = await cardOf(serve({ version: '2.1.0' }))
+  const expected = {
     name: 'Bot',
     description: 'Helps.',
     url: 'http://agents.test/a2a',
     version: '2.1.0',
-    capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
+    capabilities: {
+      streaming: true, pushNotifications: false, stateTransitionHistory: false, extendedAgentCard: false,
+    },
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
     skills: [{ id: 'chat', name: 'Chat', description: 'General conversation', tags: ['chat'] }],
-  })
+  }
+  assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, card[name]])), expected)
 })
 
 test('the address is absolute and the one the client can reach', async () => {

@@ -204,8 +204,8 @@ test('a server of tools alone has nobody to send messages to', () => {
 })
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
-  const { service } = createService({ agents: [one], log: false })
-  const endpoints = a2aEndpoints(service, { takesKeys: () => true })
+  const { service, seal } = createService({ agents: [one], log: false })
+  const endpoints = a2aEndpoints(service, { takesKeys: () => true }, seal)
   for (const endpoint of endpoints) {
     for (const status of [400, 401, 403, 405, 408, 413, 415, 429, 500, 503]) {
       const reply = endpoint.refuse({ status, detail: 'why', requestId: 'r', headers: ['Retry-After', '1'] })

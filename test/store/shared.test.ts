@@ -131,11 +131,11 @@ function exchangeOf(body: object): Exchange {
 }
 
 test('with a store of its own a door answers at once, and writes nothing down but the answer', (t) => {
-  const { service } = createService(agentOn(memoryStore(), memories[0]!))
+  const { service, seal } = createService(agentOn(memoryStore(), memories[0]!))
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
-  const send = a2aEndpoints(service, { takesKeys: () => false }).find(isFor('/a2a'))!
+  const send = a2aEndpoints(service, { takesKeys: () => false }, seal).find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
   const requests = [
     [ask, exchangeOf({ query: 'hi' })], [ask, exchangeOf({ query: 'hi', session_id: ID })],

@@ -1,0 +1,250 @@
+/**
+ * What becomes of a message: an agent's plain answer, a new task, or the next turn of one that waits. A task
+ * that works takes no message; one that has ended takes none ever.
+ * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '../core/fault.ts'
+import { answersFrom } from '../core/question-answer.ts'
+import { isFinished } from '../core/task.ts'
+import { checkExtensions } from './extensions.ts'
+import { A2aFault } from './faults.ts'
+import { answerMessage } from './message.ts'
+import { followTask } from './stream.ts'
+import { findTask, isSettled, viewOf } from './task-view.ts'
+import { Turn } from './turn.ts'
+import { workFor } from './work.ts'
+import type { Content } from '../core/content.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Task, TaskMessage } from '../core/task.ts'
+import type { Message, SendRequest, SendResult } from './model.ts'
+import type { EventStream, Visit } from './visit.ts'
+
+/** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
+interface Taken { readonly id: string; readonly turn: Turn | undefined }
+
+/** Sends a message. */
+export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<SendResult> {
+  check(visit, request)
+  if (!visit.dialect.hasTasks || isMessenger(visit)) {
+    const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
+    return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
+  }
+  const taken = take(visit, request, false)
+  return taken instanceof Promise ? taken.then((one) => run(visit, request, one)) : run(visit, request, taken)
+}
+
+/** Sends a message, and tells what happens. */
+export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<EventStream> {
+  check(visit, request)
+  if (isMessenger(visit)) return messageStream(visit, request)
+  const taken = take(visit, request, true)
+  return taken instanceof Promise ? taken.then((one) => taskStream(visit, request, one))
+    : taskStream(visit, request, taken)
+}
+
+/** What is refused before anything is begun. */
+function check(visit: Visit, { message }: SendRequest): void {
+  const { service, who } = visit
+  service.workload.check()
+  checkExtensions(visit)
+  const modes = who.kind === 'agent' ? who.inputModes : undefined
+  if (modes === undefined) return
+  for (const part of message.parts) {
+    const type = mediaTypeOf(part)
+    if (type === undefined || modes.some((mode) => covers(mode, type))) continue
+    const remedy = `send ${modes.join(', ')}`
+    throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${who.name} does not read ${type}; ${remedy}`)
+  }
+}
+
+/** The media type that a part states. */
+function mediaTypeOf(part: Content): string | undefined {
+  if (part.type === 'resource') return part.resource.mimeType
+  if (part.type !== 'text') return part.mimeType
+  const stated: unknown = part._meta?.['mediaType']
+  return typeof stated === 'string' ? stated : undefined
+}
+
+/** Whether a media type, or a range of them, covers another. */
+function covers(mode: string, type: string): boolean {
+  const plain = type.split(';', 1)[0]!.trim().toLowerCase()
+  const range = mode.toLowerCase()
+  return range === plain || range === '*/*' || (range.endsWith('/*') && plain.startsWith(range.slice(0, -1)))
+}
+
+function isMessenger({ who }: Visit): boolean {
+  return who.kind === 'agent' && who.replies === 'message'
+}
+
+function messageResult(message: Message): SendResult {
+  return { what: 'message', message }
+}
+
+/** Takes a message in. `isSeen`: its task is there before anything runs. */
+function take(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<Taken> {
+  const { message: { taskId }, tenant } = request
+  if (taskId === undefined) return begin(visit, request, isSeen)
+  const task = findTask(visit, tenant, taskId)
+  return task instanceof Promise ? task.then((one) => goOn(visit, request, one)) : goOn(visit, request, task)
+}
+
+function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<Taken> {
+  const { service, who, exchange: { origin } } = visit
+  const { message, tenant, metadata } = request
+  const contextId = message.contextId ?? service.conversations.makeId()
+  const isReserved = who.kind === 'agent' && who.replies === 'either'
+  const said = historical(message)
+  const id = randomUUID()
+  const turn = new Turn({
+    service, origin, message: said, metadata, extensions: visit.extensions, isReserved,
+    work: workFor(visit, contextId, message.contextId !== undefined),
+    task: {
+      id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: who.kind, name: who.id }, tenant,
+      contextId, sessionId: undefined, ttlMs: undefined, history: [said], turn: undefined,
+    },
+  })
+  if (!service.store.isShared && (!isSeen || isReserved)) return { id, turn }
+  const begun = turn.begin()
+  return begun instanceof Promise ? begun.then(() => ({ id, turn })) : { id, turn }
+}
+
+/** The next turn of a task, or the answer to its questions. */
+function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Taken {
+  const { service, exchange: { origin } } = visit
+  const { id, contextId, questions, status: { state } } = task
+  if (isFinished(state)) {
+    throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
+  }
+  if (message.contextId !== undefined && message.contextId !== contextId) {
+    throw new Fault('invalid', 'message.contextId is not that of the task; leave it out')
+  }
+  if (!isSettled(state)) {
+    throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
+  }
+  const said = historical(message)
+  if (task.history.some((one) => one.id === said.id)) {
+    throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
+  }
+  const run = service.tasks.runOf(id)
+  const answers = answersFrom(questions, said.parts)
+  service.tasks.addMessage(id, said)
+  if (questions.length > 0 && answers.size === 0) {
+    // It did not say what was asked for: so it is asked again.
+    service.tasks.move(id, state, { message: task.status.message?.parts })
+    return { id, turn: undefined }
+  }
+  if (run !== undefined) {
+    run.answer(answers)
+    return { id, turn: undefined }
+  }
+  const { turn: before } = task
+  const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
+  const turn = new Turn({
+    service, origin, message: first ?? said, metadata: first === undefined ? metadata : before?.metadata,
+    extensions: visit.extensions, isReserved: false, work: workFor(visit, contextId, true),
+    // What was answered before is answered again, when the run asks once more.
+    task: first === undefined || before === undefined ? { ...task, turn: undefined }
+      : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },
+  })
+  if (!turn.resume()) throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; send it again later')
+  return { id, turn }
+}
+
+/** A message as it stands in the history. */
+function historical({ id, role, parts, metadata, extensions, referenceTaskIds }: Message): TaskMessage {
+  return { id, role, parts, metadata, extensions, referenceTaskIds }
+}
+
+function run(visit: Visit, request: SendRequest, { id, turn }: Taken): MaybePromise<SendResult> {
+  const hidden = turn?.execute()
+  if (hidden === undefined) return result(visit, request, id, turn)
+  // Whoever leaves before there is a task ends the run, as with any answer that nobody waits for.
+  visit.exchange.origin.onGone(() => { if (turn?.isShown === false) turn.call.leave() })
+  return hidden.then(() => result(visit, request, id, turn))
+}
+
+function result(
+  visit: Visit, request: SendRequest, id: string, turn: Turn | undefined,
+): MaybePromise<SendResult> {
+  if (turn?.fault !== undefined) throw turn.fault
+  if (turn?.reply !== undefined) return messageResult(turn.reply)
+  const { service: { tasks }, exchange: { origin: { principal } } } = visit
+  const shown = (task: Task | undefined): MaybePromise<SendResult> => {
+    if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
+    if (!request.isBlocking || isSettled(task.status.state)) return taskResult(task, request)
+    return untilSettled(visit, task).then((last) => taskResult(last, request))
+  }
+  const task = tasks.get(principal.id, id)
+  return task instanceof Promise ? task.then(shown) : shown(task)
+}
+
+function taskResult(task: Task, { historyLength }: SendRequest): SendResult {
+  return { what: 'task', task: viewOf(task, historyLength) }
+}
+
+/** Resolves when the task has ended, waits for its client, or takes too long to wait for. */
+function untilSettled({ service: { tasks, limits } }: Visit, { owner, id, ...rest }: Task): Promise<Task> {
+  return new Promise((resolve) => {
+    let last: Task = { owner, id, ...rest }
+    const done = (): void => {
+      clearTimeout(timer)
+      watched?.stop()
+      resolve(last)
+    }
+    const watched = tasks.watch(owner, id, (event, task) => {
+      last = task
+      if (event.what === 'forgotten' || isSettled(task.status.state)) done()
+    })
+    const timer = limits.blockingWaitMs === Infinity ? undefined : setTimeout(done, limits.blockingWaitMs)
+    if (watched === undefined) done()
+  })
+}
+
+/** One message, and nothing else. */
+function messageStream(visit: Visit, request: SendRequest): EventStream {
+  return {
+    open(sink) {
+      if (sink.closed) return undefined
+      const done = (message: Message): void => {
+        sink.send(messageResult(message))
+        sink.end()
+      }
+      try {
+        const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
+        if (answer instanceof Promise) answer.then(done).catch((error: unknown) => sink.end(error))
+        else done(answer)
+      } catch (error) {
+        sink.end(error)
+      }
+      return undefined
+    },
+  }
+}
+
+/** A task from its beginning, or from its next turn on. */
+function taskStream(visit: Visit, { historyLength }: SendRequest, { id, turn }: Taken): EventStream {
+  return {
+    open(sink) {
+      if (turn === undefined || turn.isShown) {
+        const stop = followTask(visit, id, historyLength, sink)
+        turn?.execute()
+        return stop
+      }
+      let stop: (() => void) | undefined
+      const shown = (): void => {
+        if (turn.fault !== undefined) return sink.end(turn.fault)
+        if (turn.reply === undefined) return void (stop = followTask(visit, id, historyLength, sink))
+        sink.send(messageResult(turn.reply))
+        sink.end()
+      }
+      const hidden = turn.execute()
+      if (hidden === undefined) shown()
+      else void hidden.then(shown)
+      return () => {
+        if (!turn.isShown) turn.call.leave()
+        stop?.()
+      }
+    },
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * A task's life as a stream: first the task as it stands, then what happens to it, until it has ended or
+ * waits for its client. A reader that leaves, or is slow, is nothing to the task or to other readers.
+ * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
+ */
+import { isFinished } from '../core/task.ts'
+import { A2aFault } from './faults.ts'
+import { eventOf, findTask, viewOf } from './task-view.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Task } from '../core/task.ts'
+import type { TaskRequest } from './model.ts'
+import type { EventSink, EventStream, Visit } from './visit.ts'
+
+/** Streams a task that was begun before. Throws where it has ended. */
+export function subscribe(
+  visit: Visit, { tenant, id, historyLength }: TaskRequest,
+): MaybePromise<EventStream> {
+  const follow = (task: Task): EventStream => {
+    if (!isFinished(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
+    throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
+  }
+  const found = findTask(visit, tenant, id)
+  return found instanceof Promise ? found.then(follow) : follow(found)
+}
+
+/** Tells a sink of a task, from this moment on. The returned function ends it. */
+export function followTask(
+  { service: { tasks }, exchange: { origin: { principal } } }: Visit, id: string,
+  historyLength: number | undefined, sink: EventSink,
+): () => void {
+  const watched = tasks.watch(principal.id, id, (event, task) => {
+    const told = eventOf(event, task)
+    const isTaken = told === undefined || sink.send(told)
+    if (told === undefined || (told.what === 'status' && told.isLast)) {
+      watched?.stop()
+      sink.end()
+      return undefined
+    }
+    return isTaken ? undefined : sink.ready()
+  })
+  if (watched !== undefined) {
+    sink.send({ what: 'task', task: viewOf(watched.task, historyLength) })
+    return watched.stop
+  }
+  // It was over before anybody could watch.
+  const last = (task: Task | undefined): void => {
+    if (task !== undefined) sink.send({ what: 'task', task: viewOf(task, historyLength) })
+    sink.end()
+  }
+  const task = tasks.get(principal.id, id)
+  if (task instanceof Promise) task.then(last).catch((error: unknown) => sink.end(error))
+  else last(task)
+  return () => {}
+}

@@ -1,0 +1,275 @@
+/**
+ * One turn of a task: from a message to the agent's answer, with its questions in between. It belongs to no
+ * connection: whoever asked, streams or subscribes only watches the task.
+ *
+ * A run that is over before anybody could see it becomes a task that has ended, in one step; any other is a
+ * task from the moment at which there is something to see. Of an agent whose `replies` are `either` nothing
+ * is seen before it has said something, and then it may have answered with a message.
+ * Spec: A2A 1.0 §3.1.1, §3.4.
+ */
+import { randomUUID } from 'node:crypto'
+import { textOf } from '../core/content.ts'
+import { asFault, Fault, sentence } from '../core/fault.ts'
+import { LiveCall } from '../core/live-call.ts'
+import { describe, logLevelOf } from '../core/log.ts'
+import { questionParts } from '../core/question-answer.ts'
+import { isFinished } from '../core/task.ts'
+import { TaskRun } from '../core/task-run.ts'
+import { messageOf } from './message.ts'
+import type { Answer, AnswerState, Emit } from '../core/answer.ts'
+import type { Artifact, ArtifactInput } from '../core/artifact.ts'
+import type { CallChannel, CallFacts, Origin, Protocol } from '../core/call.ts'
+import type { Content } from '../core/content.ts'
+import type { Severity } from '../core/log.ts'
+import type { Ability, Question } from '../core/question.ts'
+import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Task, TaskMessage, TaskQuestion, TaskState, TaskTurn } from '../core/task.ts'
+import type { TaskClient } from '../core/task-run.ts'
+import type { TaskSeed } from '../core/tasks.ts'
+import type { JsonMembers, Message } from './model.ts'
+
+/** What a turn does: runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
+export type Work = (turn: Turn, emit: Emit) => MaybePromise<Answer>
+
+/** What a turn is begun with. */
+export interface TurnSetup {
+  readonly service: Service
+  readonly origin: Origin
+  readonly message: TaskMessage
+  readonly metadata: JsonMembers | undefined
+  readonly extensions: readonly string[]
+  readonly work: Work
+  /** What a new task begins with, or the task that goes on. */
+  readonly task: Task | (TaskSeed & { readonly id: string })
+  /** Nothing is shown before the agent has said something. */
+  readonly isReserved: boolean
+}
+
+const nothing: JsonMembers = Object.freeze({})
+
+/** One turn. */
+export class Turn implements TaskClient, CallChannel, CallFacts {
+  readonly protocol: Protocol = 'a2a'
+  readonly isResumable = true
+  readonly message: readonly Content[]
+  readonly messageId: string
+  readonly taskId: string
+  readonly contextId: string
+  readonly sessionId: string
+  readonly metadata: JsonMembers | undefined
+  readonly extensions: readonly string[]
+  readonly call: LiveCall
+  /** The answer, where it is a message and no task. */
+  reply: Message | undefined
+  /** Why there is neither task nor message. */
+  fault: Fault | undefined
+  /** Resolves when the handler's own code has come to its end. */
+  settled: Promise<void> | undefined
+  readonly #setup: TurnSetup
+  readonly #run: TaskRun
+  /** Called once: there is something to see, or it is over. */
+  #onShown: (() => void) | undefined
+  #pieces = 0
+  readonly #stateParts: Content[] = []
+  #artifactId: string | undefined
+  /** What is needed to run again; undefined before the first question or side effect. */
+  #turn: TaskTurn | undefined
+
+  constructor(setup: TurnSetup) {
+    const { service, origin, message, task, metadata, extensions } = setup
+    this.#setup = setup
+    this.message = message.parts
+    this.messageId = message.id
+    this.taskId = task.id
+    this.contextId = task.contextId
+    this.sessionId = task.contextId
+    this.metadata = metadata
+    this.extensions = extensions
+    this.call = new LiveCall(origin, this, this)
+    this.#run = new TaskRun(service, this.call, this)
+    this.#turn = 'status' in task ? task.turn : undefined
+  }
+
+  /** Whether its task is there, for everybody to see. */
+  get isShown(): boolean { return this.#run.isTask }
+
+  /** Makes its task, which then is there before anything runs. */
+  begin(): MaybePromise<unknown> {
+    return this.#run.begin(this.#setup.task)
+  }
+
+  /** Takes up its task again. False where that runs, or has ended. */
+  resume(): boolean {
+    return this.#run.resume(this.taskId)
+  }
+
+  /**
+   * Runs. What is done at once is done when this returns. A promise: there is nothing to see yet; it resolves
+   * when there is, a task or a message.
+   */
+  execute(): Promise<void> | undefined {
+    let answer
+    try {
+      answer = this.#setup.work(this, (piece, state) => this.#piece(piece, state))
+    } catch (error) {
+      this.#failed(error)
+      return undefined
+    }
+    if (!(answer instanceof Promise)) {
+      this.#answered(answer)
+      return undefined
+    }
+    if (!this.#setup.isReserved) this.#show()
+    answer.then((later) => this.#answered(later)).catch((error: unknown) => this.#failed(error))
+    return this.isShown ? undefined : new Promise((resolve) => { this.#onShown = resolve })
+  }
+
+  can(what: Ability): boolean {
+    return what === 'elicit' || what === 'elicit-url'
+  }
+
+  // What is said before there is a task makes one.
+
+  ask(question: Question): Promise<unknown> {
+    this.#show()
+    return this.#run.ask(question)
+  }
+
+  artifact(input: ArtifactInput): void {
+    this.#show()
+    this.#run.artifact(input)
+  }
+
+  progress(done: number, total: number | undefined, text: string | undefined): void {
+    // Numbers are for clients that have asked for them; here none can.
+    if (this.isShown || text === undefined) return
+    this.#show()
+    this.#run.progress(done, total, text)
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#setup.service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
+  }
+
+  known(_question: Question, key: string): unknown {
+    return this.#turn?.answers[key]
+  }
+
+  show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
+    this.#keep({})
+    const isAddress = open.every(({ question }) => question.what === 'elicit-url')
+    const message = open.flatMap(({ question }) => questionParts(question))
+    return { state: isAddress ? 'auth-required' : 'input-required', message }
+  }
+
+  answered(answers: ReadonlyMap<string, unknown>): void {
+    this.#keep({ answers: { ...this.#turn?.answers, ...Object.fromEntries(answers) } })
+  }
+
+  async once(key: string, fn: () => unknown): Promise<unknown> {
+    const known = this.#turn?.results
+    if (known !== undefined && Object.hasOwn(known, key)) return known[key]
+    const result = await fn()
+    const json: string | undefined = JSON.stringify(result)
+    if (json === undefined) return result
+    this.#keep({ results: { ...this.#turn?.results, [key]: JSON.parse(json) as unknown } })
+    return result
+  }
+
+  /** Keeps what is needed to run this turn again, once there is a task to keep it with. */
+  #keep(more: Partial<TaskTurn>): void {
+    const { messageId, metadata } = this
+    this.#turn = { messageId, metadata, answers: nothing, results: nothing, ...this.#turn, ...more }
+    if (this.isShown) this.#setup.service.tasks.keepTurn(this.taskId, this.#turn)
+  }
+
+  /** From here on there is a task. */
+  #show(): void {
+    if (this.isShown) return
+    // Where the store is shared it is there from the beginning.
+    void this.begin()
+    if (this.#turn !== undefined) this.#keep({})
+    this.#shown()
+  }
+
+  #shown(): void {
+    const told = this.#onShown
+    this.#onShown = undefined
+    told?.()
+  }
+
+  #piece(piece: Content, state: AnswerState): void | Promise<void> {
+    if (this.call.over) return undefined
+    // What is said about the state is the state's message.
+    if (state !== 'completed') return void this.#stateParts.push(piece)
+    this.#show()
+    const isMore = this.#pieces > 0
+    this.#pieces += 1
+    return this.#run.piece(this.#answerId(), piece, isMore, false)
+  }
+
+  /** One for each turn. */
+  #answerId(): string {
+    return this.#artifactId ??= randomUUID()
+  }
+
+  #answered(answer: Answer): void {
+    const { service, task } = this.#setup
+    if (answer.isMessage === true && !this.isShown && this.#setup.isReserved) {
+      this.reply = messageOf(answer, this.contextId)
+      return this.#shown()
+    }
+    const state = answer.state
+    const isSaid = state !== 'completed' || answer.isMessage === true
+    const parts = this.#stateParts.length > 0 ? this.#stateParts : partsOf(answer)
+    const message = isSaid && parts.length > 0 ? parts : undefined
+    if (!this.isShown && isFinished(state)) {
+      const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
+      service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
+      return this.#shown()
+    }
+    this.#show()
+    if (this.#pieces > 0) {
+      // The pieces are there; what follows them says that they are all.
+      const rest = answer.data === undefined ? [] : [dataOf(answer)]
+      const [last = { type: 'text', text: '' }] = rest
+      void this.#run.piece(this.#answerId(), last, true, true)
+    } else if (!isSaid && parts.length > 0) {
+      this.#run.artifact({ id: this.#answerId(), parts })
+    }
+    this.#run.end(state, message)
+    this.#shown()
+  }
+
+  #failed(thrown: unknown): void {
+    const fault = asFault(thrown)
+    const { service, task } = this.#setup
+    if (this.isShown) {
+      this.#run.fail(fault)
+    } else if (this.#setup.isReserved) {
+      this.fault = fault
+    } else {
+      const said = sentence(fault, this.call.requestId, service.exposeErrors)
+      const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
+      const message: readonly Content[] = [{ type: 'text', text: said }]
+      service.tasks.record(task as TaskSeed, {
+        state, message, artifacts: [], fault: { kind: fault.kind, message: said },
+      })
+    }
+    this.#shown()
+  }
+}
+
+/** What an answer says, as parts: its content, and its data where the content is not that data's text. */
+function partsOf(answer: Answer): readonly Content[] {
+  const { content, data, artifacts = [] } = answer
+  const more = artifacts.flatMap((one: Artifact) => one.parts)
+  if (data === undefined) return more.length === 0 ? content : [...content, ...more]
+  const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
+  return [...isItsText ? [] : content, dataOf(answer), ...more]
+}
+
+function dataOf({ data }: Answer): Content {
+  return { type: 'data', data }
+}

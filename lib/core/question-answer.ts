@@ -1,0 +1,75 @@
+/**
+ * An answer to a question, taken from an ordinary message: where a protocol has no form to fill in, the next
+ * message is what its user says. Data that fits the form is the answer; a text fills its only value.
+ */
+import { compile } from '../schema/compile.ts'
+import { isRecord } from './content.ts'
+import type { Content } from './content.ts'
+import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from './question.ts'
+import type { TaskQuestion } from './task.ts'
+
+/** What a message answers, and what is left of it for other questions. */
+interface Taken { readonly answer: ElicitAnswer | UrlAnswer; readonly left: readonly Content[] }
+
+/**
+ * The answers that a message gives to open questions, by the key of each, in the order in which they were
+ * asked: one part answers one question. Those that it does not answer are not among them.
+ */
+export function answersFrom(
+  open: readonly TaskQuestion[], parts: readonly Content[],
+): ReadonlyMap<string, ElicitAnswer | UrlAnswer> {
+  const answers = new Map<string, ElicitAnswer | UrlAnswer>()
+  let left = parts
+  for (const { key, question } of open) {
+    const taken = answerFrom(question, left)
+    if (taken === undefined) continue
+    answers.set(key, taken.answer)
+    left = taken.left
+  }
+  return answers
+}
+
+/** How a question is put to somebody who reads, and to a program: its words, and its form as data. */
+export function questionParts(question: Question): readonly Content[] {
+  if (question.what === 'elicit') {
+    return [{ type: 'text', text: question.message }, { type: 'data', data: { schema: question.schema } }]
+  }
+  if (question.what !== 'elicit-url') return []
+  const { message, url } = question
+  return [{ type: 'text', text: message }, { type: 'resource_link', uri: url, name: new URL(url).host }]
+}
+
+function answerFrom(question: Question, parts: readonly Content[]): Taken | undefined {
+  // Whoever goes on has opened the address.
+  if (question.what === 'elicit-url') return { answer: { action: 'accept' }, left: parts }
+  if (question.what !== 'elicit') return undefined
+  const fits = compile(question.schema)
+  for (const part of parts) {
+    const content = contentFrom(part, question)
+    if (!isRecord(content) || !fits(content).valid) continue
+    return { answer: { action: 'accept', content }, left: parts.filter((one) => one !== part) }
+  }
+  return undefined
+}
+
+/** What a part could fill a form with. */
+function contentFrom(part: Content, { schema }: FormQuestion): unknown {
+  if (part.type === 'data') return part.data
+  if (part.type !== 'text') return undefined
+  const properties = isRecord(schema['properties']) ? Object.entries(schema['properties']) : []
+  const texts = properties.filter(([, form]) => isRecord(form) && form['type'] === 'string')
+  const [only] = texts.length === 1 ? texts : properties.length === 1 ? properties : []
+  if (only === undefined) return undefined
+  const [name, form] = only
+  return { [name]: valueFrom(part.text.trim(), form) }
+}
+
+/** A text as the value that a form wants; as it is where it can be no such value. */
+function valueFrom(text: string, form: unknown): unknown {
+  const type = isRecord(form) ? form['type'] : undefined
+  const isNumber = type === 'number' || type === 'integer'
+  if (isNumber && text !== '' && Number.isFinite(Number(text))) return Number(text)
+  if (type === 'boolean' && /^(?:yes|true)$/i.test(text)) return true
+  if (type === 'boolean' && /^(?:no|false)$/i.test(text)) return false
+  return text
+}
