@@ -111,7 +111,8 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
-    ...protocols.includes('a2a') ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys, push }, seal) : [],
+    ...protocols.includes('a2a')
+      ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys, push }, seal) : [],
   ]
   if (protocols.includes('a2a')) {
     requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))

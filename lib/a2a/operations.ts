@@ -6,10 +6,11 @@
 import { requestCancel } from './cancel.ts'
 import { extendedCard } from './extended-card.ts'
 import { listTasks } from './list.ts'
+import { pushOperations } from './push-operations.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
 import { findTask, viewOf } from './task-view.ts'
-import type { Operations } from './visit.ts'
+import type { Operations, Visit } from './visit.ts'
 
 /** Those of this server. */
 export const operations: Operations = {
@@ -23,5 +24,6 @@ export const operations: Operations = {
   'list': listTasks,
   'cancel': requestCancel,
   'subscribe': subscribe,
+  ...pushOperations<Visit>(findTask),
   'extended-card': (visit) => extendedCard(visit),
 }

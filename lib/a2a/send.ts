@@ -10,6 +10,7 @@ import { isFinished } from '../core/task.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'
 import { answerMessage } from './message.ts'
+import { preparePush } from './push-operations.ts'
 import { followTask } from './stream.ts'
 import { findTask, isSettled, viewOf } from './task-view.ts'
 import { Turn } from './turn.ts'
@@ -30,6 +31,7 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
     return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
   }
+  if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
   const taken = take(visit, request, false)
   return taken instanceof Promise ? taken.then((one) => run(visit, request, one)) : run(visit, request, taken)
 }
@@ -38,6 +40,9 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
 export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<EventStream> {
   check(visit, request)
   if (isMessenger(visit)) return messageStream(visit, request)
+  if (request.push !== undefined) {
+    return takeWatched(visit, request).then((one) => taskStream(visit, request, one))
+  }
   const taken = take(visit, request, true)
   return taken instanceof Promise ? taken.then((one) => taskStream(visit, request, one))
     : taskStream(visit, request, taken)
@@ -87,6 +92,16 @@ function take(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise
   if (taskId === undefined) return begin(visit, request, isSeen)
   const task = findTask(visit, tenant, taskId)
   return task instanceof Promise ? task.then((one) => goOn(visit, request, one)) : goOn(visit, request, task)
+}
+
+/** The same, with a webhook that is told of the task from its beginning. */
+async function takeWatched(visit: Visit, request: SendRequest): Promise<Taken> {
+  const { service: { tasks }, exchange: { origin: { principal } } } = visit
+  const register = await preparePush(visit, request.push!)
+  const taken = await take(visit, request, true)
+  const task = await tasks.get(principal.id, taken.id)
+  if (task !== undefined) await register(task)
+  return taken
 }
 
 function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<Taken> {
