@@ -26,6 +26,8 @@ export const lookupHost: Lookup = (name) => lookup(name, { all: true })
 
 const MAX_URL_BYTES = 2_048
 const none: readonly never[] = []
+/** A URL does not show a port that its scheme has anyway. */
+const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['http:', '80']])
 
 /**
  * The address, read. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as far
@@ -43,7 +45,7 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
     throw refused('must have no user name or password; give them as authentication')
   }
   const name = nameOf(url)
-  if (!isListed(name, url.port, rules.allowedHosts)) {
+  if (!isListed(name, url.port || defaultPorts.get(url.protocol), rules.allowedHosts)) {
     throw refused('must lead to one of the hosts that the operator of this server lists')
   }
   const kind = name === 'localhost' || name.endsWith('.localhost') ? 'loopback' : ipKindOf(name)
@@ -72,7 +74,7 @@ function nameOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
 }
 
-function isListed(name: string, port: string, hosts: readonly string[] | undefined): boolean {
+function isListed(name: string, port: string | undefined, hosts: readonly string[] | undefined): boolean {
   if (hosts === undefined) return true
   const shown = name.includes(':') ? `[${name}]` : name
   return hosts.some((host) => {

@@ -26,13 +26,13 @@ const refused: readonly (readonly [url: string, why: RegExp])[] = [
   ['gopher://example.com/', /must begin with https:/],
   ['https://user@example.com/', /no user name or password/],
   ['https://:secret@example.com/', /no user name or password/],
-  ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.', '127.0.0.1', '127.0.0.1.', '127.1',
-    '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.1', '１２７.０.０.１', '127。0。0。1',
-    '127.255.255.254', '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]',
-    '[2002:7f00:1::]',
+  ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.', '127.0.0.1', '127.0.0.1.',
+    '127.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.1', '127.255.255.254',
+    '\uff11\uff12\uff17.\uff10.\uff10.\uff11', '127\u30020\u30020\u30021', '[::1]', '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]',
   ].map((host) => [`https://${host}/hook`, /leads to this machine; give one/] as const),
-  ...['10.0.0.1', '172.16.0.1', '192.168.1.1', '3232235777', '0xc0a80101', '192.168.257', '100.64.0.1', '198.18.0.1',
-    '[fc00::1]', '[fd00::1]', '[::ffff:10.0.0.1]', '[64:ff9b::10.0.0.1]', '[2002:a00:1::]',
+  ...['10.0.0.1', '172.16.0.1', '192.168.1.1', '3232235777', '0xc0a80101', '192.168.257', '100.64.0.1',
+    '198.18.0.1', '[fc00::1]', '[fd00::1]', '[::ffff:10.0.0.1]', '[64:ff9b::10.0.0.1]', '[2002:a00:1::]',
   ].map((host) => [`https://${host}/hook`, /leads into a private network/] as const),
   ...['0.0.0.0', '0', '0.1.2.3', '169.254.169.254', '0xa9fea9fe', '224.0.0.1', '240.0.0.1', '255.255.255.255',
     '192.0.2.1', '[::]', '[fe80::1]', '[ff02::1]', '[2001:db8::1]', '[::127.0.0.1]', '[64:ff9b:1::1]',
@@ -51,9 +51,12 @@ test('an address that leads into the house, or is none, is refused with what to 
 })
 
 test('an address of the internet is taken, however it is written', () => {
-  const taken = ['https://example.com/hook', 'https://EXAMPLE.com:8443/a?b=c#d', 'https://example.com./', 'https://8.8.8.8/',
-    'https://[2606:4700::1]/', 'https://localhost.example.com/', 'https://notlocalhost/', 'https://127.0.0.1.example.com/',
-    'https://134744072/']
+  const taken = [
+    'https://example.com/hook', 'https://EXAMPLE.com:8443/a?b=c#d', 'https://example.com./',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1]/', 'https://localhost.example.com/', 'https://notlocalhost/',
+    'https://127.0.0.1.example.com/', 'https://134744072/',
+  ]
   for (const url of taken) assert.equal(checkPushUrl(url, strict).protocol, 'https:', url)
 })
 
@@ -82,6 +85,8 @@ test('with a list of hosts only those are posted to', () => {
     ['*.example.com', 'https://evilexample.com/', false],
     ['localhost:9000', 'http://localhost:9000/', true],
     ['localhost:9000', 'http://localhost:9001/', false],
+    ['localhost:443', 'https://localhost/', true],
+    ['localhost:443', 'http://localhost/', false],
     ['[::1]', 'http://[::1]:1/', true],
     ['127.0.0.1', 'http://0x7f.1/', true],
   ]
@@ -99,7 +104,10 @@ const finds = (...addresses: string[]): Lookup => async () => {
 
 test('a name is refused where any of its addresses may not be posted to', async () => {
   const url = checkPushUrl('https://hooks.example.com/', strict)
-  for (const bad of ['127.0.0.1', '10.1.1.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1', '0.0.0.0', 'odd']) {
+  const wrong = [
+    '127.0.0.1', '10.1.1.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1', '0.0.0.0', 'odd',
+  ]
+  for (const bad of wrong) {
     for (const found of [finds(bad), finds('8.8.8.8', bad), finds(bad, '8.8.8.8')]) {
       await assert.rejects(resolvePushHost(url, strict, found), /push configuration leads/, bad)
     }
@@ -112,7 +120,9 @@ test('a name is refused where any of its addresses may not be posted to', async 
 
 test('an address is its own, and is not looked up', async () => {
   const never: Lookup = () => { throw new Error('looked up') }
-  const found = async (text: string): Promise<unknown> => resolvePushHost(checkPushUrl(text, open), open, never)
+  const found = async (text: string): Promise<unknown> => {
+    return resolvePushHost(checkPushUrl(text, open), open, never)
+  }
   assert.deepEqual(await found('http://0x7f.1:1/'), [{ address: '127.0.0.1', family: 4 }])
   assert.deepEqual(await found('http://[::1]:1/'), [{ address: '::1', family: 6 }])
 })

@@ -12,7 +12,8 @@ const task: OwnedTask = { owner: 'ann', id: 'task-1' }
 
 function config(id: string | undefined, more: Partial<PushConfig> = {}): PushConfig {
   return {
-    id, taskId: undefined, url: 'https://hooks.example.com/', token: undefined, authentication: undefined, ...more,
+    id, taskId: undefined, url: 'https://hooks.example.com/', token: undefined, authentication: undefined,
+    ...more,
   }
 }
 
@@ -46,7 +47,8 @@ for (const [name, store] of [['memory', memoryStore()], ['shared', sharedStore()
     assert.deepEqual(await configs.of({ owner: 'bob', id: 'task-1' }), [])
     assert.deepEqual(await configs.of({ owner: 'ann', id: 'task-2' }), [])
     const before = (await configs.of(task))[1]!
-    const replaced = await configs.put(task, config('b', { url: 'https://other.example.com/' }), '0.3', Infinity)
+    const other = config('b', { url: 'https://other.example.com/' })
+    const replaced = await configs.put(task, other, '0.3', Infinity)
     assert.notEqual(replaced.stamp, before.stamp)
     const after = await configs.of(task)
     assert.deepEqual(idsOf(after), ['a', 'b', 'c'])
@@ -58,9 +60,8 @@ for (const [name, store] of [['memory', memoryStore()], ['shared', sharedStore()
 
 test('an id that is left out is made, another each time', async () => {
   const configs = new PushConfigs(memoryStore())
-  const [one, two] = [
-    await configs.put(task, config(undefined), '1.0', 9), await configs.put(task, config(undefined), '1.0', 9),
-  ]
+  const one = await configs.put(task, config(undefined), '1.0', 9)
+  const two = await configs.put(task, config(undefined), '1.0', 9)
   assert.match(one.id, /^[\da-f-]{36}$/)
   assert.notEqual(one.id, two.id)
 })
@@ -74,7 +75,8 @@ test('those that are added at one time are all there', async () => {
 test('a task has at most 16, one of which can always be replaced', async () => {
   const configs = new PushConfigs(memoryStore())
   for (let at = 0; at < 16; at++) await configs.put(task, config(`${at}`), '1.0', Infinity)
-  assert.throws(() => configs.put(task, config('one more'), '1.0', Infinity), /at most 16 push configurations; delete/)
+  const more = (): unknown => configs.put(task, config('one more'), '1.0', Infinity)
+  assert.throws(more, /at most 16 push configurations; delete/)
   await configs.put(task, config('3'), '1.0', Infinity)
   await configs.put({ ...task, id: 'task-2' }, config('a'), '1.0', Infinity)
   assert.equal((await configs.of(task)).length, 16)
@@ -96,14 +98,18 @@ test('they are kept no longer than they are told to be', async () => {
 const secret = 'a-secret-value'
 
 const wrong: readonly (readonly [given: Partial<PushConfig>, complaint: RegExp])[] = [
-  ...['', 'a/b', 'a\\b', 'a\0b', 'a'.repeat(257)].map((id) => [{ id }, /^The id of a push configuration must/] as const),
-  ...['', ' a', 'a ', `${secret}\r\nX: y`, `${secret}\n`, `${secret}\0`, `${secret}é`, secret.repeat(100)].map((token) => (
-    [{ token }, /^The token of a push configuration must be 1 to 1024 visible/] as const
+  ...['', 'a/b', 'a\\b', 'a\0b', 'a'.repeat(257)].map((id) => (
+    [{ id }, /^The id of a push configuration must/] as const
   )),
-  ...[[], ['Bea rer'], ['Bearer:'], ['Bearer\r\n'], [''], ['é'], ['a'.repeat(65)], Array<string>(9).fill('Bearer')]
-    .map((schemes) => [{ authentication: { schemes, credentials: secret } }, /must name a scheme of HTTP/] as const),
+  ...['', ' a', 'a ', `${secret}\r\nX: y`, `${secret}\n`, `${secret}\0`, `${secret}é`, secret.repeat(100)]
+    .map((token) => [{ token }, /^The token of a push configuration must be 1 to 1024 visible/] as const),
+  ...[[], ['Bea rer'], ['Bearer:'], ['Bearer\r\n'], [''], ['é'], ['a'.repeat(65)],
+    Array<string>(9).fill('Bearer')]
+    .map((schemes) => (
+      [{ authentication: { schemes, credentials: secret } }, /must name a scheme of HTTP/] as const
+    )),
   ...['', `${secret}\r\nHost: evil.test`, `${secret}\u2028`, secret.repeat(300)].map((credentials) => (
-    [{ authentication: { schemes: ['Bearer'], credentials } }, /credentials of a push configuration must be/] as const
+    [{ authentication: { schemes: ['Bearer'], credentials } }, /credentials of a push configuration/] as const
   )),
 ]
 
@@ -117,7 +123,8 @@ test('what cannot be put into a header is refused, and not shown', () => {
   }
   checkPushConfig(config(undefined))
   checkPushConfig(config('a b:c', {
-    token: 'a token', authentication: { schemes: ['Digest', 'Bearer'], credentials: 'username="a", realm="b"' },
+    token: 'a token',
+    authentication: { schemes: ['Digest', 'Bearer'], credentials: 'username="a", realm="b"' },
   }))
 })
 

@@ -52,7 +52,9 @@ test('switched off, nothing of it is supported, whichever task it is about', asy
       async () => operations['push-delete'](ann, one),
       () => preparePush(ann, config(taskId)),
     ]
-    for (const refused of refusals) await assert.rejects(refused, { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' })
+    for (const refused of refusals) {
+      await assert.rejects(refused, { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' })
+    }
   }
 })
 
@@ -89,15 +91,16 @@ test('of a task that is not the caller\'s nothing is found', async (t) => {
   assert.equal((await operations['push-get'](ann, one)).id, 'a')
 })
 
-test('what may not be posted to is refused when it is made, and with a message before anything runs', async (t) => {
+test('what may not be posted to is refused when it is made, and before a message is run', async (t) => {
   const { ann, task } = await callers(t)
   const wrong: readonly Partial<PushConfig>[] = [
-    { url: 'http://example.com/' }, { url: 'https://localhost/' }, { url: 'https://0x7f.1/' }, { url: 'no address' },
-    { id: 'a/b' }, { token: 'a\r\nb' }, { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
+    { url: 'http://example.com/' }, { url: 'https://localhost/' }, { url: 'https://0x7f.1/' },
+    { url: 'no address' }, { id: 'a/b' }, { token: 'a\r\nb' }, { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
   ]
   for (const more of wrong) {
-    await assert.rejects(() => create(ann, config(task.id, more)), { kind: 'invalid' }, JSON.stringify(more))
-    await assert.rejects(() => preparePush(ann, config(task.id, more)), { kind: 'invalid' }, JSON.stringify(more))
+    const given = config(task.id, more)
+    await assert.rejects(() => create(ann, given), { kind: 'invalid' }, JSON.stringify(more))
+    await assert.rejects(() => preparePush(ann, given), { kind: 'invalid' }, JSON.stringify(more))
   }
   assert.deepEqual(await ann.options.push!.configs.of(task), [])
 })
@@ -106,7 +109,8 @@ test('what a message carries is registered for its task, once however often it i
   const { ann, task } = await callers(t, { allowInsecure: true, allowPrivate: true })
   const hook = await webhook(t)
   for (let message = 0; message < 3; message++) {
-    const register = await preparePush(ann, { ...config(task.id, { url: hook.url, id: undefined }), taskId: undefined })
+    const carried = { ...config(task.id, { url: hook.url, id: undefined }), taskId: undefined }
+    const register = await preparePush(ann, carried)
     await register(task)
     await hook.until(message + 1)
   }

@@ -7,11 +7,14 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { PushAnswer } from '../../lib/a2a/push.ts'
 
-function client(t: TestContext): (url: string, more?: { timeoutMs?: number; address?: string }) => Promise<PushAnswer> {
+const here = [{ address: '127.0.0.1', family: 4 }]
+
+/** Posts until the test is over. */
+function client(t: TestContext): (url: string, timeoutMs?: number) => Promise<PushAnswer> {
   const made = new PushClient()
   t.after(() => made.close())
-  return (url, { timeoutMs = 5_000, address = '127.0.0.1' } = {}) => made.post({
-    url: new URL(url), addresses: [{ address, family: 4 }], headers: { 'content-type': 'application/json' },
+  return (url, timeoutMs = 5_000) => made.post({
+    url: new URL(url), addresses: here, headers: { 'content-type': 'application/json' },
     body: '{"text":"ü"}', timeoutMs,
   })
 }
@@ -25,7 +28,7 @@ test('a body is posted as it is, and its status comes back', async (t) => {
     ['/hook?a=b', '{"text":"ü"}', '13', 'application/json'])
 })
 
-test('a connection is used again, and one that the receiver has closed meanwhile is made again', async (t) => {
+test('a connection is used again, and one that the receiver has closed is made again', async (t) => {
   const hook = await webhook(t, (response, nth) => {
     response.end('ok')
     if (nth === 1) setImmediate(() => response.socket?.destroy())
@@ -55,7 +58,7 @@ test('a redirect is an answer like another', async (t) => {
 
 test('who does not answer in time is left', async (t) => {
   const silent = await webhook(t, () => {})
-  await assert.rejects(client(t)(silent.url, { timeoutMs: 50 }), /No answer within 50 ms/)
+  await assert.rejects(client(t)(silent.url, 50), /No answer within 50 ms/)
 })
 
 test('of an answer no more is read than keeps its connection usable', async (t) => {
@@ -82,7 +85,7 @@ test('an answer whose body never ends is left when the time is over', async (t) 
     response.writeHead(200).on('close', () => { isLeft = true })
     response.write('a')
   })
-  assert.equal((await client(t)(hook.url, { timeoutMs: 60 })).status, 200)
+  assert.equal((await client(t)(hook.url, 60)).status, 200)
   await eventually('the receiver is left', () => isLeft)
 })
 
@@ -104,7 +107,7 @@ test('what is no HTTP, a head without end, and nobody at all are failures', asyn
 test('closing breaks off what is on its way, and nothing is posted after it', async (t) => {
   const silent = await webhook(t, () => {})
   const made = new PushClient()
-  const post = { url: new URL(silent.url), addresses: [{ address: '127.0.0.1', family: 4 }], headers: {}, body: '' }
+  const post = { url: new URL(silent.url), addresses: here, headers: {}, body: '' }
   const running = made.post({ ...post, timeoutMs: 60_000 })
   await silent.until(1)
   made.close()
