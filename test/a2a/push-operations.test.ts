@@ -95,7 +95,8 @@ test('what may not be posted to is refused when it is made, and before a message
   const { ann, task } = await callers(t)
   const wrong: readonly Partial<PushConfig>[] = [
     { url: 'http://example.com/' }, { url: 'https://localhost/' }, { url: 'https://0x7f.1/' },
-    { url: 'no address' }, { id: 'a/b' }, { token: 'a\r\nb' }, { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
+    { url: 'no address' }, { id: 'a/b' }, { token: 'a\r\nb' },
+    { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
   ]
   for (const more of wrong) {
     const given = config(task.id, more)
