@@ -40,6 +40,7 @@ const rules: Rules = [
   ['allowedOrigins', isTexts, `write a list, as in ['https://app.example.com']`],
   ['onCall', isFunction, 'write a function (info) => {}'],
   ['accessLog', isBoolean, BOOLEAN],
+  ['metrics', isBoolean, BOOLEAN],
   ['onRequest', isFunction, 'write a function that takes a summary of each request'],
   ['rateLimit', isRecord, 'write { perMinute: 600 }'],
   ['mcp', isRecord, `write an object, as in { instructions: 'Ask first.' }`],

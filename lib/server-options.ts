@@ -65,6 +65,11 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly accessLog?: boolean | undefined
   /** Is told of each request when it is over. For metrics: `route` has few values, `path` has any. */
   readonly onRequest?: ((request: RequestSummary) => void) | undefined
+  /**
+   * Serves `GET /metrics` for Prometheus: what is counted of requests and calls, and what `status()` tells.
+   * It needs the key, where one is asked for. Left out: false, and nothing is counted.
+   */
+  readonly metrics?: boolean | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
   /** What only the MCP door needs to know. */
@@ -85,7 +90,7 @@ const names: Members<Omit<ServerOptions, keyof Limits>> = {
   name: true, version: true, description: true, protocol: true, apiKey: true, auth: true, insecure: true,
   publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
   allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
-  exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,
+  metrics: true, exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,
 }
 
 /** The names of all options of `createServer`, the limits last. */

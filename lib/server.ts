@@ -20,6 +20,7 @@ import { createRateLimits } from './http/rate.ts'
 import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { mcpDoor } from './mcp/door.ts'
+import { Metrics } from './metrics.ts'
 import { checkAddress, isRequest, noRequest, requireOptions } from './options.ts'
 import { queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
@@ -31,28 +32,11 @@ import type { ServerState } from './http/gate.ts'
 import type { Handler } from './http/listener.ts'
 import type { Means } from './http/transaction.ts'
 import type { ServerOptions } from './server-options.ts'
+import type { ServerStatus } from './server-status.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** Where a server listens. */
 export interface Address { readonly url: string; readonly host: string; readonly port: number }
-
-/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
-export interface ServerStatus {
-  /** `abandoned` ones have lost their place: their time was over long ago, and they have not ended. */
-  readonly calls: { readonly running: number; readonly abandoned: number }
-  /** Response streams, and what their readers have not taken yet. */
-  readonly streams: { readonly open: number; readonly queuedBytes: number }
-  /** Request bodies that are being read. */
-  readonly bodies: { readonly bytes: number }
-  readonly conversations: { readonly count: number; readonly bytes: number }
-  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
-  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
-  readonly mcp: {
-    readonly sessions: number
-    readonly subscribers: number
-    readonly replayBytes: number
-  } | undefined
-}
 
 /** A server, made and not yet listening. */
 export interface TriportServer {
@@ -87,7 +71,9 @@ const SWEEP_MS = 50
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
 export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer {
   requireOptions('createServer', options, serverOptions)
-  const { service, seal } = createService(options)
+  const metrics = options.metrics === true ? new Metrics() : undefined
+  const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
+  const { service, seal } = createService({ ...options, onCall })
   const { catalog, limits, log, name } = service
   const protocols = protocolsOf(options.protocol, catalog.root === undefined)
   const mountPath = pathOf('mountPath', options.mountPath) ?? ''
@@ -109,6 +95,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const push = pushSettings && new PushDeliveries(service, pushSettings)
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
+    ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...mcp?.endpoints ?? [],
     ...protocols.includes('a2a')
@@ -127,7 +114,8 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
   })
-  const observer = createObserver(options.onRequest, options.accessLog ?? false, log)
+  const told = createObserver(options.onRequest, options.accessLog ?? false, log)
+  const observer = metrics?.countRequests(told) ?? told
   const means: Means = { gate, streams, budget, limits, observer, log }
   const respond = createFetch(means)
   const listener = createListener({ ...means, mountPath })

@@ -48,7 +48,7 @@ test('every option and every limit is known', async () => {
     apiKey: [{ id: 'a', key: 'k', scopes: [] }], publicUrl: 'https://a.example', trustProxy: false,
     mountPath: '/m', path: '/ask', cors: '*', allowedHosts: ['a.example'],
     allowedOrigins: ['https://a.example'], log: false, onCall: () => {}, exposeErrors: false,
-    rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {},
+    rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {}, metrics: false,
     secret: 'x'.repeat(16), store,
     a2a: {
       card: 'hybrid', provider: { organization: 'A', url: 'https://a.example' }, extensions: [],

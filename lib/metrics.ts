@@ -1,0 +1,174 @@
+/**
+ * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
+ * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
+ */
+import { requestChannel } from './http/observer.ts'
+import {
+  CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
+} from './wire/exposition.ts'
+import { problemReply } from './wire/problem.ts'
+import type { CallInfo, OnCall } from './core/call-observer.ts'
+import type { Endpoint } from './http/exchange.ts'
+import type { Observer } from './http/observer.ts'
+import type { ServerStatus } from './server-status.ts'
+import type { Sample } from './wire/exposition.ts'
+
+/** What a server says of itself in every scrape. */
+export interface MetricsFacts {
+  readonly name: string
+  readonly version: string
+  readonly status: () => ServerStatus
+}
+
+/** Others are counted as one: clients make them up. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Enough for the routes of a server with all doors and some tenants; and for many tools. */
+const MAX_SERIES = 2_000
+/** One has as many lines as there are buckets. */
+const MAX_HISTOGRAMS = 300
+
+/** The counters of one server. */
+export class Metrics {
+  readonly #requests = new CounterFamily({
+    name: 'triport_http_requests_total',
+    help: 'Requests that are over. Status 0: the client left before there was an answer.',
+  }, ['method', 'route', 'status'], MAX_SERIES)
+
+  readonly #requestSeconds = new HistogramFamily({
+    name: 'triport_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer; for a stream, to its end.',
+  }, ['method', 'route'], DURATION_BUCKETS, MAX_HISTOGRAMS)
+
+  readonly #calls = new CounterFamily({
+    name: 'triport_calls_total',
+    help: 'Calls of agents, groups, tools, resources and prompts that are over, by what came of them.',
+  }, ['kind', 'name', 'protocol', 'outcome'], MAX_SERIES)
+
+  readonly #callSeconds = new HistogramFamily({
+    name: 'triport_call_duration_seconds',
+    help: 'From the beginning of a call to its end or its cancellation.',
+  }, ['kind', 'name'], DURATION_BUCKETS, MAX_HISTOGRAMS)
+
+  /** Counts each call, and then tells `next` of it. */
+  countCalls(next: OnCall | undefined): OnCall {
+    return (info) => {
+      this.#countCall(info)
+      return next?.(info)
+    }
+  }
+
+  /** Counts each request, and then tells `next` of it, where that listens. */
+  countRequests(next: Observer): Observer {
+    return {
+      isAlwaysWanted: true,
+      onDone: (request, status, bytes, durationMs) => {
+        const method = METHODS.has(request.method) ? request.method : 'other'
+        const route = request.endpoint?.path ?? 'none'
+        this.#requests.add([method, route, String(status)])
+        this.#requestSeconds.observe([method, route], durationMs / 1_000)
+        if (next.isAlwaysWanted || requestChannel.hasSubscribers) {
+          next.onDone(request, status, bytes, durationMs)
+        }
+      },
+    }
+  }
+
+  /** Where they can be read. */
+  endpoint(facts: MetricsFacts): Endpoint {
+    return {
+      path: '/metrics',
+      methods: ['GET'],
+      always: true,
+      refuse: problemReply,
+      operations: { get: operation },
+      handle: () => ({
+        status: 200,
+        type: EXPOSITION_TYPE,
+        headers: ['Cache-Control', 'no-store'],
+        body: this.#format(facts),
+      }),
+    }
+  }
+
+  #countCall({ kind, name, protocol, outcome, durationMs }: CallInfo): void {
+    this.#calls.add([kind, name, protocol, outcome])
+    this.#callSeconds.observe([kind, name], durationMs / 1_000)
+  }
+
+  #format({ name, version, status }: MetricsFacts): string {
+    return [
+      formatSamples({ name: 'triport_info', help: 'The server. Always 1.' }, 'gauge',
+        ['name', 'version'], [{ labels: [name, version], value: 1 }]),
+      this.#requests.format(),
+      this.#requestSeconds.format(),
+      this.#calls.format(),
+      this.#callSeconds.format(),
+      statusText(status()),
+      processText(),
+    ].join('')
+  }
+}
+
+const operation: Readonly<Record<string, unknown>> = {
+  tags: ['Service'],
+  summary: 'Metrics',
+  description: 'What the server counts, and what it does and holds now, for Prometheus.',
+  responses: {
+    200: {
+      description: 'The text exposition format, version 0.0.4',
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+  },
+}
+
+type Figure = readonly [name: string, help: string, value: number]
+
+function figures(type: 'counter' | 'gauge', all: readonly Figure[]): string {
+  return all.map(([name, help, value]) => (
+    formatSamples({ name, help }, type, [], [{ labels: [], value }])
+  )).join('')
+}
+
+function statusText({ calls, streams, bodies, conversations, tasks, mcp }: ServerStatus): string {
+  const states: readonly Sample[] = [
+    { labels: ['running'], value: tasks.running }, { labels: ['finished'], value: tasks.finished },
+  ]
+  return figures('gauge', [
+    ['triport_calls_running', 'Calls that run now.', calls.running],
+    ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
+    ['triport_streams_open', 'Response streams that are open.', streams.open],
+    ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', streams.queuedBytes],
+    ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],
+    ['triport_conversations', 'Conversations that are kept.', conversations.count],
+    ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
+    ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
+  ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
+    + (mcp === undefined ? '' : figures('gauge', [
+      ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],
+      ['triport_mcp_subscribers', 'Subscribers of MCP notices.', mcp.subscribers],
+      ['triport_mcp_replay_bytes', 'What is kept for MCP clients that come back.', mcp.replayBytes],
+    ]))
+}
+
+/** Figures of the process, under the names that dashboards know. */
+function processText(): string {
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
+  const { active, idle } = performance.eventLoopUtilization()
+  const resources = new Map<string, number>()
+  for (const type of process.getActiveResourcesInfo()) resources.set(type, (resources.get(type) ?? 0) + 1)
+  return figures('counter', [
+    ['process_cpu_seconds_total', 'CPU time of the process.', (user + system) / 1e6],
+    ['nodejs_eventloop_active_seconds_total', 'How long the event loop was busy.', active / 1_000],
+    ['nodejs_eventloop_idle_seconds_total', 'How long the event loop waited.', idle / 1_000],
+  ]) + figures('gauge', [
+    ['process_start_time_seconds', 'When the process began, in Unix time.', performance.timeOrigin / 1_000],
+    ['process_resident_memory_bytes', 'Memory of the process.', rss],
+    ['nodejs_heap_size_used_bytes', 'JavaScript memory in use.', heapUsed],
+    ['nodejs_heap_size_total_bytes', 'JavaScript memory that is set aside.', heapTotal],
+    ['nodejs_external_memory_bytes', 'Memory of buffers, outside of the heap.', external],
+  ]) + formatSamples({
+    name: 'nodejs_active_resources', help: 'What keeps the event loop alive, by its type.',
+  }, 'gauge', ['type'], [...resources].map(([type, value]) => ({ labels: [type], value })))
+}

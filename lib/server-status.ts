@@ -1,0 +1,21 @@
+/**
+ * What a server tells of itself at one moment, to its operator and to whoever reads its metrics.
+ */
+
+/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
+export interface ServerStatus {
+  /** `abandoned` ones have lost their place: their time was over long ago, and they have not ended. */
+  readonly calls: { readonly running: number; readonly abandoned: number }
+  /** Response streams, and what their readers have not taken yet. */
+  readonly streams: { readonly open: number; readonly queuedBytes: number }
+  /** Request bodies that are being read. */
+  readonly bodies: { readonly bytes: number }
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
+  readonly mcp: {
+    readonly sessions: number
+    readonly subscribers: number
+    readonly replayBytes: number
+  } | undefined
+}
