@@ -2,8 +2,9 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
-import { a2aEndpoints, requireAgent } from './a2a/door.ts'
+import { a2aEndpoints, requireAnswerer } from './a2a/door.ts'
 import { requireTenantPaths } from './a2a/options.ts'
+import { rootOf } from './a2a/tool-agent.ts'
 import { PushDeliveries } from './a2a/push-delivery.ts'
 import { pushSettingsOf } from './a2a/push-options.ts'
 import { Catalog } from './core/catalog.ts'
@@ -75,10 +76,10 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
   const { service, seal } = createService({ ...options, onCall })
   const { catalog, limits, log, name } = service
-  const protocols = protocolsOf(options.protocol, catalog.root === undefined)
+  const protocols = protocolsOf(options.protocol, catalog.root === undefined, rootOf(service) !== undefined)
   const mountPath = pathOf('mountPath', options.mountPath) ?? ''
   const publicUrl = urlOf(options.publicUrl)
-  if (protocols.includes('a2a')) requireAgent(catalog)
+  if (protocols.includes('a2a')) requireAnswerer(service)
 
   const { apiKey, auth } = options
   const isOpen = apiKey === undefined && auth === undefined

@@ -17,12 +17,16 @@ export function defaultPort(protocols: readonly ProtocolName[]): number {
   return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
 }
 
-/** The doors that are open. `hasOnlyTools`: there is no agent to talk to. */
+/**
+ * The doors that are open. `hasOnlyTools`: there is no agent to talk to; `canAnswer`: messages can be
+ * answered all the same.
+ */
 export function protocolsOf(
-  choice: ProtocolChoice | undefined, hasOnlyTools: boolean,
+  choice: ProtocolChoice | undefined, hasOnlyTools: boolean, canAnswer: boolean = !hasOnlyTools,
 ): readonly ProtocolName[] {
+  const possible = ALL.filter((one) => one === 'mcp' || (one === 'a2a' ? canAnswer : !hasOnlyTools))
   const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
-    : choice === 'all' ? (hasOnlyTools ? ['mcp'] : ALL) : [choice].flat()
+    : choice === 'all' ? possible : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
     const meant = ['all', ...ALL].find((known) => known === String(unknown).trim().toLowerCase())

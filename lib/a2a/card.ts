@@ -5,6 +5,7 @@
  */
 import { dialects } from './dialects.ts'
 import { securityOf } from './security.ts'
+import { isToolAgent, rootOf } from './tool-agent.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool } from '../core/tool.ts'
@@ -35,7 +36,7 @@ export function composeCard(
   const modes: Partial<Agent> = who.kind === 'agent' ? who : {}
   return {
     name: who.name,
-    description: who.description || (who === service.catalog.root && service.description) || who.name,
+    description: who.description || (who === rootOf(service) && service.description) || who.name,
     version: who.version ?? service.version,
     interfaces: interfacesOf(url, tenants, spoken),
     provider,
@@ -47,16 +48,18 @@ export function composeCard(
     extensions,
     inputModes: modes.inputModes ?? TEXT,
     outputModes: modes.outputModes ?? TEXT,
-    skills: uniqueSkills([...skillsOf(who), ...isRoot ? service.catalog.tools.map(skillOf) : []]),
+    skills: uniqueSkills([
+      ...isToolAgent(service, who) ? [] : skillsOf(who), ...isRoot ? service.catalog.tools.map(skillOf) : [],
+    ]),
     ...securityOf(options),
   }
 }
 
 /** Whether there is an extended card of somebody. */
 export function hasExtendedCard(
-  { catalog }: Service, { extendedCard }: A2aOptions, who: Agent | Group,
+  service: Service, { extendedCard }: A2aOptions, who: Agent | Group,
 ): boolean {
-  return typeof extendedCard === 'function' || (extendedCard !== undefined && who === catalog.root)
+  return typeof extendedCard === 'function' || (extendedCard !== undefined && who === rootOf(service))
 }
 
 /** A card with more in it. */

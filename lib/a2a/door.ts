@@ -8,8 +8,8 @@ import { createCards } from './cards.ts'
 import { extendedCardPaths } from './extended-card-paths.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
 import { cardOperation, extendedCardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
+import { rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { Catalog } from '../core/catalog.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -28,21 +28,26 @@ type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 /** The paths of this door. */
 export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
   const context = { service, options, seal }
-  const { catalog } = service
   const cards = createCards(service, options)
   return [
-    ...endpointsBelow('', context, cards, () => catalog.root),
+    ...endpointsBelow('', context, cards, () => rootOf(service)),
     ...endpointsBelow('/agents/{agent}', context, cards, (exchange) => {
-      return catalog.runnable(exchange.params.get('agent') ?? '')
+      return agentNamed(service, exchange.params.get('agent') ?? '')
     }),
   ]
 }
 
+/** Agents and groups have their own paths, and so have the tools of a server without any. */
+function agentNamed(service: Service, id: string): Agent | Group | undefined {
+  const root = rootOf(service)
+  return root !== undefined && root.id === id ? root : service.catalog.runnable(id)
+}
+
 /** Throws `TypeError` where this door is asked for and there is nobody to talk to. */
-export function requireAgent(catalog: Catalog): void {
-  if (catalog.root !== undefined) return
-  throw new TypeError(`protocol 'a2a' needs an agent: A2A clients send messages and cannot call tools; `
-    + `add agents: [agent], or serve the tools with protocol: 'mcp'`)
+export function requireAnswerer(service: Service): void {
+  if (rootOf(service) !== undefined) return
+  throw new TypeError(`protocol 'a2a' needs an agent or a tool: A2A clients send messages; `
+    + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
 }
 
 /** `base` is '' or has the `{agent}` that `whoOf` looks for. */

@@ -3,10 +3,13 @@
  * and whoever leaves ends the run.
  */
 import { randomUUID } from 'node:crypto'
+import { callTool } from '../core/call-tool.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
+import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requestedExtensions } from './extensions.ts'
 import { filenameOf } from './parts.ts'
+import { answerOfTool, toolCallFor } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
 import type { Artifact } from '../core/artifact.ts'
@@ -14,6 +17,7 @@ import type { Origin } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
+import type { ToolResult } from '../core/tool.ts'
 import type { Message, SendRequest } from './model.ts'
 
 /** What a run hears of a message; read when somebody asks. */
@@ -29,14 +33,32 @@ export function answerMessage(
   const conversationId = contextId ?? service.conversations.makeId()
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
-  const prompt = promptOf(content)
-  const answer = converse(service, who, {
-    prompt, conversationId, isNamed: contextId !== undefined,
-    remembered: prompt === '' ? namesOfFiles(content) : prompt,
-  }, call)
+  const answer = answerTo(service, who, message, conversationId, call)
   if (!(answer instanceof Promise)) return messageOf(answer, conversationId)
   call.cancelWhenGone()
   return answer.then((later) => messageOf(later, conversationId))
+}
+
+/** Who answers: a tool that the message names, else the agent. */
+function answerTo(
+  service: Service, who: Agent | Group, { parts, contextId }: Message, conversationId: string, call: LiveCall,
+): MaybePromise<Answer> {
+  const chosen = toolCallFor(service, who, parts)
+  if (chosen !== undefined) {
+    const result = callTool(service, chosen.tool, chosen.args, call)
+    return result instanceof Promise ? result.then(toolAnswer) : toolAnswer(result)
+  }
+  const prompt = promptOf(parts)
+  return converse(service, who, {
+    prompt, conversationId, isNamed: contextId !== undefined,
+    remembered: prompt === '' ? namesOfFiles(parts) : prompt,
+  }, call)
+}
+
+function toolAnswer(result: ToolResult): Answer {
+  const answer = answerOfTool(result)
+  if (answer.state === 'failed') throw new Fault('failed', answer.text || 'The tool failed')
+  return answer
 }
 
 /** What an agent answers. What it gave as artifacts stands behind it. */

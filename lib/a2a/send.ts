@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../core/fault.ts'
+import { requireScopes } from '../core/principal.ts'
 import { answersFrom } from '../core/question-answer.ts'
 import { isFinished } from '../core/task.ts'
 import { checkExtensions } from './extensions.ts'
@@ -13,6 +14,7 @@ import { answerMessage } from './message.ts'
 import { preparePush } from './push-operations.ts'
 import { followTask } from './stream.ts'
 import { findTask, isSettled, viewOf } from './task-view.ts'
+import { toolCallFor } from './tool-agent.ts'
 import { Turn } from './turn.ts'
 import { workFor } from './work.ts'
 import type { Content } from '../core/content.ts'
@@ -28,6 +30,7 @@ interface Taken { readonly id: string; readonly turn: Turn | undefined }
 export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<SendResult> {
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
+    if (request.push !== undefined) throw noTask()
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
     return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
   }
@@ -39,7 +42,10 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
 /** Sends a message, and tells what happens. */
 export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<EventStream> {
   check(visit, request)
-  if (isMessenger(visit)) return messageStream(visit, request)
+  if (isMessenger(visit)) {
+    if (request.push !== undefined) throw noTask()
+    return messageStream(visit, request)
+  }
   if (request.push !== undefined) {
     return takeWatched(visit, request).then((one) => taskStream(visit, request, one))
   }
@@ -48,11 +54,18 @@ export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<
     : taskStream(visit, request, taken)
 }
 
+function noTask(): A2aFault {
+  return new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'This agent answers with messages, and has no tasks '
+    + 'to tell of; leave the push configuration out')
+}
+
 /** What is refused before anything is begun. */
 function check(visit: Visit, { message }: SendRequest): void {
   const { service, who } = visit
   service.workload.check()
   checkExtensions(visit)
+  const chosen = toolCallFor(service, who, message.parts)
+  if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
   const modes = who.kind === 'agent' ? who.inputModes : undefined
   if (modes === undefined) return
   for (const part of message.parts) {
@@ -113,7 +126,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   const id = randomUUID()
   const turn = new Turn({
     service, origin, message: said, metadata, extensions: visit.extensions, isReserved,
-    work: workFor(visit, contextId, message.contextId !== undefined),
+    work: workFor(visit, contextId, message.contextId !== undefined, said.parts),
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: who.kind, name: who.id }, tenant,
       contextId, sessionId: undefined, ttlMs: undefined, history: [said], turn: undefined,
@@ -157,7 +170,8 @@ function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Tak
   const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
   const turn = new Turn({
     service, origin, message: first ?? said, metadata: first === undefined ? metadata : before?.metadata,
-    extensions: visit.extensions, isReserved: false, work: workFor(visit, contextId, true),
+    extensions: visit.extensions, isReserved: false,
+    work: workFor(visit, contextId, true, (first ?? said).parts),
     // What was answered before is answered again, when the run asks once more.
     task: first === undefined || before === undefined ? { ...task, turn: undefined }
       : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },

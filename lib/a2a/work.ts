@@ -2,16 +2,30 @@
  * Who does what a message asks for: a tool, where the message names one and brings its arguments, else the
  * agent that the message was sent to.
  */
+import { callTool } from '../core/call-tool.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
 import { runHandler } from '../core/run-handler.ts'
 import { namesOfFiles, promptOf } from './message.ts'
+import { answerOfTool, toolCallFor } from './tool-agent.ts'
 import type { Answer } from '../core/answer.ts'
+import type { Content } from '../core/content.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Visit } from './visit.ts'
+import type { ToolCall } from './tool-agent.ts'
 import type { Work } from './turn.ts'
+import type { Visit } from './visit.ts'
 
-/** The work of one turn within a conversation; `isNamed`: something may have been said in it before. */
-export function workFor({ service, who }: Visit, conversationId: string, isNamed: boolean): Work {
+/**
+ * The work of one turn within a conversation, which a message begins; `isNamed`: something may have been said
+ * in it before.
+ */
+export function workFor(
+  visit: Visit, conversationId: string, isNamed: boolean, parts: readonly Content[],
+): Work {
+  const chosen = toolCallFor(visit.service, visit.who, parts)
+  return chosen === undefined ? agentWork(visit, conversationId, isNamed) : toolWork(visit, chosen)
+}
+
+function agentWork({ service, who }: Visit, conversationId: string, isNamed: boolean): Work {
   const timeoutMs = timeoutOf(service, who)
   return (turn, emit) => runHandler(service, turn.call, who, timeoutMs, (): MaybePromise<Answer> => {
     const prompt = promptOf(turn.message)
@@ -22,4 +36,11 @@ export function workFor({ service, who }: Visit, conversationId: string, isNamed
     if (answer instanceof Promise) turn.settled = answer.then(() => {}, () => {})
     return answer
   })
+}
+
+function toolWork({ service }: Visit, { tool, args }: ToolCall): Work {
+  return (turn) => {
+    const result = callTool(service, tool, args, turn.call)
+    return result instanceof Promise ? result.then(answerOfTool) : answerOfTool(result)
+  }
 }

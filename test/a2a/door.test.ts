@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aEndpoints, requireAgent } from '../../lib/a2a/door.ts'
+import { a2aEndpoints, requireAnswerer } from '../../lib/a2a/door.ts'
 import { defineAgent } from '../../lib/core/agent.ts'
-import { Catalog } from '../../lib/core/catalog.ts'
 import { createServer } from '../../lib/server.ts'
 import { createService } from '../../lib/service.ts'
 import { message, post } from './ask.ts'
@@ -193,14 +192,14 @@ test('the description of the server has every path of the door, once per agent',
   }
 })
 
-test('a server of tools alone has nobody to send messages to', () => {
-  const tool = { name: 'add', run: () => '3' }
-  assert.throws(() => serve({ tools: [tool] }), (error) => error instanceof TypeError
-    && error.message.includes(`protocol 'a2a' needs an agent`) && error.message.includes('agents: [agent]'))
-  const catalog = new Catalog('triport')
-  assert.throws(() => requireAgent(catalog), TypeError)
-  catalog.add(defineAgent(one))
-  assert.doesNotThrow(() => requireAgent(catalog))
+test('a server of resources alone has nobody to send messages to', () => {
+  const resource = { uri: 'docs://a', name: 'a', read: () => 'a' }
+  assert.throws(() => serve({ agents: [], resources: [resource] }), (error) => error instanceof TypeError
+    && error.message.includes(`protocol 'a2a' needs an agent or a tool`))
+  const { service } = createService({ resources: [resource], log: false })
+  assert.throws(() => requireAnswerer(service), TypeError)
+  service.catalog.add(defineAgent(one))
+  assert.doesNotThrow(() => requireAnswerer(service))
 })
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
