@@ -89,7 +89,7 @@ function doorOf(name: ProtocolName, server: TriportServer, url: string, post: Po
     const line = post('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
     return { where: `${url}/mcp and ${url}/sse`, line }
   }
-  if (!server.protocols.includes(name)) {
+  if (!server.protocols.includes(name) || (name === 'http' && server.catalog.root === undefined)) {
     return 'it needs an agent, and none is served; MCP is the door of everything else'
   }
   if (name === 'http') return { where: `${url}/`, line: post('/', { query: 'hello' }) }
