@@ -1,38 +1,67 @@
 /**
- * The interactive docs page: one file, read once, with a policy that lets it load nothing from elsewhere.
+ * The interactive docs page: one file, read once, compressed once, with a policy that lets it load nothing
+ * from elsewhere.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Reply } from '../http/exchange.ts'
+import { gzipSync } from 'node:zlib'
+import type { Exchange, Reply } from '../http/exchange.ts'
 
-let page: Reply | undefined
+/** The page as it is sent to those who take gzip, to all others, and to those who have it already. */
+interface Page {
+  readonly etag: string
+  readonly whole: Reply
+  readonly packed: Reply
+  readonly unchanged: Reply
+}
+
+let page: Page | undefined
 
 /** The page as a reply. Its script and style are allowed by their digests, everything else is refused. */
-export function readDocs(): Reply {
-  if (page === undefined) {
-    const html = readFileSync(new URL('./docs.html', import.meta.url), 'utf8')
-    const policy = [
-      `default-src 'none'`, `script-src ${digests(html, 'script')}`, `style-src ${digests(html, 'style')}`,
-      `connect-src 'self'`, `img-src data:`,
-      `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
-    ]
-    page = {
-      status: 200,
-      type: 'text/html; charset=utf-8',
-      headers: [
-        'Content-Security-Policy', policy.join('; '),
-        'X-Content-Type-Options', 'nosniff',
-        'Referrer-Policy', 'no-referrer',
-        'Cache-Control', 'no-cache',
-      ],
-      body: html,
-    }
+export function readDocs(exchange: Exchange): Reply {
+  page ??= makePage(readFileSync(new URL('./docs.html', import.meta.url), 'utf8'))
+  const known = exchange.header('if-none-match')
+  if (known !== undefined && (known.trim() === '*' || known.includes(page.etag))) return page.unchanged
+  return takesGzip(exchange.header('accept-encoding')) ? page.packed : page.whole
+}
+
+function makePage(html: string): Page {
+  const policy = [
+    `default-src 'none'`, `script-src ${digests(html, 'script')}`, `style-src ${digests(html, 'style')}`,
+    `connect-src 'self'`, `img-src data:`, `media-src data:`,
+    `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
+  ]
+  // Weak: it stands for the page, however it is packed.
+  const etag = `"${digest(html)}"`
+  const headers = Object.freeze([
+    'Content-Security-Policy', policy.join('; '),
+    'X-Content-Type-Options', 'nosniff',
+    'Referrer-Policy', 'no-referrer',
+    'Cache-Control', 'no-cache',
+    'ETag', `W/${etag}`,
+    'Vary', 'Accept-Encoding',
+  ])
+  const type = 'text/html; charset=utf-8'
+  return {
+    etag,
+    whole: { status: 200, type, headers, body: html },
+    packed: {
+      status: 200, type, headers: [...headers, 'Content-Encoding', 'gzip'], body: gzipSync(html, { level: 9 }),
+    },
+    unchanged: { status: 304, headers },
   }
-  return page
+}
+
+/** Whether `Accept-Encoding` names gzip, and not as what is refused. */
+function takesGzip(accepted: string | undefined): boolean {
+  return accepted !== undefined && /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i.test(accepted)
 }
 
 function digests(html: string, element: string): string {
   const found = html.matchAll(new RegExp(`<${element}>([\\s\\S]*?)</${element}>`, 'g'))
-  const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
   return [...found].map(([, text = '']) => `'sha256-${digest(text)}'`).join(' ')
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
 }

@@ -63,7 +63,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       const headers = ['Retry-After', '1']
       return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),
-    { ...at('/docs', 'Interactive documentation', () => readDocs()), operations: {} },
+    { ...at('/docs', 'Interactive documentation', readDocs), operations: {} },
     {
       ...at('/openapi.json', 'This description', ({ baseUrl }) => {
         if (openapi?.baseUrl !== baseUrl) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { echo, request, serve } from '../fixtures/client.ts'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { dial, echo, listen, request, serve } from '../fixtures/client.ts'
 
 const page = readFileSync('lib/rest/docs.html', 'utf8')
 
@@ -34,4 +35,54 @@ test('the page needs nothing from elsewhere, and nothing that its policy forbids
   assert.doesNotMatch(page, /@import|url\(\s*['"]?http/)
   assert.doesNotMatch(page, /<[^>]+\son[a-z]+=/i, 'a handler in an attribute would not run')
   assert.doesNotMatch(page, /<[^>]+\sstyle=/i, 'a style in an attribute would not hold')
+})
+
+test('the page is small', () => {
+  assert.ok(Buffer.byteLength(page) <= 80_000, `${Buffer.byteLength(page)} bytes`)
+  const packed = gzipSync(page, { level: 9 }).length
+  assert.ok(packed <= 22_000, `${packed} bytes with gzip`)
+  const urls = [...page.matchAll(/https?:\/\/[^\s'"`<]+/g)].map(([url]) => url)
+  assert.deepEqual(urls, [], 'the page names no other host')
+})
+
+const encodings: readonly (readonly [accepted: string | undefined, isPacked: boolean])[] = [
+  ['gzip', true], ['gzip, deflate, br, zstd', true], ['br;q=1.0, GZIP;q=0.8, *;q=0.1', true],
+  ['deflate,gzip', true], ['gzip ; q=0.01', true], ['gzip;q=0', false], ['gzip; q=0.000, br', false],
+  ['br', false], ['x-gzip', false], ['gzipped', false], ['identity', false], ['', false], [undefined, false],
+]
+
+test('the page is packed for those who take it so', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  for (const [accepted, isPacked] of encodings) {
+    const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+    const response = await server.fetch(request('/docs', undefined, headers))
+    const body = Buffer.from(await response.arrayBuffer())
+    assert.equal(response.headers.get('content-encoding'), isPacked ? 'gzip' : null, accepted)
+    assert.match(String(response.headers.get('vary')), /Accept-Encoding/)
+    assert.equal(String(isPacked ? gunzipSync(body) : body), page, accepted)
+  }
+})
+
+test('the page is sent once to who keeps it', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  const etag = String((await server.fetch(request('/docs'))).headers.get('etag'))
+  assert.match(etag, /^W\/"[^"]+"$/)
+  const asked: readonly (readonly [known: string, status: number])[] = [
+    [etag, 304], [etag.slice(2), 304], [`"other", ${etag}`, 304], ['*', 304], ['"other"', 200],
+  ]
+  for (const [known, status] of asked) {
+    const response = await server.fetch(request('/docs', undefined, { 'if-none-match': known }))
+    assert.deepEqual([response.status, response.headers.get('etag')], [status, etag], known)
+    assert.equal((await response.text()).length, status === 304 ? 0 : page.length)
+  }
+})
+
+test('a HEAD of the page tells what a GET would bring', async (t) => {
+  const { port } = await listen(t, { agents: [echo] })
+  const head = 'HEAD /docs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  const wire = await dial(t, port)
+  wire.send(head)
+  const text = await wire.closed()
+  assert.match(text, new RegExp(`^HTTP/1.1 200 [^]*Content-Length: ${Buffer.byteLength(page)}\r\n`, 'i'))
+  assert.equal(text.split('\r\n\r\n')[1], '')
 })
