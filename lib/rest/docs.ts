@@ -31,13 +31,13 @@ function makePage(html: string): Page {
     `connect-src 'self'`, `img-src data:`, `media-src data:`,
     `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
   ]
-  // Weak: it stands for the page, however it is packed.
   const etag = `"${digest(html)}"`
   const headers = Object.freeze([
     'Content-Security-Policy', policy.join('; '),
     'X-Content-Type-Options', 'nosniff',
     'Referrer-Policy', 'no-referrer',
     'Cache-Control', 'no-cache',
+    // Weak: it stands for the page, however it is packed.
     'ETag', `W/${etag}`,
     'Vary', 'Accept-Encoding',
   ])
@@ -46,7 +46,10 @@ function makePage(html: string): Page {
     etag,
     whole: { status: 200, type, headers, body: html },
     packed: {
-      status: 200, type, headers: [...headers, 'Content-Encoding', 'gzip'], body: gzipSync(html, { level: 9 }),
+      status: 200,
+      type,
+      headers: [...headers, 'Content-Encoding', 'gzip'],
+      body: gzipSync(html, { level: 9 }),
     },
     unchanged: { status: 304, headers },
   }
