@@ -7,15 +7,20 @@ import { setImmediate } from 'node:timers/promises'
 /** How many pieces a story has. */
 export const PIECES = 200
 
+/** How many pieces a short story has. */
+export const FEW_PIECES = 20
+
 /** What the agent is asked. Any other query is answered with a string, at once. */
 export const STORY = 'Tell me a story'
+export const SHORT_STORY = 'Tell me a short story'
 export const SLOW_STORY = 'Tell me a story slowly'
 export const ERRAND = 'Look it up'
 
 /** The agent. */
 export function run(query) {
   switch (query) {
-    case STORY: return story()
+    case STORY: return story(PIECES)
+    case SHORT_STORY: return story(FEW_PIECES)
     case SLOW_STORY: return slowStory()
     case ERRAND: return errand(query)
     default: return reply(query)
@@ -38,13 +43,13 @@ async function errand(query) {
 }
 
 /** Pieces that are ready as soon as they are asked for. */
-async function* story() {
-  for (let piece = 1; piece <= PIECES; piece++) yield `Piece ${piece} of the story. `
+async function* story(pieces) {
+  for (let piece = 1; piece <= pieces; piece++) yield `Piece ${piece} of the story. `
 }
 
 /** Pieces that come in a turn of the event loop each, as from a model that is somewhere else. */
 async function* slowStory() {
-  for await (const piece of story()) {
+  for await (const piece of story(PIECES)) {
     await setImmediate()
     yield piece
   }

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { add, ERRAND, PIECES, run, SLOW_STORY, STORY } from './author.js'
+import { add, ERRAND, FEW_PIECES, PIECES, run, SHORT_STORY, SLOW_STORY, STORY } from './author.js'
 
 const JSON_TYPE = 'application/json'
 const EVENT_STREAM = 'text/event-stream'
@@ -124,7 +124,82 @@ export const cases = [
       send(response, requestId(), JSON.stringify({ jsonrpc: '2.0', id, result: { message } }))
     },
   },
+  // A task is made, run, kept and answered, as clients of 1.0 and of 0.3 have it; by hand it is only written.
+  tasked('a2a-task-1.0', 'SendMessage', 'TASK_STATE_COMPLETED', { role: 'ROLE_USER' }, {}, {
+    history: ({ messageId, role, parts }, ids) => ({ messageId, ...ids, role, parts }),
+    wrap: (task) => ({ task }),
+  }),
+  tasked('a2a-task-0.3', 'message/send', 'completed', { kind: 'message', role: 'user' }, { kind: 'text' }, {
+    history: ({ messageId, role, parts }, ids) => ({ kind: 'message', messageId, role, parts, ...ids }),
+    wrap: (task) => ({ kind: 'task', ...task }),
+  }),
+  {
+    name: 'a2a-stream',
+    method: 'POST',
+    path: '/a2a',
+    headers: { 'Content-Type': JSON_TYPE, 'Accept': EVENT_STREAM },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage',
+      params: { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_STORY }] } },
+    }),
+    requests: 1000,
+    check({ body }) {
+      assert.equal(body.match(/"artifactUpdate"/gm).length, FEW_PIECES + 1)
+      assert.match(body, /TASK_STATE_COMPLETED[^\n]+\n\n$/)
+    },
+    async answer(response, { id, params: { message } }) {
+      response.writeHead(200, {
+        'Content-Type': EVENT_STREAM, 'X-Request-Id': requestId(),
+        'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
+      })
+      const [taskId, contextId, artifactId] = [randomUUID(), randomUUID(), randomUUID()]
+      const tell = (result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`
+      const status = (state) => ({ state, timestamp: new Date().toISOString() })
+      response.write(tell({
+        task: {
+          id: taskId, contextId, status: status('TASK_STATE_WORKING'), artifacts: [],
+          history: [{ messageId: message.messageId, contextId, taskId, role: message.role, parts: message.parts }],
+        },
+      }))
+      const update = (text, more) => tell({
+        artifactUpdate: { taskId, contextId, artifact: { artifactId, parts: [{ text }] }, ...more },
+      })
+      let count = 0
+      for await (const piece of run(message.parts[0].text)) {
+        response.write(update(piece, count++ > 0 ? { append: true } : {}))
+      }
+      response.write(update('', { append: true, lastChunk: true }))
+      response.end(tell({ statusUpdate: { taskId, contextId, status: status('TASK_STATE_COMPLETED') } }))
+    },
+  },
 ]
+
+function tasked(name, method, state, said, kind, { history, wrap }) {
+  return {
+    name,
+    method: 'POST',
+    path: '/a2a',
+    headers: { 'Content-Type': JSON_TYPE, 'Accept': '*/*' },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: 1, method,
+      params: { message: { messageId: 'm1', ...said, parts: [{ ...kind, text: 'What is the capital of France?' }] } },
+    }),
+    requests: 2000,
+    check({ body }) {
+      assert.match(body, /"text":"You said: What is the capital of France\?"/)
+    },
+    answer(response, { id, params: { message } }) {
+      const text = run(message.parts[0].text)
+      const [taskId, contextId] = [randomUUID(), randomUUID()]
+      const task = {
+        id: taskId, contextId, status: { state, timestamp: new Date().toISOString() },
+        artifacts: [{ artifactId: randomUUID(), parts: [{ ...kind, text }] }],
+        history: [history(message, { contextId, taskId })],
+      }
+      send(response, requestId(), JSON.stringify({ jsonrpc: '2.0', id, result: wrap(task) }))
+    },
+  }
+}
 
 function asked(name, query, requests) {
   return {

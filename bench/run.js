@@ -180,6 +180,7 @@ function mask(text) {
   return text
     .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'UUID')
     .replace(/\b[\da-f]{10}-[\da-z]+\b/g, 'ID')
+    .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')
 }
 
 function median(numbers) {
