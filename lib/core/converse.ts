@@ -121,15 +121,15 @@ function accepted(answer: Answer, { name }: Agent | Group): Answer {
  */
 export class PlainChannel implements CallFacts, CallChannel {
   readonly protocol: Protocol
-  readonly sessionId: string
+  readonly sessionId: string | undefined
   readonly message: readonly Content[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly origin: Origin
   readonly #service: Service
 
   constructor(
-    service: Service, origin: Origin, protocol: Protocol, sessionId: string, message: readonly Content[],
-    metadata: Readonly<Record<string, unknown>> | undefined,
+    service: Service, origin: Origin, protocol: Protocol, sessionId: string | undefined,
+    message: readonly Content[], metadata: Readonly<Record<string, unknown>> | undefined,
   ) {
     this.#service = service
     this.origin = origin

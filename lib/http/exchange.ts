@@ -100,6 +100,8 @@ export interface Endpoint {
   readonly open?: boolean | 'public'
   /** Media types of a body, the first being the usual one. Left out: no body is read. */
   readonly accepts?: readonly string[]
+  /** A path, with a final `/`: what is not there below it is refused in this endpoint's form too. */
+  readonly refusesBelow?: string
   /** Answers even while the server is closing down. */
   readonly always?: boolean
   /** What OpenAPI says of each method, by its lower-case name. */

@@ -9,7 +9,10 @@ import type { Endpoint } from './exchange.ts'
 /** What was found: the endpoint for the method, or the methods that the path has. */
 export interface Match {
   readonly endpoint: Endpoint | undefined
-  /** One that answers at this path by another method: what this method is refused with has its form. */
+  /**
+   * One that answers at this path by another method, or refuses for all that is not there around it: what
+   * this request is refused with has its form.
+   */
   readonly neighbor: Endpoint | undefined
   /** For `Allow`; empty where the path is unknown. */
   readonly allowed: readonly string[]
@@ -72,10 +75,17 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     others.set(path, answer())
   }
 
+  const absences = endpoints.flatMap((neighbor) => {
+    const { refusesBelow: below } = neighbor
+    return below === undefined ? [] : { below, answer: { ...unknown, neighbor } }
+  })
+
   return (method, path) => {
     const known = answers.get(path)
     if (known !== undefined) return known.get(method) ?? others.get(path)!
-    return patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
+    const match = patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
+    if (match !== unknown) return match
+    return absences.find(({ below }) => path.startsWith(below))?.answer ?? unknown
   }
 }
 

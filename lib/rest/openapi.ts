@@ -3,6 +3,7 @@
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
 import { isRecord } from '../core/content.ts'
+import { chatSchemas } from './chat-operations.ts'
 import { schemas } from './openapi-operations.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
@@ -10,6 +11,7 @@ import type { Endpoint } from '../http/exchange.ts'
 /** The groups of operations, in the order in which a reader wants them. */
 const tags = [
   { name: 'HTTP', description: 'Queries to agents and groups.' },
+  { name: 'OpenAI', description: 'The same agents, for clients of OpenAI.' },
   { name: 'MCP', description: 'The Model Context Protocol.' },
   { name: 'A2A', description: 'The Agent2Agent protocol.' },
   { name: 'Service', description: 'The server itself.' },
@@ -39,7 +41,7 @@ export function openapiDocument(
     tags: tags.filter((tag) => [...paths.values()].some((item) => hasTag(item, tag.name))),
     paths: Object.fromEntries(paths),
     components: {
-      schemas,
+      schemas: { ...schemas, ...chatSchemas },
       ...keyed && {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

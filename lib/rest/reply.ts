@@ -6,7 +6,7 @@ import { asFault, sentence } from '../core/fault.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
-import type { FaultKind } from '../core/fault.ts'
+import type { Fault, FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
 import type { Reply } from '../http/exchange.ts'
 
@@ -26,7 +26,7 @@ const statuses: Readonly<Record<FaultKind, number>> = {
 }
 
 /** What a status asks for besides its document. */
-const companions: ReadonlyMap<number, readonly string[]> = new Map([
+export const companions: ReadonlyMap<number, readonly string[]> = new Map([
   [401, ['WWW-Authenticate', formatChallenge({})]],
   [503, ['Retry-After', '1']],
 ])
@@ -46,13 +46,23 @@ export function problemText(
   return { status, text: JSON.stringify(problem(status, detail, requestId, more)) }
 }
 
-/** The problem document of whatever was thrown. A group's partial results stand beside it. */
-export function faultText(service: Service, thrown: unknown, requestId: string): ProblemText {
+/** The HTTP status of a fault. */
+export function httpStatusOf({ kind }: Fault): number {
+  return statuses[kind]
+}
+
+/** Whatever was thrown, as a `Fault`. A defect of a handler was logged where it ran; one of ours is here. */
+export function loggedFault(service: Service, thrown: unknown, requestId: string): Fault {
   const fault = asFault(thrown)
-  // A handler's defect was logged where it ran; what has no Fault yet is a defect of this door.
   if (fault !== thrown) {
     service.log('error', 'A query could not be answered', { request: requestId, cause: thrown })
   }
+  return fault
+}
+
+/** The problem document of whatever was thrown. A group's partial results stand beside it. */
+export function faultText(service: Service, thrown: unknown, requestId: string): ProblemText {
+  const fault = loggedFault(service, thrown, requestId)
   const { detail, kind } = fault
   const said = sentence(fault, requestId, service.exposeErrors)
   // A defect shows nothing of itself.

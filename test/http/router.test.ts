@@ -94,6 +94,19 @@ test('two endpoints on one path and method are a mistake, whatever their names a
   ])
 })
 
+test('what is not there may be refused in the form of its neighbourhood, and nowhere else', () => {
+  const models = { ...endpoint('/v1/models', 'GET'), refusesBelow: '/v1/' }
+  const table = createRouteTable([models, endpoint('/v1/models/{id}', 'GET'), endpoint('/', 'GET')])
+  for (const path of ['/v1/', '/v1/other', '/v1/other/deeper', '/v1/models/a/b']) {
+    const { endpoint: found, neighbor, allowed } = table.match('GET', path)
+    assert.deepEqual([found, neighbor, allowed], [undefined, models, []], path)
+  }
+  assert.deepEqual(table.match('POST', '/v1/models/a').allowed, ['GET', 'HEAD'])
+  for (const path of ['/v1', '/v1models', '/other', '/v']) {
+    assert.equal(table.match('GET', path).neighbor, undefined, path)
+  }
+})
+
 const targets: readonly (readonly [target: string, path: string, query: string])[] = [
   ['/', '/', ''],
   ['/a?b=c?d', '/a', 'b=c?d'],

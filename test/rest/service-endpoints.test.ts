@@ -3,6 +3,7 @@ import test from 'node:test'
 import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
+const chat = ['/v1/models', '/v1/chat/completions']
 const common = ['/', '/health', '/healthz', '/ready', '/docs', '/openapi.json']
 
 test('the root welcomes, and names every path that has no name in it', async (t) => {
@@ -11,7 +12,7 @@ test('the root welcomes, and names every path that has no name in it', async (t)
   assert.equal(response.headers.get('content-type'), 'application/json')
   assert.deepEqual(await jsonOf(response), {
     message: 'Welcome to Echo House. See /docs for usage.',
-    endpoints: [...common, '/agents', '/ask', '/agents/list', '/ask/list'],
+    endpoints: [...common, '/agents', '/ask', '/agents/list', '/ask/list', ...chat],
     docs: '/docs',
   })
 })
@@ -40,7 +41,7 @@ test('health says what is up, in two spellings', async (t) => {
   const server = serve(t, { agents: [echo], version: '2.3.4', protocol: 'http' })
   for (const path of ['/health', '/healthz']) {
     assert.deepEqual(await jsonOf(await server.fetch(request(path))), {
-      status: 'ok', endpoints: [...common, '/agents', '/agents/list'], name: 'Echo', version: '2.3.4',
+      status: 'ok', endpoints: [...common, '/agents', '/agents/list', ...chat], name: 'Echo', version: '2.3.4',
     })
   }
 })

@@ -1,0 +1,85 @@
+/**
+ * The paths for clients of OpenAI: the agents and groups as models, and a chat completion of one of them.
+ *
+ * Nothing is remembered: such a client sends the whole conversation each time.
+ * Spec: https://platform.openai.com/docs/api-reference/chat
+ */
+import { Fault } from '../core/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import { decodeChat } from './chat-messages.ts'
+import { completionOperation, modelOperation, modelsOperation } from './chat-operations.ts'
+import { ChatRun } from './chat-run.ts'
+import { openaiFault, openaiRefusal } from './openai-errors.ts'
+import { json } from './reply.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Service } from '../core/service.ts'
+import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+
+/** Makes them. */
+export function chatEndpoints(service: Service): readonly Endpoint[] {
+  const { catalog } = service
+  const created = Math.floor(Date.now() / 1000)
+  const modelOf = ({ id, name, description }: Agent | Group): object => (
+    { id, object: 'model', created, owned_by: service.name, name, description }
+  )
+  const one = ({ params }: Exchange): Reply => json(modelOf(requireModel(service, params.get('agent') ?? '')))
+  const refuse = openaiRefusal
+  return [
+    {
+      path: '/v1/models',
+      methods: ['GET'],
+      operations: { get: modelsOperation },
+      refusesBelow: '/v1/',
+      refuse,
+      handle: () => json({ object: 'list', data: [...catalog.groups, ...catalog.agents].map(modelOf) }),
+    },
+    {
+      path: '/v1/models/{agent}',
+      methods: ['GET'],
+      operations: { get: modelOperation },
+      refuse,
+      handle: (exchange) => caught(service, exchange, () => one(exchange)),
+    },
+    {
+      path: '/v1/chat/completions',
+      methods: ['POST'],
+      accepts: [JSON_TYPE],
+      operations: { post: completionOperation },
+      refuse,
+      handle: (exchange) => caught(service, exchange, () => complete(service, exchange)),
+    },
+  ]
+}
+
+function requireModel({ catalog }: Service, id: string): Agent | Group {
+  const who = catalog.runnable(id)
+  if (who !== undefined) return who
+  const remedy = 'GET /v1/models lists those there are'
+  const detail = { param: 'model', code: 'model_not_found' }
+  throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
+}
+
+function complete(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+  const parsed = parseJson(exchange.body, service.limits.maxDepth)
+  if (!parsed.ok) throw new Fault('invalid', parsed.why)
+  const request = decodeChat(parsed.value)
+  const run = new ChatRun(service, requireModel(service, request.model), request, exchange.origin)
+  if (!request.isStream) return run.reply()
+  service.workload.check()
+  return { status: 200, type: EVENT_STREAM, body: run }
+}
+
+/** The one catch of these paths. */
+function caught(
+  service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
+  const failed = (error: unknown): Reply => openaiFault(service, error, origin.requestId)
+  try {
+    const reply = work()
+    return reply instanceof Promise ? reply.catch(failed) : reply
+  } catch (error) {
+    return failed(error)
+  }
+}

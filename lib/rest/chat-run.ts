@@ -1,0 +1,151 @@
+/**
+ * One chat completion on its way to its reply, whole or in chunks. A reply is text: files of an answer are
+ * written as Markdown, which is what those who show chats read.
+ * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
+ */
+import { converse, PlainChannel } from '../core/converse.ts'
+import { Fault } from '../core/fault.ts'
+import { LiveCall } from '../core/live-call.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { formatEvent } from '../wire/sse.ts'
+import { openaiFaultText } from './openai-errors.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Answer } from '../core/answer.ts'
+import type { Origin } from '../core/call.ts'
+import type { Content } from '../core/content.ts'
+import type { UserMessage } from '../core/converse.ts'
+import type { ChatMessage } from '../core/conversation.ts'
+import type { Service } from '../core/service.ts'
+import type { Reply, Sink, Source } from '../http/exchange.ts'
+import type { ChatRequest } from './chat-messages.ts'
+
+/** Bytes of a token, about: agents do not count any, and no two models count alike. */
+const TOKEN_BYTES = 4
+const STOP = '"logprobs":null,"finish_reason":"stop"}]'
+
+/** A chat completion that is about to run: once, by `reply` or by `open`. */
+export class ChatRun implements Source, UserMessage {
+  readonly prompt: string
+  readonly conversationId = undefined
+  readonly isNamed = false
+  readonly history: readonly ChatMessage[]
+  readonly #service: Service
+  readonly #who: Agent | Group
+  readonly #call: LiveCall
+  readonly #includesUsage: boolean
+
+  constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
+    const { prompt, history, message, metadata, includesUsage } = request
+    this.prompt = prompt
+    this.history = history
+    this.#service = service
+    this.#who = who
+    this.#includesUsage = includesUsage
+    const channel = new PlainChannel(service, origin, 'http', undefined, message, metadata)
+    this.#call = new LiveCall(origin, channel, channel)
+  }
+
+  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
+  reply(): Reply | Promise<Reply> {
+    const answer = converse(this.#service, this.#who, this, this.#call)
+    if (!(answer instanceof Promise)) return this.#finished(answer)
+    this.#call.cancelWhenGone()
+    return answer.then((later) => this.#finished(later))
+  }
+
+  /** The reply in chunks. */
+  open(sink: Sink): (() => void) | undefined {
+    // Nobody reads: there was no room for the stream, or the client has left.
+    if (sink.closed) return undefined
+    const head = `${this.#head('chat.completion.chunk')},"choices":[`
+    const tail = this.#includesUsage ? ',"usage":null}' : '}'
+    const chunk = (delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean =>
+      sink.write(formatEvent(`${head}{"index":0,"delta":{${delta}},${end}${tail}`))
+    let said = 0
+    const say = (text: string): boolean => {
+      said += Buffer.byteLength(text)
+      return chunk(`"content":${JSON.stringify(text)}`)
+    }
+    const finish = (answer: Answer): void => {
+      // An answer that came whole is one piece; artifacts come at the end.
+      const rest = said === 0 ? textOfAnswer(answer) : textOfBlocks(artifactsOf(answer), false)
+      if (rest !== '') say(rest)
+      chunk('', STOP)
+      if (this.#includesUsage) sink.write(formatEvent(`${head}],${this.#usage(said)}}`))
+      sink.end(formatEvent('[DONE]'))
+    }
+    const failed = (error: unknown): void => {
+      sink.end(formatEvent(openaiFaultText(this.#service, error, this.#call.requestId).text))
+    }
+    chunk('"role":"assistant","content":""')
+    try {
+      const answer = converse(this.#service, this.#who, this, this.#call, (piece) => (
+        say(textOfBlocks([piece], said === 0)) ? undefined : sink.ready()
+      ))
+      if (answer instanceof Promise) answer.then(finish).catch(failed)
+      else finish(answer)
+    } catch (error) {
+      failed(error)
+    }
+    return () => this.#call.leave()
+  }
+
+  #finished(answer: Answer): Reply {
+    const said = textOfAnswer(answer)
+    const message = `{"role":"assistant","content":${JSON.stringify(said)},"refusal":null}`
+    const choices = `"choices":[{"index":0,"message":${message},${STOP}`
+    const usage = this.#usage(Buffer.byteLength(said))
+    const body = `${this.#head('chat.completion')},${choices},${usage}}`
+    const { maxResultBytes } = this.#service.limits
+    if (body.length <= maxResultBytes) return { status: 200, type: JSON_TYPE, body }
+    throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+  }
+
+  /** What every object of this reply begins with; the rest is to follow. */
+  #head(object: string): string {
+    const id = JSON.stringify(`chatcmpl-${this.#call.requestId}`)
+    const created = Math.floor(Date.now() / 1000)
+    return `{"id":${id},"object":"${object}","created":${created},"model":"${this.#who.id}"`
+  }
+
+  #usage(saidBytes: number): string {
+    let heardBytes = Buffer.byteLength(this.prompt)
+    for (const { content } of this.history) heardBytes += Buffer.byteLength(content)
+    const prompt = Math.ceil(heardBytes / TOKEN_BYTES)
+    const completion = Math.ceil(saidBytes / TOKEN_BYTES)
+    const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
+    return `"usage":{${counts},"total_tokens":${prompt + completion},"estimated":true}`
+  }
+}
+
+function textOfAnswer(answer: Answer): string {
+  const said = textOfBlocks(answer.content, true)
+  return said + textOfBlocks(artifactsOf(answer), said === '')
+}
+
+function artifactsOf({ artifacts = [] }: Answer): readonly Content[] {
+  return artifacts.flatMap(({ parts }) => parts)
+}
+
+/** Blocks as text. What is no text stands in paragraphs of its own; `isFirst`: nothing was said before. */
+function textOfBlocks(blocks: readonly Content[], isFirst: boolean): string {
+  let all = ''
+  for (const block of blocks) {
+    if (block.type === 'text') all += block.text
+    else all += `${isFirst && all === '' ? '' : '\n\n'}${markdownOf(block)}\n\n`
+  }
+  return all
+}
+
+function markdownOf(block: Exclude<Content, { readonly type: 'text' }>): string {
+  switch (block.type) {
+    case 'image': return `![image](data:${block.mimeType};base64,${block.data})`
+    case 'audio': return `[audio](data:${block.mimeType};base64,${block.data})`
+    case 'resource_link': return `[${block.title ?? block.name}](${block.uri})`
+    case 'data': return `\`\`\`json\n${JSON.stringify(block.data)}\n\`\`\``
+    case 'resource': {
+      const { text, blob, uri, mimeType = 'application/octet-stream' } = block.resource
+      return text ?? `[${uri}](data:${mimeType};base64,${blob ?? ''})`
+    }
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The official client of OpenAI, and the AI SDK with its provider for what is compatible with OpenAI, against
+ * the agents of a server as models. Skips itself, and says so, where they are not installed.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { missing } from './start.mjs'
+
+const skip = missing('openai', 'ai', '@ai-sdk/openai-compatible')
+if (skip) console.log(`openai: skipped: ${skip}`)
+
+const load = (path) => (skip ? {} : import(path))
+const { OpenAI, NotFoundError, AuthenticationError, BadRequestError, InternalServerError } = await load('openai')
+const { generateText, streamText } = await load('ai')
+const { createOpenAICompatible } = await load('@ai-sdk/openai-compatible')
+const { createServer } = await load('../../dist/index.js')
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+const picture = `data:image/png;base64,${pixel}`
+
+/** How often the agent that fails was run, and whether the one that waits still does. */
+let failures = 0
+let waiting = 0
+
+const agents = [
+  {
+    name: 'Echo',
+    description: 'Says what it is told, word by word.',
+    async *run(prompt, call) {
+      for (const { role, content } of call.history) yield `${role}: ${content}\n`
+      for (const { type, mimeType } of call.message) if (type !== 'text') yield `${type} ${mimeType}\n`
+      for (const word of prompt.split(' ')) yield `${word} `
+    },
+  },
+  {
+    name: 'Broken',
+    run() {
+      failures++
+      return { text: 'No ink.', state: 'failed' }
+    },
+  },
+  {
+    name: 'Slow',
+    async *run(_prompt, call) {
+      waiting++
+      yield 'begun'
+      await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+      waiting--
+    },
+  },
+]
+
+let server
+let baseURL
+let client
+before(async () => {
+  if (skip) return
+  server = createServer({ agents, apiKey: 'sk-1', log: false, graceMs: 0 })
+  baseURL = `${(await server.listen(0)).url}/v1`
+  client = new OpenAI({ baseURL, apiKey: 'sk-1' })
+})
+after(() => server?.close())
+
+const ask = (model, content, more = {}) => (
+  client.chat.completions.create({ model, messages: [{ role: 'user', content }], ...more })
+)
+
+const options = { skip, timeout: 30_000 }
+
+test('openai: models are listed and looked at', options, async () => {
+  const models = []
+  for await (const model of client.models.list()) models.push(model.id)
+  assert.deepEqual(models, ['echo', 'broken', 'slow'])
+  assert.equal((await client.models.retrieve('echo')).owned_by, 'Echo')
+  await assert.rejects(client.models.retrieve('nobody'), (error) => (
+    error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model'
+  ))
+})
+
+test('openai: a completion comes whole', options, async () => {
+  const completion = await ask('echo', 'one two', { temperature: 0.5 })
+  assert.equal(completion.choices[0].message.content, 'one two ')
+  assert.equal(completion.choices[0].finish_reason, 'stop')
+  assert.equal(completion.usage.total_tokens, completion.usage.prompt_tokens + completion.usage.completion_tokens)
+  assert.equal(completion.id, `chatcmpl-${completion._request_id}`)
+})
+
+test('openai: a completion comes in chunks, with its usage', options, async () => {
+  const stream = await ask('echo', 'one two', { stream: true, stream_options: { include_usage: true } })
+  const deltas = []
+  let usage
+  for await (const chunk of stream) {
+    for (const { delta } of chunk.choices) deltas.push(delta)
+    usage = chunk.usage ?? usage
+  }
+  assert.equal(deltas[0].role, 'assistant')
+  assert.deepEqual(deltas.flatMap(({ content }) => content || []), ['one ', 'two '])
+  assert.equal(usage.completion_tokens, 2)
+})
+
+test('openai: the helper for streams puts the same completion together', options, async () => {
+  const messages = [{ role: 'user', content: 'one two' }]
+  const runner = client.chat.completions.stream({ model: 'echo', messages })
+  const completion = await runner.finalChatCompletion()
+  assert.equal(completion.choices[0].message.content, 'one two ')
+})
+
+test('openai: a chat with pictures is understood', options, async () => {
+  const { choices } = await client.chat.completions.create({
+    model: 'echo',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Hi' },
+      { role: 'user', content: [
+        { type: 'text', text: 'What is this?' }, { type: 'image_url', image_url: { url: picture } },
+      ] },
+    ],
+  })
+  const said = 'system: Be brief.\nuser: Hello\nassistant: Hi\nimage image/png\nWhat is this? '
+  assert.equal(choices[0].message.content, said)
+})
+
+test('openai: errors are its own classes', options, async () => {
+  await assert.rejects(ask('nobody', 'hi'), (error) => error instanceof NotFoundError)
+  const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }]
+  await assert.rejects(ask('echo', 'hi', { tools }), (error) => (
+    error instanceof BadRequestError && error.param === 'tools' && /GET \/tools/.test(error.message)
+  ))
+  const stranger = new OpenAI({ baseURL, apiKey: 'sk-2' })
+  await assert.rejects(stranger.models.list(), (error) => (
+    error instanceof AuthenticationError && error.code === 'invalid_api_key'
+  ))
+  await assert.rejects(client.embeddings.create({ model: 'echo', input: 'a' }), NotFoundError)
+})
+
+test('openai: an agent that has failed is not run again, and says what went wrong', options, async () => {
+  failures = 0
+  await assert.rejects(ask('broken', 'hi'), (error) => (
+    error instanceof InternalServerError && /No ink\./.test(error.message)
+  ))
+  assert.equal(failures, 1)
+  await assert.rejects(async () => {
+    for await (const chunk of await ask('broken', 'hi', { stream: true })) void chunk
+  }, /No ink\./)
+})
+
+test('openai: who leaves a stream ends the run', options, async () => {
+  const stream = await ask('slow', 'hi', { stream: true })
+  for await (const chunk of stream) if (chunk.choices[0].delta.content === 'begun') break
+  while (waiting > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+function provider(more = {}) {
+  return createOpenAICompatible({ name: 'house', baseURL, apiKey: 'sk-1', ...more })
+}
+
+test('ai: a text is generated', options, async () => {
+  const { text, finishReason, usage } = await generateText({
+    model: provider()('echo'), instructions: 'Be brief.', prompt: 'one two',
+  })
+  assert.equal(text, 'system: Be brief.\none two ')
+  assert.equal(finishReason, 'stop')
+  assert.ok(usage.totalTokens > 0)
+})
+
+test('ai: a text is streamed, with its usage', options, async () => {
+  const result = streamText({ model: provider({ includeUsage: true })('echo'), prompt: 'one two' })
+  const deltas = []
+  for await (const delta of result.textStream) deltas.push(delta)
+  assert.deepEqual(deltas.filter((delta) => delta !== ''), ['one ', 'two '])
+  assert.equal(await result.finishReason, 'stop')
+  assert.equal((await result.usage).outputTokens, 2)
+})
+
+test('ai: a chat with a picture is understood', options, async () => {
+  const { text } = await generateText({
+    model: provider()('echo'),
+    messages: [{ role: 'user', content: [
+      { type: 'text', text: 'See' }, { type: 'file', mediaType: 'image/png', data: Buffer.from(pixel, 'base64') },
+    ] }],
+  })
+  assert.equal(text, 'image image/png\nSee ')
+})
+
+test('ai: an error is told, whole and streamed', options, async () => {
+  await assert.rejects(
+    generateText({ model: provider()('nobody'), prompt: 'hi', maxRetries: 0 }), /model 'nobody' does not exist/,
+  )
+  await assert.rejects(
+    generateText({ model: provider()('broken'), prompt: 'hi', maxRetries: 0 }), /No ink\./,
+  )
+  const errors = []
+  const result = streamText({
+    model: provider()('broken'), prompt: 'hi', maxRetries: 0, onError: ({ error }) => errors.push(error),
+  })
+  for await (const part of result.fullStream) void part
+  assert.equal(errors.length, 1)
+  assert.match(String(errors[0]?.message ?? errors[0]), /No ink\./)
+})

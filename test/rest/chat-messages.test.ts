@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault } from '../../lib/core/fault.ts'
+import { decodeChat } from '../../lib/rest/chat-messages.ts'
+import type { ChatRequest } from '../../lib/rest/chat-messages.ts'
+
+const user = { role: 'user', content: 'Hi' }
+const png = 'data:image/png;base64,AAAA'
+
+function part(type: string, value: unknown): object {
+  return { type, [type]: value }
+}
+
+function ofParts(...content: readonly unknown[]): object {
+  return { messages: [{ role: 'user', content }] }
+}
+
+const understood: readonly (readonly [what: string, members: object, read: Partial<ChatRequest>])[] = [
+  ['one message', {}, {
+    model: 'echo', prompt: 'Hi', message: [{ type: 'text', text: 'Hi' }], history: [], metadata: undefined,
+    isStream: false, includesUsage: false,
+  }],
+  ['null for what is left out', { stream: null, stream_options: null, metadata: null, n: null, tools: null },
+    { isStream: false, includesUsage: false }],
+  ['what is said of a model', { temperature: 2, top_p: 1, max_tokens: 5, stop: ['a'], seed: 1, user: 'u', n: 1,
+    tools: [], functions: [], tool_choice: 'none', response_format: { type: 'text' }, made_up: true },
+  { prompt: 'Hi' }],
+  ['a stream with usage', { stream: true, stream_options: { include_usage: true } },
+    { isStream: true, includesUsage: true }],
+  ['metadata', { metadata: { a: 'b' } }, { metadata: { a: 'b' } }],
+  ['a whole chat', { messages: [
+    { role: 'system', content: 'Be brief.' }, { role: 'developer', content: [part('text', 'In English.')] },
+    { role: 'user', content: 'One', name: 'ann' }, { role: 'assistant', content: 'Two' }, user,
+    { role: 'assistant', content: 'So' },
+  ] }, { prompt: 'Hi', history: [
+    { role: 'system', content: 'Be brief.' }, { role: 'system', content: 'In English.' },
+    { role: 'user', content: 'One' }, { role: 'assistant', content: 'Two' },
+    { role: 'assistant', content: 'So' },
+  ] }],
+  ['an answer without words, and one that was refused', { messages: [
+    { role: 'assistant', content: null }, { role: 'assistant', refusal: 'No.', tool_calls: [] },
+    { role: 'assistant', content: [part('refusal', 'Never.')] }, user,
+  ] }, { history: ['', 'No.', 'Never.'].map((content) => ({ role: 'assistant', content })) }],
+  ['files of earlier messages, which are left out', { messages: [
+    { role: 'user', content: [part('text', 'See'), part('image_url', { url: png }), part('text', 'this')] },
+    user,
+  ] }, { history: [{ role: 'user', content: 'See\nthis' }] }],
+  ['several texts', ofParts(part('text', 'a'), part('text', 'b')), {
+    prompt: 'a\nb', message: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }],
+  }],
+  ['a picture', ofParts(part('image_url', { url: png, detail: 'low' })), {
+    prompt: '', message: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+  }],
+  ['a picture elsewhere', ofParts(part('image_url', { url: 'https://example.com/a/b.png?c' })), {
+    message: [{ type: 'resource_link', uri: 'https://example.com/a/b.png?c', name: 'b.png' }],
+  }],
+  ['a picture at a root', ofParts(part('image_url', { url: 'https://example.com' })), {
+    message: [{ type: 'resource_link', uri: 'https://example.com', name: 'image' }],
+  }],
+  ['a sound', ofParts(part('input_audio', { data: 'AAAA', format: 'mp3' })), {
+    message: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/mpeg' }],
+  }],
+  ['a file', ofParts(part('file', { filename: 'a b.pdf', file_data: 'data:application/pdf;base64,AAAA' })), {
+    message: [{
+      type: 'resource',
+      resource: { uri: 'attachment:a%20b.pdf', mimeType: 'application/pdf', blob: 'AAAA' },
+    }],
+  }],
+  ['a file without a good name', ofParts(part('file', {
+    filename: '\ud800', file_data: 'data:text/plain;charset=utf-8;base64,AAAA',
+  })), { message: [{
+    type: 'resource',
+    resource: { uri: 'attachment:%EF%BF%BD', mimeType: 'text/plain', blob: 'AAAA' },
+  }] }],
+  ['a picture as a file', ofParts(part('file', { file_data: png })), {
+    message: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+  }],
+]
+
+test('a chat is read: the last user message is asked, the others are its history', () => {
+  for (const [what, members, read] of understood) {
+    const request: object = decodeChat({ model: 'echo', messages: [user], ...members })
+    for (const [name, value] of Object.entries(read)) {
+      assert.deepEqual(Reflect.get(request, name), value, `${what}: ${name}`)
+    }
+  }
+})
+
+const refused: readonly (readonly [
+  what: string, members: unknown, param: string | undefined, sentence: RegExp,
+])[] = [
+  ['no object', 'hi', undefined, /must be a JSON object with "model" and "messages"/],
+  ['no model', { model: undefined }, 'model', /id of an agent; GET \/v1\/models/],
+  ['an empty model', { model: '' }, 'model', /id of an agent/],
+  ['no messages', { messages: undefined }, 'messages', /list of at least one/],
+  ['an empty list', { messages: [] }, 'messages', /list of at least one/],
+  ['nobody asking', { messages: [{ role: 'system', content: 'Be brief.' }] }, 'messages', /role user/],
+  ['an empty message', { messages: [{ role: 'user', content: ' ' }] }, 'messages[0].content', /is empty/],
+  ['no parts', ofParts(), 'messages[0].content', /is empty/],
+  ['no content', { messages: [{ role: 'user' }] }, 'messages[0].content', /a string or a list of parts/],
+  ['a message that is none', { messages: [1, user] }, 'messages[0]', /must be an object/],
+  ['earlier content that is none', { messages: [{ role: 'user' }, user] }, 'messages[0].content', /a string/],
+  ['an earlier part that is none', { messages: [{ role: 'user', content: [1] }, user] },
+    'messages[0].content[0]', /must be an object/],
+  ['a role of somebody else', { messages: [{ role: 'judge', content: '' }, user] }, 'messages[0].role',
+    /user, assistant, system or developer/],
+  ['what a tool said', { messages: [{ role: 'tool', content: '1' }, user] }, 'messages[0].role',
+    /GET \/tools/],
+  ['what a tool was asked', { messages: [{ role: 'assistant', tool_calls: [{}] }, user] },
+    'messages[0].tool_calls', /GET \/tools/],
+  ['tools', { tools: [{ type: 'function' }] }, 'tools', /uses tools of its own.*GET \/tools and over MCP/],
+  ['functions', { functions: [{ name: 'f' }] }, 'functions', /uses tools of its own/],
+  ['tools that are none', { tools: 'all' }, 'tools', /uses tools of its own/],
+  ['two answers', { n: 2 }, 'n', /must be 1/],
+  ['a stream that may be', { stream: 'yes' }, 'stream', /true or false/],
+  ['options that are none', { stream_options: true }, 'stream_options', /an object/],
+  ['metadata that is none', { metadata: 'a' }, 'metadata', /an object/],
+  ['a part that is none', ofParts(1), 'messages[0].content[0].type', /text, image_url, input_audio or file/],
+  ['an unknown part', ofParts(part('video_url', {})), 'messages[0].content[0].type', /must be text/],
+  ['a part named like a method', ofParts({ type: 'toString' }), 'messages[0].content[0].type', /must be/],
+  ['a text that is none', ofParts(part('text', 1)), 'messages[0].content[0].text', /a string/],
+  ['an address alone', ofParts(part('image_url', png)), 'messages[0].content[0].image_url', /an object/],
+  ['no address', ofParts(part('image_url', {})), 'messages[0].content[0].image_url.url', /a string/],
+  ['a file of this machine', ofParts(part('image_url', { url: 'file:///etc/passwd' })),
+    'messages[0].content[0].image_url.url', /a data URI with base64/],
+  ['a text as a picture', ofParts(part('image_url', { url: 'data:text/plain;base64,AAAA' })),
+    'messages[0].content[0].image_url.url', /a picture/],
+  ['a picture as text', ofParts(part('image_url', { url: 'data:image/svg+xml,<svg/>' })),
+    'messages[0].content[0].image_url.url', /a data URI with base64/],
+  ['base64 that is none', ofParts(part('image_url', { url: 'data:image/png;base64,A*A=' })),
+    'messages[0].content[0].image_url.url', /must hold base64/],
+  ['an unknown sound', ofParts(part('input_audio', { data: 'AAAA', format: 'ogg' })),
+    'messages[0].content[0].input_audio.format', /wav or mp3/],
+  ['a sound of nothing', ofParts(part('input_audio', { data: '', format: 'wav' })),
+    'messages[0].content[0].input_audio.data', /base64/],
+  ['a file that is kept elsewhere', ofParts(part('file', { file_id: 'file-1' })),
+    'messages[0].content[0].file.file_data', /no files are kept here/],
+]
+
+test('what is wrong with a chat is told with the member that it is in', () => {
+  for (const [what, members, param, sentence] of refused) {
+    const body = typeof members === 'object' ? { model: 'echo', messages: [user], ...members } : members
+    assert.throws(() => decodeChat(body), (error) => {
+      assert.ok(error instanceof Fault, what)
+      assert.equal(error.kind, 'invalid', what)
+      assert.match(error.message, sentence, what)
+      assert.equal((error.detail as { param?: string } | undefined)?.param, param, what)
+      return true
+    })
+  }
+})

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventReader } from '../../lib/wire/sse.ts'
+import { eventually, jsonOf, listen, request, serve } from '../fixtures/client.ts'
+import type { TestContext } from 'node:test'
+import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
+
+type Json = Record<string, unknown>
+
+interface Chunk {
+  readonly id: string
+  readonly object: string
+  readonly choices: readonly { readonly delta: Json; readonly finish_reason: string | null }[]
+  readonly usage?: Json | null
+}
+
+const usual = { model: 'agent', messages: [{ role: 'user', content: 'Hello you' }] }
+
+function serving(t: TestContext, run: (prompt: string, call: Call) => AgentOutput): TriportServer {
+  return serve(t, { agents: [{ name: 'Agent', run }] })
+}
+
+function chat(more: object = {}, headers: Record<string, string> = {}): Request {
+  return request('/v1/chat/completions', { ...usual, ...more }, headers)
+}
+
+async function dataOf(response: Response): Promise<readonly string[]> {
+  const all: string[] = []
+  eventReader(({ data, event, id }) => {
+    assert.deepEqual([event, id], ['message', ''])
+    all.push(data)
+  })(await response.text())
+  return all
+}
+
+async function chunksOf(response: Response): Promise<readonly Chunk[]> {
+  const all = await dataOf(response)
+  assert.equal(all.at(-1), '[DONE]')
+  return all.slice(0, -1).map((data) => JSON.parse(data) as Chunk)
+}
+
+test('a completion says what was answered, by whom, and about how much it was', async (t) => {
+  const server = serving(t, (prompt) => `You said ${prompt}`)
+  const before = Math.floor(Date.now() / 1000)
+  const { created, ...reply } = await jsonOf(await server.fetch(chat({}, { 'x-request-id': 'r-1' })))
+  assert.ok(Number.isSafeInteger(created) && Number(created) >= before)
+  assert.deepEqual(reply, {
+    id: 'chatcmpl-r-1', object: 'chat.completion', model: 'agent',
+    choices: [{
+      index: 0, message: { role: 'assistant', content: 'You said Hello you', refusal: null }, logprobs: null,
+      finish_reason: 'stop',
+    }],
+    usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
+  })
+})
+
+test('an agent sees the whole message, what was said before, and no conversation', async (t) => {
+  let seen: Json = {}
+  const server = serving(t, (prompt, { history, message, metadata, sessionId, protocol }) => {
+    seen = { prompt, history, message, metadata, sessionId, protocol }
+  })
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  await server.fetch(chat({
+    messages: [
+      { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Two' }, { role: 'user', content: [{ type: 'text', text: 'See' }, image] },
+    ],
+    metadata: { a: 'b' },
+  }))
+  assert.deepEqual(seen, {
+    prompt: 'See',
+    history: [
+      { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Two' },
+    ],
+    message: [{ type: 'text', text: 'See' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+    metadata: { a: 'b' }, sessionId: undefined, protocol: 'http',
+  })
+  assert.equal(server.status().conversations.count, 0)
+})
+
+test('a stream begins with the role, tells each piece, and ends with the reason', async (t) => {
+  const server = serving(t, async function* () {
+    yield 'One '
+    yield 'two'
+  })
+  const response = await server.fetch(chat({ stream: true }, { 'x-request-id': 'r-1' }))
+  assert.equal(response.headers.get('content-type'), 'text/event-stream')
+  const chunks = await chunksOf(response)
+  for (const { id, object } of chunks) assert.deepEqual([id, object], ['chatcmpl-r-1', 'chat.completion.chunk'])
+  assert.deepEqual(chunks.map(({ choices: [choice] }) => [choice?.delta, choice?.finish_reason]), [
+    [{ role: 'assistant', content: '' }, null], [{ content: 'One ' }, null], [{ content: 'two' }, null],
+    [{}, 'stop'],
+  ])
+  assert.ok(chunks.every((chunk) => !('usage' in chunk)))
+})
+
+test('a stream ends with its usage where that is asked for', async (t) => {
+  const server = serving(t, () => 'twelve bytes')
+  const asked = { stream: true, stream_options: { include_usage: true } }
+  const chunks = await chunksOf(await server.fetch(chat(asked)))
+  assert.deepEqual(chunks.at(-1)?.choices, [])
+  assert.deepEqual(chunks.map(({ usage }) => usage), [
+    null, null, null, { prompt_tokens: 3, completion_tokens: 3, total_tokens: 6, estimated: true },
+  ])
+})
+
+const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
+const wav = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' } as const
+const blob = { uri: 'a.bin', blob: 'AAAA' }
+
+const contents: readonly (readonly [what: string, output: AgentOutput, said: string])[] = [
+  ['nothing', undefined, ''],
+  ['a text', 'One', 'One'],
+  ['data', { n: 1 }, '{"n":1}'],
+  ['a question', { text: 'Which?', state: 'input-required' }, 'Which?'],
+  ['a picture', png, '![image](data:image/png;base64,AAAA)\n\n'],
+  ['a text around a picture', { content: ['See', png, 'there'] },
+    'See\n\n![image](data:image/png;base64,AAAA)\n\nthere'],
+  ['a sound', { content: [wav] }, '[audio](data:audio/wav;base64,AAAA)\n\n'],
+  ['a link', { content: [{ type: 'resource_link', uri: 'https://a.example/', name: 'A' }] },
+    '[A](https://a.example/)\n\n'],
+  ['a resource', { content: [{ type: 'resource', resource: { uri: 'a', text: 'Text' } }] }, 'Text\n\n'],
+  ['bytes', { content: [{ type: 'resource', resource: blob }] },
+    '[a.bin](data:application/octet-stream;base64,AAAA)\n\n'],
+  ['a value', { content: [{ type: 'data', data: [1] }] }, '```json\n[1]\n```\n\n'],
+]
+
+function* inPieces(output: AgentOutput): Generator<never> {
+  yield output as never
+}
+
+test('all of an answer is text, the same whole and in chunks', async (t) => {
+  for (const [what, output, said] of contents) {
+    for (const server of [serving(t, () => output), serving(t, () => inPieces(output))]) {
+      const { choices } = await jsonOf(await server.fetch(chat())) as { choices: { message: Json }[] }
+      assert.equal(choices[0]?.message['content'], said, what)
+      const chunks = await chunksOf(await server.fetch(chat({ stream: true })))
+      assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta['content'] ?? '').join(''), said, what)
+    }
+  }
+})
+
+test('artifacts stand at the end', async (t) => {
+  const server = serving(t, async function* (_prompt, call) {
+    call.artifact({ name: 'picture', parts: [png] })
+    yield 'Drawn.'
+  })
+  const said = 'Drawn.\n\n![image](data:image/png;base64,AAAA)\n\n'
+  const { choices } = await jsonOf(await server.fetch(chat())) as { choices: { message: Json }[] }
+  assert.equal(choices[0]?.message['content'], said)
+  const chunks = await chunksOf(await server.fetch(chat({ stream: true })))
+  assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta['content'] ?? '').join(''), said)
+})
+
+const failures: readonly (readonly [output: AgentOutput, status: number, message: string])[] = [
+  [{ text: 'No ink.', state: 'failed' }, 500, 'No ink.'],
+  [{ text: 'Not that.', state: 'rejected' }, 400, 'Not that.'],
+]
+
+test('an agent that fails or rejects ends in an error, whole or in chunks', async (t) => {
+  for (const [output, status, message] of failures) {
+    for (const server of [serving(t, () => output), serving(t, () => inPieces(output))]) {
+      const response = await server.fetch(chat())
+      assert.equal(response.status, status)
+      assert.equal((await jsonOf(response) as { error: Json }).error['message'], message)
+      const data = await dataOf(await server.fetch(chat({ stream: true })))
+      assert.equal((JSON.parse(data.at(-1)!) as { error: Json }).error['message'], message)
+    }
+  }
+})
+
+test('a client that leaves ends the run, whole or in chunks', async (t) => {
+  let running = 0
+  const run = async (_prompt: string, call: Call): Promise<void> => {
+    running++
+    await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+    running--
+  }
+  const { url } = await listen(t, { agents: [{ name: 'Agent', run }] })
+  for (const stream of [false, true]) {
+    const leaving = new AbortController()
+    const asked = fetch(`${url}/v1/chat/completions`, {
+      method: 'POST', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...usual, stream }), signal: leaving.signal,
+    }).catch(() => undefined)
+    await eventually(() => running === 1)
+    leaving.abort()
+    await eventually(() => running === 0)
+    await asked
+  }
+})
+
+test('a server that is full says so before a stream has begun', async (t) => {
+  let release = (): void => {}
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: () => new Promise<void>((resolve) => { release = resolve }) }], maxCalls: 1,
+  })
+  const first = server.fetch(chat())
+  await eventually(() => server.status().calls.running === 1)
+  for (const stream of [false, true]) {
+    const response = await server.fetch(chat({ stream }))
+    assert.equal(response.status, 503)
+    assert.equal((await jsonOf(response) as { error: Json }).error['code'], 'overloaded')
+  }
+  release()
+  await first
+})
+
+test('an answer that is too large once it is written is refused', async (t) => {
+  const server = serve(t, { agents: [{ name: 'Agent', run: () => '\n'.repeat(600) }], maxResultBytes: 1_000 })
+  const response = await server.fetch(chat())
+  assert.equal(response.status, 413)
+})
