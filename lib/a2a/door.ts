@@ -1,13 +1,15 @@
 /**
- * The A2A door: for the root, and for every agent and group, the endpoint that takes messages, the card
- * and the status. What is said at the endpoint is the binding's; what stands in the card is the card's.
+ * The A2A door: for the root, and for every agent and group, the paths of both bindings, the card and the
+ * status. What is said there is the binding's; what stands in the card is the card's.
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { createCards } from './cards.ts'
-import { extendedCardPaths } from './extended-card-paths.ts'
+import { answerRoute, bodyTypes, refuseHttpJson } from './http-json.ts'
+import { routes } from './http-json-routes.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
-import { cardOperation, extendedCardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
+import { OLD_EXTENDED_CARD, oldExtendedCard } from './old-extended-card.ts'
+import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
 import { rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
@@ -29,11 +31,15 @@ type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
   const context = { service, options, seal }
   const cards = createCards(service, options)
+  const places: readonly (readonly [base: string, whoOf: Whom])[] = [
+    ['', () => rootOf(service)],
+    ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
+  ]
+  const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   return [
-    ...endpointsBelow('', context, cards, () => rootOf(service)),
-    ...endpointsBelow('/agents/{agent}', context, cards, (exchange) => {
-      return agentNamed(service, exchange.params.get('agent') ?? '')
-    }),
+    ...places.flatMap(([base, whoOf]) => endpointsBelow(base, context, cards, whoOf)),
+    // Last, because a tenant's segment takes any name: those of other paths are no tenants.
+    ...hasTenants ? places.flatMap(([base, whoOf]) => routesBelow(`${base}/{tenant}`, context, whoOf)) : [],
   ]
 }
 
@@ -79,11 +85,24 @@ function endpointsBelow(
     ...['/a2a', '/a2a/'].map(messages),
     ...['/a2a', '/a2a/'].map(card),
     ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
-    ...extendedCardPaths(context.options).map(({ path, answer, refuse }) => addressed(whoOf, {
-      path: base + path, methods: ['GET'], operations: { get: extendedCardOperation }, refuse,
-    }, (exchange, who) => answer({ ...context, who, exchange }))),
+    ...routesBelow(base, context, whoOf),
+    // There only where there is something to find.
+    ...context.options.extendedCard === undefined ? [] : [addressed(whoOf, {
+      path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
+    }, (exchange, who) => oldExtendedCard({ ...context, who, exchange }))],
     open('/status', statusOperation, (_, who) => status(context.service, who)),
   ]
+}
+
+/** The paths of HTTP+JSON. */
+function routesBelow(base: string, context: A2aContext, whoOf: Whom): readonly Endpoint[] {
+  return routes.map((route) => addressed(whoOf, {
+    path: base + route.path,
+    methods: route.methods,
+    ...route.body !== undefined && { accepts: bodyTypes },
+    operations: Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), route.description])),
+    refuse: refuseHttpJson,
+  }, (exchange, who) => answerRoute(context, who, route, exchange)))
 }
 
 /** An endpoint that speaks for somebody, and is refused where there is nobody. */

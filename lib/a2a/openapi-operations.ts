@@ -3,9 +3,14 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import type { OperationName } from './model.ts'
 
 /** A piece of an OpenAPI document. */
 export type Operation = Readonly<Record<string, unknown>>
+
+/** How a member of params is written in a query. */
+export type QueryType = 'string' | 'integer' | 'boolean'
 
 const text: Operation = { type: 'string' }
 const anything: Operation = { type: 'object' }
@@ -85,15 +90,6 @@ export const cardOperation: Operation = {
   },
 }
 
-/** `GET` of the extended agent card. */
-export const extendedCardOperation: Operation = {
-  tags: ['A2A'],
-  summary: 'The extended agent card',
-  responses: {
-    200: jsonBody('What this caller may know besides', card),
-  },
-}
-
 /** `GET` of the status record. */
 export const statusOperation: Operation = {
   tags: ['A2A'],
@@ -102,4 +98,68 @@ export const statusOperation: Operation = {
     200: jsonBody('The agent is up',
       objectOf({ status: { const: 'ok' }, name: text, version: text }, 'status', 'name', 'version')),
   },
+}
+
+const newMessage = objectOf({
+  messageId: text,
+  contextId,
+  taskId: text,
+  role: { const: 'ROLE_USER' },
+  parts: {
+    type: 'array', minItems: 1,
+    items: { type: 'object', properties: { text, url: text, raw: text, data: {}, mediaType: text } },
+  },
+}, 'messageId', 'role', 'parts')
+
+const sendBody: Operation = {
+  required: true,
+  content: {
+    [JSON_TYPE]: {
+      schema: objectOf({ message: newMessage, configuration: anything, metadata: anything }, 'message'),
+      example: {
+        message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'What is 12 * (3 + 4)?' }] },
+      },
+    },
+  },
+}
+
+/** Bodies of requests, by operation. */
+const bodies: { readonly [name in OperationName]?: Operation } = {
+  'send': sendBody,
+  'stream': sendBody,
+  'cancel': { content: { [JSON_TYPE]: { schema: { type: 'object', properties: { metadata: anything } } } } },
+  'push-create': {
+    required: true,
+    content: { [JSON_TYPE]: { schema: objectOf({ id: text, url: text, token: text }, 'url') } },
+  },
+}
+
+const streams: ReadonlySet<OperationName> = new Set<OperationName>(['stream', 'subscribe'])
+
+const httpError: Operation = jsonBody('What went wrong', objectOf({
+  error: objectOf({
+    code: { type: 'integer' }, status: text, message: text, details: { type: 'array', items: anything },
+  }, 'code', 'status', 'message', 'details'),
+}, 'error'))
+
+/** One method of a route of HTTP+JSON. `query` is what may stand in its query. */
+export function httpJsonOperation(
+  summary: string, name: OperationName, query: Readonly<Record<string, QueryType>>, status: number,
+): Operation {
+  const requestBody = bodies[name]
+  const events = { description: 'Events', content: { [EVENT_STREAM]: { schema: text } } }
+  const done = { description: 'Done' }
+  const result = name === 'extended-card' ? card : anything
+  return {
+    tags: ['A2A'],
+    summary,
+    ...Object.keys(query).length > 0 && {
+      parameters: Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } })),
+    },
+    ...requestBody !== undefined && { requestBody },
+    responses: {
+      [status]: streams.has(name) ? events : status === 204 ? done : jsonBody('Done', result),
+      default: httpError,
+    },
+  }
 }

@@ -147,14 +147,11 @@ export function checkExtendedCard(owner: string, card: unknown): asserts card is
  * segment of another path.
  */
 export function requireTenantPaths(tenants: readonly string[], paths: readonly string[]): void {
-  const segments = new Set([...paths.map((path) => path.split('/')[1]!), ...ownSegments])
+  const segments = new Set(paths.map((path) => path.split('/')[1]!))
   const taken = tenants.find((tenant) => segments.has(tenant))
   if (taken === undefined) return
   throw new TypeError(`a2a.tenants has ${show(taken)}, and /${taken} is a path already; choose another name`)
 }
-
-/** Of HTTP+JSON. */
-const ownSegments = ['message:send', 'message:stream', 'tasks', 'extendedAgentCard']
 
 function demand(name: string, value: unknown, isFine: Check, remedy: string): void {
   if (value !== undefined && !isFine(value)) throw new TypeError(`${name} is ${show(value)}; ${remedy}`)

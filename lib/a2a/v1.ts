@@ -26,6 +26,9 @@ import type {
   CardRequest, JsonMembers, ListRequest, PushConfig, SendRequest, TaskRequest, TaskView,
 } from './model.ts'
 
+/** The media type of A2A's JSON where no JSON-RPC is around it. */
+export const A2A_JSON_TYPE = 'application/a2a+json'
+
 const AT = 'params'
 const MAX_INTEGER = 2 ** 31 - 1
 /** §3.1.4: of a list. */
@@ -129,7 +132,7 @@ export const v1: Dialect = {
   encodeError: encodeV1Error,
   decodeFault: decodeV1Fault,
   encodePush: encodeV1Event,
-  pushType: 'application/a2a+json',
+  pushType: A2A_JSON_TYPE,
   pushesTasks: false,
   encodeCard: encodeV1Card,
   decodeCard: decodeV1Card,

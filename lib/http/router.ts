@@ -21,12 +21,17 @@ export interface Match {
 
 interface Pattern {
   readonly path: string
-  readonly segments: readonly Segment[]
+  segments: readonly Segment[]
   readonly methods: Map<string, Endpoint>
 }
 
-/** A fixed segment, or a name with a fixed end. */
-type Segment = { readonly fixed: string } | { readonly name: string; readonly end: string }
+/**
+ * A fixed segment, or a name with a fixed end. One without an end stands for nothing that has the end of
+ * another path's name at this place: `/tasks/{id}` must not swallow the verb of `/tasks/{id}:cancel`.
+ */
+type Segment =
+  | { readonly fixed: string }
+  | { readonly name: string; readonly end: string; readonly others: readonly string[] }
 
 const noParams: ReadonlyMap<string, string> = new Map()
 const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], params: noParams }
@@ -64,6 +69,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
       known.set(method, endpoint)
     }
   }
+  for (const pattern of patterns) pattern.segments = segmentsOf(pattern.path, patterns)
   // What a fixed path answers never changes, so it is put together once.
   const answers = new Map<string, Map<string, Match>>()
   const others = new Map<string, Match>()
@@ -98,14 +104,24 @@ function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map
 function patternFor(patterns: Pattern[], path: string): Pattern {
   let pattern = patterns.find((known) => known.path === path)
   if (pattern === undefined) {
-    patterns.push(pattern = { path, segments: path.split('/').map(segmentOf), methods: new Map() })
+    patterns.push(pattern = { path, segments: [], methods: new Map() })
   }
   return pattern
 }
 
-function segmentOf(segment: string): Segment {
-  const match = /^\{(\w+)\}(.*)$/.exec(segment)
-  return match === null ? { fixed: segment } : { name: match[1]!, end: match[2]! }
+const NAMED = /^\{(\w+)\}(.*)$/
+
+function segmentsOf(path: string, patterns: readonly Pattern[]): readonly Segment[] {
+  const parts = path.split('/')
+  return parts.map((part, at) => {
+    const [, name, end = ''] = NAMED.exec(part) ?? []
+    if (name === undefined) return { fixed: part }
+    const before = shapeOf(parts.slice(0, at).join('/'))
+    const others = patterns.map((pattern) => pattern.path.split('/'))
+      .filter((others) => shapeOf(others.slice(0, at).join('/')) === before)
+      .map((others) => NAMED.exec(others[at] ?? '')?.[2] ?? '')
+    return { name, end, others: end === '' ? [...new Set(others)].filter((other) => other !== '') : [] }
+  })
 }
 
 function shapeOf(path: string): string {
@@ -146,8 +162,7 @@ function paramsOf(segments: readonly Segment[], given: readonly string[]): Match
     }
     if (!value.endsWith(segment.end) || value.length === segment.end.length) return undefined
     const name = value.slice(0, value.length - segment.end.length)
-    // `/tasks/{id}` must not swallow the verb of `/tasks/{id}:cancel`.
-    if (segment.end === '' && name.includes(':')) return undefined
+    if (segment.others.some((other) => name.endsWith(other))) return undefined
     params.set(segment.name, name)
   }
   return params

@@ -29,7 +29,8 @@ export function openapiDocument(
     for (const path of isPerAgent ? ids.map((id) => endpoint.path.replace('{agent}', id)) : [endpoint.path]) {
       for (const [method, operation] of Object.entries(endpoint.operations ?? {})) {
         const item = paths.get(path) ?? {}
-        item[method] = { ...operation, ...parametersOf(path), ...keyed && endpoint.open && { security: [] } }
+        const security = keyed && endpoint.open && { security: [] }
+        item[method] = { ...operation, ...parametersOf(path, operation), ...security }
         paths.set(path, item)
       }
     }
@@ -58,9 +59,11 @@ function hasTag(item: Readonly<Record<string, unknown>>, name: string): boolean 
     && operation['tags'].includes(name))
 }
 
-function parametersOf(path: string): object {
+/** What stands in the path, before what the operation itself takes besides. */
+function parametersOf(path: string, { parameters }: Readonly<Record<string, unknown>>): object {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   if (names.length === 0) return {}
   const schema = { type: 'string' }
-  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema })) }
+  const inPath = names.map((name) => ({ name, in: 'path', required: true, schema }))
+  return { parameters: Array.isArray(parameters) ? [...inPath, ...parameters] : inPath }
 }

@@ -210,11 +210,11 @@ test('an endpoint refuses in its own form, whatever the reason', () => {
       const reply = endpoint.refuse({ status, detail: 'why', requestId: 'r', headers: ['Retry-After', '1'] })
       assert.deepEqual([reply.status, reply.headers], [status, ['Retry-After', '1']])
       const body = JSON.parse(String(reply.body)) as { id?: unknown; error: unknown }
-      if (endpoint.methods[0] === 'POST') {
+      if (/\/a2a\/?$/.test(endpoint.path) && endpoint.methods[0] === 'POST') {
         const [code, message] = status < 500 ? [-32600, 'Invalid request'] : [-32603, 'Internal error']
         const error = { code, message, data: { detail: 'why' } }
         assert.deepEqual(body, { jsonrpc: '2.0', id: null, error })
-      } else if (endpoint.path.endsWith('/extendedAgentCard')) {
+      } else if (/\/(?:extendedAgentCard$|message:|tasks(?:\/|$))/.test(endpoint.path)) {
         const { code, message } = body.error as { code: number; message: string }
         assert.deepEqual([reply.type, code, message], ['application/json', status, 'why'])
       } else {

@@ -61,9 +61,10 @@ test('what can be one is taken', () => {
 })
 
 test('a tenant is not called like the first segment of a path', () => {
-  requireTenantPaths(['acme'], ['/', '/a2a', '/agents/{agent}'])
-  for (const tenant of ['a2a', 'agents', 'tasks', 'message:send', 'message:stream', 'extendedAgentCard']) {
-    assert.throws(() => requireTenantPaths(['acme', tenant], ['/', '/a2a/', '/agents/{agent}']), {
+  const paths = ['/', '/a2a/', '/agents/{agent}', '/message:send']
+  requireTenantPaths(['acme'], paths)
+  for (const tenant of ['a2a', 'agents', 'message:send']) {
+    assert.throws(() => requireTenantPaths(['acme', tenant], paths), {
       name: 'TypeError',
       message: `a2a.tenants has "${tenant}", and /${tenant} is a path already; choose another name`,
     })

@@ -89,6 +89,7 @@ test('what is wrong with a function stays in the log', async () => {
     assert.equal(status, 500)
     assert.doesNotMatch(JSON.stringify(body), /secret/)
   }
-  const line = ['error', 'An extended card could not be made']
-  assert.deepEqual(logged, [line, line])
+  assert.deepEqual(logged, [
+    ['error', 'A message could not be answered'], ['error', 'An extended card could not be made'],
+  ])
 })

@@ -1,0 +1,52 @@
+/**
+ * The path at which clients of A2A 0.2 get the extended card: they make it of the card's `url`, and know no
+ * JSON-RPC method for it. What is wrong is said as a problem document.
+ * Spec: A2A 0.2 §7.9.
+ */
+import { asFault, sentence } from '../core/fault.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
+import { documentOf, modeFor } from './card-document.ts'
+import { extendedCard } from './extended-card.ts'
+import { plain } from './plain.ts'
+import type { FaultKind } from '../core/fault.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Reply } from '../http/exchange.ts'
+import type { CardAsked } from './extended-card.ts'
+import type { Card } from './model.ts'
+
+/** Below the address of an agent. */
+export const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
+
+// What one caller may know is no other's.
+const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
+
+/** What is not there is not found. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unsupported', 404], ['not-found', 404], ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
+  ['cancelled', 503], ['timeout', 504],
+])
+
+/** Answers with the card of somebody, for the caller. */
+export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
+  const { service, options, exchange } = asked
+  const done = (card: Card): Reply => {
+    const document = documentOf(card, modeFor(exchange.head.a2aVersion, options.card), undefined)
+    return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
+  }
+  const failed = (thrown: unknown): Reply => {
+    const { requestId } = exchange.origin
+    const fault = asFault(thrown)
+    if (fault !== thrown) {
+      service.log('error', 'An extended card could not be made', { request: requestId, cause: thrown })
+    }
+    const detail = sentence(fault, requestId, service.exposeErrors)
+    return problemReply({ status: statuses.get(fault.kind) ?? 500, detail, requestId, headers })
+  }
+  try {
+    const card = extendedCard({ ...asked, dialect: plain })
+    return card instanceof Promise ? card.then(done).catch(failed) : done(card)
+  } catch (error) {
+    return failed(error)
+  }
+}

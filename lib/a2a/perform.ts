@@ -1,0 +1,139 @@
+/**
+ * What every binding does with a request: its params go to the operation; what comes of that, a result, a
+ * stream or a fault, goes to the binding, which writes it down. The one catch of a request.
+ *
+ * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
+ * Spec: A2A 1.0 §3.1, §3.3.
+ */
+import { asFault, Fault, sentence } from '../core/fault.ts'
+import { formatChallenge } from '../wire/challenge.ts'
+import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
+import { extensionHeaders, requestedExtensions } from './extensions.ts'
+import { wrongField } from './fields.ts'
+import { operations } from './operations.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Dialect, OperationCodec } from './dialect.ts'
+import type { OperationName } from './model.ts'
+import type { A2aOptions } from './options.ts'
+import type { A2aContext, EventStream, Visit } from './visit.ts'
+
+/** An answer that is whole. */
+export interface WholeReply extends Reply { readonly body: string }
+
+/** One request as its binding carries it: where its params stand, and how its answer is written. */
+export interface BoundRequest {
+  /** What the codec of the operation reads; asked once. Throws a `Fault` where nothing could be read. */
+  readParams(): unknown
+  /** The answer with a result, which is JSON text. */
+  writeResult(result: string, headers: readonly string[]): Reply
+  /** The data of one event of a stream. */
+  writeEvent(result: string): string
+  /** The answer with an error; its body may be the data of an event. Throws where a detail is not JSON. */
+  writeFault(fault: Fault, said: string): WholeReply
+}
+
+/** What every request of the protocol has. */
+interface ForTenant { readonly tenant: string | undefined }
+
+type Codec = OperationCodec<ForTenant, unknown>
+
+/** A request as operations see it. */
+export function visitOf(
+  { service, options, seal }: A2aContext, who: Agent | Group, dialect: Dialect, exchange: Exchange,
+): Visit {
+  const extensions = requestedExtensions(exchange.origin)
+  return { service, options, seal, who, dialect, exchange, extensions }
+}
+
+/** The answer of one operation of the visit's dialect. */
+export function perform(
+  visit: Visit, operation: OperationName, request: BoundRequest,
+): MaybePromise<Reply> {
+  const { service, options, dialect } = visit
+  // The table of operations and the codecs of a dialect have the same types under the same name.
+  const codec = dialect.operations[operation] as Codec
+  const act = operations[operation] as (visit: Visit, request: ForTenant) => unknown
+  const done = (result: unknown): Reply => {
+    if (isStream(result)) return streamReply(visit, codec, request, result)
+    const text = bounded(service, JSON.stringify(codec.encodeResult(result)))
+    return request.writeResult(text, extensionHeaders(visit))
+  }
+  const failed = (thrown: unknown): Reply => {
+    const reply = faultReply(visit, request, thrown)
+    if (reply.status !== 200 || operation !== 'subscribe' || !dialect.subscribesInEvents) return reply
+    return { status: 200, type: EVENT_STREAM, body: formatEvent(reply.body, 'error') }
+  }
+  try {
+    const asked = codec.decodeRequest(request.readParams(), service.limits.maxNameBytes)
+    requireTenant(options, asked)
+    const result = act(visit, asked)
+    return result instanceof Promise ? result.then(done).catch(failed) : done(result)
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function requireTenant({ tenants = [] }: A2aOptions, { tenant }: ForTenant): void {
+  if (tenant === undefined || tenants.includes(tenant)) return
+  throw wrongField('params', 'tenant', 'must be left out, or be that of an interface in the agent card')
+}
+
+function isStream(result: unknown): result is EventStream {
+  return typeof result === 'object' && result !== null && 'open' in result
+}
+
+function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
+  if (Buffer.byteLength(result) <= maxResultBytes) return result
+  throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+}
+
+/** Events one by one. */
+function streamReply(visit: Visit, codec: Codec, request: BoundRequest, events: EventStream): Reply {
+  return {
+    status: 200,
+    type: EVENT_STREAM,
+    headers: extensionHeaders(visit),
+    body: {
+      open: (sink) => events.open({
+        get closed() { return sink.closed },
+        send: (event) => {
+          return sink.write(formatEvent(request.writeEvent(JSON.stringify(codec.encodeResult(event)))))
+        },
+        ready: () => sink.ready(),
+        end(thrown) {
+          if (thrown === undefined) return sink.end()
+          sink.end(formatEvent(faultReply(visit, request, thrown).body, 'error'))
+        },
+      }),
+    },
+  }
+}
+
+/** The answer for what was thrown. */
+function faultReply(
+  { service, exchange: { origin: { requestId } } }: Visit, request: BoundRequest, thrown: unknown,
+): WholeReply {
+  const fault = asFault(thrown)
+  // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.
+  if (fault !== thrown) {
+    service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
+  }
+  const said = sentence(fault, requestId, service.exposeErrors)
+  try {
+    return withHeaders(request.writeFault(fault, said), service.name)
+  } catch (cause) {
+    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
+    return withHeaders(request.writeFault(new Fault(fault.kind, fault.message), said), service.name)
+  }
+}
+
+/** An error with what its status asks for besides its body. */
+function withHeaders(reply: WholeReply, realm: string): WholeReply {
+  const { status, headers = [] } = reply
+  if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', '1'] }
+  if (status !== 401) return reply
+  return { ...reply, headers: [...headers, 'WWW-Authenticate', formatChallenge({ realm })] }
+}
