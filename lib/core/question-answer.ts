@@ -66,7 +66,10 @@ function contentFrom(part: Content, { schema }: FormQuestion): unknown {
 
 /** A text as the value that a form wants; as it is where it can be no such value. */
 function valueFrom(text: string, form: unknown): unknown {
-  const type = isRecord(form) ? form['type'] : undefined
+  const { type, enum: choices } = isRecord(form) ? form : {}
+  if (Array.isArray(choices)) {
+    return choices.find((choice) => String(choice).toLowerCase() === text.toLowerCase()) ?? text
+  }
   const isNumber = type === 'number' || type === 'integer'
   if (isNumber && text !== '' && Number.isFinite(Number(text))) return Number(text)
   if (type === 'boolean' && /^(?:yes|true)$/i.test(text)) return true

@@ -72,7 +72,7 @@ export class TaskPlaces {
 
   find(id: string): TaskPlace | undefined {
     const place = this.#places.get(id)
-    if (place === undefined || place.until > performance.now()) return place
+    if (place?.isIdle !== true || place.until > performance.now()) return place
     this.forget(place)
     return undefined
   }
@@ -83,10 +83,10 @@ export class TaskPlaces {
     for (const { task, until } of this.#pool.of(owner)) if (until > now) yield task
   }
 
-  /** The task is another one now. */
-  change(place: TaskPlace, task: Task): void {
+  /** The task is another one now, of so many bytes. */
+  change(place: TaskPlace, task: Task, bytes: number = bytesOf(task)): void {
     place.task = task
-    if (place.slot !== undefined) this.#pool.resize(place.slot, bytesOf(task))
+    if (place.slot !== undefined) this.#pool.resize(place.slot, bytes)
   }
 
   /** Its state has changed. */

@@ -36,7 +36,8 @@ export function bytesOfMessage({ parts, metadata, referenceTaskIds, extensions }
   return bytes
 }
 
-function bytesOfParts(parts: readonly Content[]): number {
+/** The bytes of parts. */
+export function bytesOfParts(parts: readonly Content[]): number {
   let bytes = 0
   for (const part of parts) {
     const isPlain = part.type === 'text' && part._meta === undefined && part.annotations === undefined

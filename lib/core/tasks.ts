@@ -14,7 +14,7 @@ import { Fault } from './fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, mayFollow } from './task.ts'
 import { TaskPlaces } from './task-places.ts'
-import { bytesOfMessage } from './task-size.ts'
+import { bytesOfMessage, bytesOfParts } from './task-size.ts'
 import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -163,7 +163,10 @@ export class Tasks {
     const { task } = place
     const isMore = append && task.artifacts.some((known) => known.id === artifact.id)
     const artifacts = addArtifact(task.artifacts, artifact, append, isJoined)
-    this.#change(place, { ...task, artifacts })
+    // Of one that is streamed, only what is new is counted: it is looked at for each piece.
+    const bytes = isJoined && isMore && place.slot !== undefined
+      ? place.slot.bytes + bytesOfParts(artifact.parts) : undefined
+    this.#change(place, { ...task, artifacts }, bytes)
     if (place.slot !== undefined && place.slot.bytes > this.#limits.maxResultBytes * 2) {
       this.#places.change(place, task)
       const { maxResultBytes } = this.#limits
@@ -221,8 +224,8 @@ export class Tasks {
     place.watchers?.clear()
   }
 
-  #change(place: TaskPlace, task: Task): void {
-    this.#places.change(place, task)
+  #change(place: TaskPlace, task: Task, bytes?: number): void {
+    this.#places.change(place, task, bytes)
     this.#stored?.write(place).catch((cause: unknown) => {
       this.#log('warning', 'A task could not be kept', { task: task.id, cause })
     })
@@ -258,6 +261,10 @@ export class Tasks {
   /** A promise where every watcher is behind: it resolves when the first of them has caught up. */
   #tell({ watchers, task }: TaskPlace, event: TaskEvent): Promise<void> | undefined {
     if (watchers === undefined || watchers.size === 0) return undefined
+    if (watchers.size === 1) {
+      const [only] = watchers
+      return only!(event, task) ?? undefined
+    }
     const behind: Promise<void>[] = []
     const told = [...watchers]
     for (const watcher of told) {
