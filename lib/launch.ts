@@ -58,7 +58,8 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
 /** A door as it is told: where it is and a line that can be pasted into a shell, or why it is not open. */
 type Told = { readonly where: string; readonly line: string } | string
 
-type PostLine = (path: string, body: object) => string
+/** A line for a path: with a body a POST of it, else a GET. */
+type Line = (path: string, body?: object) => string
 
 const doorNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 
@@ -72,31 +73,38 @@ function announcement(server: TriportServer, { url }: Address, options: LaunchOp
     head.push(`  A key is asked for: the lines below take it from ${credential.variable}.`)
   }
   const host = listed === undefined ? '' : ` -H 'Host: ${listed}'`
-  const headers = `${host}${credential.header} -H 'Content-Type: application/json'`
-  const post: PostLine = (path, body) => `curl ${url}${path}${headers} -d '${JSON.stringify(body)}'`
+  const line: Line = (path, body) => {
+    const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+    return `curl ${url}${path}${host}${credential.header}${sent}`
+  }
   const asked = options.protocol === 'all' ? doorNames : [options.protocol ?? server.protocols].flat()
   const doors = doorNames.filter((name) => asked.includes(name)).flatMap((name) => {
     const label = `  ${name.toUpperCase().padEnd(4)}  `
-    const told = doorOf(name, server, url, post)
+    const told = doorOf(name, server, url, line)
     if (typeof told === 'string') return [`${label}not open: ${told}`]
     return [label + told.where, ' '.repeat(label.length) + told.line]
   })
   return [...head, ...doors].join('\n') + '\n'
 }
 
-function doorOf(name: ProtocolName, server: TriportServer, url: string, post: PostLine): Told {
+function doorOf(name: ProtocolName, server: TriportServer, url: string, line: Line): Told {
   if (name === 'mcp') {
-    const line = post('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
-    return { where: `${url}/mcp and ${url}/sse`, line }
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    return { where: `${url}/mcp and ${url}/sse`, line: line('/messages/', list) }
   }
-  if (!server.protocols.includes(name) || (name === 'http' && server.catalog.root === undefined)) {
-    return 'it needs an agent, and none is served; MCP is the door of everything else'
+  const { root, tools, prompts } = server.catalog
+  if (name === 'http') {
+    if (root !== undefined) return { where: `${url}/`, line: line('/', { query: 'hello' }) }
+    const path = tools.length > 0 ? '/tools' : prompts.length > 0 ? '/prompts' : '/resources'
+    return { where: `${url}${path}`, line: line(path) }
   }
-  if (name === 'http') return { where: `${url}/`, line: post('/', { query: 'hello' }) }
+  if (!server.protocols.includes(name)) {
+    return 'it needs an agent or a tool, and none is served; HTTP and MCP are the doors of the rest'
+  }
   const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
   return {
     where: `${url}/a2a, card at ${url}/.well-known/agent.json`,
-    line: post('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
+    line: line('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
   }
 }
 

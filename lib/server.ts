@@ -24,7 +24,7 @@ import { mcpDoor } from './mcp/door.ts'
 import { Metrics } from './metrics.ts'
 import { checkAddress, isRequest, noRequest, requireOptions } from './options.ts'
 import { chatEndpoints } from './rest/chat-completions.ts'
-import { queryEndpoints } from './rest/routes.ts'
+import { catalogEndpoints, queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
@@ -99,7 +99,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
     ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
-    ...protocols.includes('http') ? chatEndpoints(service) : [],
+    ...protocols.includes('http') ? [...catalogEndpoints(service), ...chatEndpoints(service)] : [],
     ...mcp?.endpoints ?? [],
     ...protocols.includes('a2a')
       ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys, push }, seal) : [],

@@ -17,14 +17,11 @@ export function defaultPort(protocols: readonly ProtocolName[]): number {
   return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
 }
 
-/**
- * The doors that are open. `hasOnlyTools`: there is no agent to talk to; `canAnswer`: messages can be
- * answered all the same.
- */
+/** The doors that are open. `hasOnlyTools`: there is no agent. `canAnswer`: messages are answered even so. */
 export function protocolsOf(
   choice: ProtocolChoice | undefined, hasOnlyTools: boolean, canAnswer: boolean = !hasOnlyTools,
 ): readonly ProtocolName[] {
-  const possible = ALL.filter((one) => one === 'mcp' || (one === 'a2a' ? canAnswer : !hasOnlyTools))
+  const possible = ALL.filter((one) => one !== 'a2a' || canAnswer)
   const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
     : choice === 'all' ? possible : [choice].flat()
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))

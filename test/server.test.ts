@@ -77,6 +77,9 @@ const choices: readonly (readonly [
   [{ protocol: 'all' }, ['http', 'mcp', 'a2a'], 8000],
   [{ protocol: ['mcp', 'http'] }, ['http', 'mcp'], 8000],
   [{ agents: [], tools: [add] }, ['mcp'], 8080],
+  [{ agents: [], tools: [add], protocol: 'http' }, ['http'], 8000],
+  [{ agents: [], tools: [add], protocol: 'all' }, ['http', 'mcp', 'a2a'], 8000],
+  [{ agents: [], prompts: [{ name: 'p', get: () => '' }], protocol: 'all' }, ['http', 'mcp'], 8000],
 ]
 
 test('which doors are open, and on which port, is told by the options or by what is served', (t) => {

@@ -58,7 +58,8 @@ function resultOf(tool: Tool, output: unknown, call: LiveCall, limits: Limits): 
 }
 
 function badArguments(tool: Tool, checked: Checked): ToolResult {
-  return { content: [text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)], isError: true }
+  const said = text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)
+  return { content: [said], isError: true, invalid: checked }
 }
 
 /** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */

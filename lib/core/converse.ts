@@ -128,8 +128,8 @@ export class PlainChannel implements CallFacts, CallChannel {
   readonly #service: Service
 
   constructor(
-    service: Service, origin: Origin, protocol: Protocol, sessionId: string | undefined,
-    message: readonly Content[], metadata: Readonly<Record<string, unknown>> | undefined,
+    service: Service, origin: Origin, protocol: Protocol, sessionId?: string,
+    message: readonly Content[] = [], metadata?: Readonly<Record<string, unknown>>,
   ) {
     this.#service = service
     this.origin = origin

@@ -10,6 +10,7 @@ import {
 } from './define.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
+import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
@@ -48,6 +49,8 @@ export interface ToolResult {
   readonly structuredContent?: unknown
   readonly isError?: boolean
   readonly _meta?: Readonly<Record<string, unknown>>
+  /** What is wrong with the arguments, where the tool was not run for that. */
+  readonly invalid?: Findings
 }
 
 /** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */

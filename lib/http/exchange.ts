@@ -88,6 +88,15 @@ export interface Sink {
   readonly closed: boolean
 }
 
+/** What OpenAPI says of each method of a path, by its lower-case name. */
+export type MethodOperations = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** What OpenAPI says of many paths: operations by the name in the path, and schemas that they refer to. */
+export interface Description {
+  readonly operations: ReadonlyMap<string, MethodOperations>
+  readonly schemas: Readonly<Record<string, unknown>>
+}
+
 /** One place where requests are answered: data in, data out. */
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
@@ -104,8 +113,11 @@ export interface Endpoint {
   readonly refusesBelow?: string
   /** Answers even while the server is closing down. */
   readonly always?: boolean
-  /** What OpenAPI says of each method, by its lower-case name. */
-  readonly operations?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly operations?: MethodOperations
+  /** In the place of `operations` where the path ends in a name: what is said now of each thing so named. */
+  readonly describe?: () => Description
+  /** Whether anything is behind the path now; what is not is answered, but not announced. Left out: it is. */
+  readonly isOffered?: () => boolean
   /** What `WWW-Authenticate` says here; left out, `Bearer realm`. `isGiven`: a credential came, a bad one. */
   challenge?(isGiven: boolean): string
   /** An endpoint that has its answer returns it, not a promise of it. */

@@ -26,11 +26,13 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
   )
   const one = ({ params }: Exchange): Reply => json(modelOf(requireModel(service, params.get('agent') ?? '')))
   const refuse = openaiRefusal
+  const isOffered = (): boolean => catalog.root !== undefined
   return [
     {
       path: '/v1/models',
       methods: ['GET'],
       operations: { get: modelsOperation },
+      isOffered,
       refusesBelow: '/v1/',
       refuse,
       handle: () => json({ object: 'list', data: [...catalog.groups, ...catalog.agents].map(modelOf) }),
@@ -47,6 +49,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       methods: ['POST'],
       accepts: [JSON_TYPE],
       operations: { post: completionOperation },
+      isOffered,
       refuse,
       handle: (exchange) => caught(service, exchange, () => complete(service, exchange)),
     },

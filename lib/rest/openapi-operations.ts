@@ -5,26 +5,29 @@
 import { CONVERSATION_ID } from '../core/conversation.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 
-type Operation = Readonly<Record<string, unknown>>
+/** A piece of an OpenAPI document. */
+export type DocumentPart = Readonly<Record<string, unknown>>
 
-function reference(name: string): Operation {
+/** A reference to a schema among the components. */
+export function schemaReference(name: string): DocumentPart {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-function jsonBody(description: string, schema: Operation): Operation {
+/** A reply of one JSON document. */
+export function jsonBody(description: string, schema: DocumentPart): DocumentPart {
   return { description, content: { [JSON_TYPE]: { schema } } }
 }
 
 /** A refusal or a failure, as every path of this door may answer it. */
-const problems: Operation = {
+export const problems: DocumentPart = {
   default: {
     description: 'What went wrong',
-    content: { 'application/problem+json': { schema: reference('Problem') } },
+    content: { 'application/problem+json': { schema: schemaReference('Problem') } },
   },
 }
 
 /** `POST` of a query. */
-export const queryOperation: Operation = {
+export const queryOperation: DocumentPart = {
   tags: ['HTTP'],
   summary: 'Ask',
   description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or '
@@ -32,14 +35,14 @@ export const queryOperation: Operation = {
   requestBody: {
     required: true,
     content: {
-      [JSON_TYPE]: { schema: reference('Query'), example: { query: 'What is 12 * (3 + 4)?' } },
+      [JSON_TYPE]: { schema: schemaReference('Query'), example: { query: 'What is 12 * (3 + 4)?' } },
     },
   },
   responses: {
     200: {
       description: 'The reply',
       content: {
-        [JSON_TYPE]: { schema: reference('Reply') },
+        [JSON_TYPE]: { schema: schemaReference('Reply') },
         'text/event-stream': {
           schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' },
         },
@@ -50,28 +53,28 @@ export const queryOperation: Operation = {
 }
 
 /** `GET` of the list of agents. */
-export const listOperation: Operation = {
+export const listOperation: DocumentPart = {
   tags: ['HTTP'],
   summary: 'List the agents',
-  responses: { 200: jsonBody('The agents', reference('Agents')), ...problems },
+  responses: { 200: jsonBody('The agents', schemaReference('Agents')), ...problems },
 }
 
 /** `GET` of one agent. */
-export const describeOperation: Operation = {
+export const describeOperation: DocumentPart = {
   tags: ['HTTP'],
   summary: 'Describe one agent',
-  responses: { 200: jsonBody('The agent', reference('Agent')), ...problems },
+  responses: { 200: jsonBody('The agent', schemaReference('Agent')), ...problems },
 }
 
 /** An operation without a body that answers one JSON document. */
-export function plainOperation(tag: string, summary: string, description: string = summary): Operation {
+export function plainOperation(tag: string, summary: string, description: string = summary): DocumentPart {
   return { tags: [tag], summary, responses: { 200: { description, content: { [JSON_TYPE]: {} } } } }
 }
 
-const text: Operation = { type: 'string' }
+const text: DocumentPart = { type: 'string' }
 
 /** The schemas that the operations refer to. */
-export const schemas: Operation = {
+export const schemas: DocumentPart = {
   Query: {
     type: 'object',
     properties: {
@@ -123,7 +126,7 @@ export const schemas: Operation = {
   },
   Agents: {
     type: 'object',
-    properties: { agents: { type: 'array', items: reference('Agent') } },
+    properties: { agents: { type: 'array', items: schemaReference('Agent') } },
     required: ['agents'],
   },
   Problem: {

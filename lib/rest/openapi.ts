@@ -6,12 +6,13 @@ import { isRecord } from '../core/content.ts'
 import { chatSchemas } from './chat-operations.ts'
 import { schemas } from './openapi-operations.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint } from '../http/exchange.ts'
+import type { Description, Endpoint, MethodOperations } from '../http/exchange.ts'
 
 /** The groups of operations, in the order in which a reader wants them. */
 const tags = [
   { name: 'HTTP', description: 'Queries to agents and groups.' },
   { name: 'OpenAI', description: 'The same agents, for clients of OpenAI.' },
+  { name: 'Tools', description: 'Tools, resources and prompts, one call each.' },
   { name: 'MCP', description: 'The Model Context Protocol.' },
   { name: 'A2A', description: 'The Agent2Agent protocol.' },
   { name: 'Service', description: 'The server itself.' },
@@ -24,10 +25,13 @@ export function openapiDocument(
   const { catalog, name, version, description } = service
   const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
   const paths = new Map<string, Record<string, unknown>>()
+  const own: Record<string, unknown> = {}
   for (const endpoint of endpoints) {
-    const isPerAgent = endpoint.path.includes('{agent}')
-    for (const path of isPerAgent ? ids.map((id) => endpoint.path.replace('{agent}', id)) : [endpoint.path]) {
-      for (const [method, operation] of Object.entries(endpoint.operations ?? {})) {
+    if (endpoint.isOffered?.() === false) continue
+    const described = endpoint.describe?.()
+    if (described !== undefined) Object.assign(own, described.schemas)
+    for (const [path, operations] of pathsOf(endpoint, described, ids)) {
+      for (const [method, operation] of Object.entries(operations)) {
         const item = paths.get(path) ?? {}
         const security = keyed && endpoint.open && { security: [] }
         item[method] = { ...operation, ...parametersOf(path, operation), ...security }
@@ -42,7 +46,7 @@ export function openapiDocument(
     tags: tags.filter((tag) => [...paths.values()].some((item) => hasTag(item, tag.name))),
     paths: Object.fromEntries(paths),
     components: {
-      schemas: { ...schemas, ...chatSchemas },
+      schemas: { ...schemas, ...chatSchemas, ...own },
       ...keyed && {
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -51,6 +55,19 @@ export function openapiDocument(
       },
     },
     ...keyed && { security: [{ apiKey: [] }, { bearer: [] }] },
+  }
+}
+
+/** The paths that an endpoint has now, each with what is said of it. */
+function* pathsOf(
+  { path, operations = {} }: Endpoint, described: Description | undefined, ids: readonly string[],
+): Generator<readonly [path: string, operations: MethodOperations]> {
+  if (described !== undefined) {
+    for (const [name, own] of described.operations) yield [path.replace(/\{\w+\}/, name), own]
+  } else if (path.includes('{agent}')) {
+    for (const id of ids) yield [path.replace('{agent}', id), operations]
+  } else {
+    yield [path, operations]
   }
 }
 

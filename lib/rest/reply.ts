@@ -2,13 +2,15 @@
  * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
  */
 import { isRecord } from '../core/content.ts'
-import { asFault, sentence } from '../core/fault.ts'
+import { asFault, Fault, sentence } from '../core/fault.ts'
 import { formatChallenge } from '../wire/challenge.ts'
-import { JSON_TYPE } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
-import type { Fault, FaultKind } from '../core/fault.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import type { Limits } from '../core/defaults.ts'
+import type { FaultKind } from '../core/fault.ts'
 import type { Service } from '../core/service.ts'
-import type { Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
   'invalid': 422,
@@ -39,6 +41,13 @@ export function json(value: unknown, status = 200, headers?: readonly string[]):
   return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
 }
 
+/** The same for what an author's code made. Throws `Fault('too-large')` over the limit of a result. */
+export function boundedJson(value: unknown, { maxResultBytes }: Limits): Reply {
+  const body = JSON.stringify(value)
+  if (body.length <= maxResultBytes) return { status: 200, type: JSON_TYPE, body }
+  throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+}
+
 /** A problem document of this door's own. `more` must be JSON. */
 export function problemText(
   status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
@@ -55,7 +64,7 @@ export function httpStatusOf({ kind }: Fault): number {
 export function loggedFault(service: Service, thrown: unknown, requestId: string): Fault {
   const fault = asFault(thrown)
   if (fault !== thrown) {
-    service.log('error', 'A query could not be answered', { request: requestId, cause: thrown })
+    service.log('error', 'A request could not be answered', { request: requestId, cause: thrown })
   }
   return fault
 }
@@ -80,4 +89,32 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
 export function problemTextReply({ status, text }: ProblemText): Reply {
   const headers = companions.get(status)
   return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
+}
+
+/** Does the work of one request. Whatever it throws, or rejects with, is answered as a problem document. */
+export function caught(
+  service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
+  const failed = (error: unknown): Reply => problemTextReply(faultText(service, error, origin.requestId))
+  try {
+    const reply = work()
+    return reply instanceof Promise ? reply.catch(failed) : reply
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** How a reply that may be whole or events goes: as `Accept` wants it more; undefined: it wants neither. */
+export function wholeOrEvents(
+  accept: string | undefined,
+): typeof JSON_TYPE | typeof EVENT_STREAM | undefined {
+  const wantsEvents = acceptance(accept, EVENT_STREAM)
+  const wantsJson = acceptance(accept, JSON_TYPE)
+  if (wantsEvents === 0 && wantsJson === 0) return undefined
+  return wantsEvents > wantsJson ? EVENT_STREAM : JSON_TYPE
+}
+
+/** The refusal where `Accept` wants neither. */
+export function notAcceptable(requestId: string): Reply {
+  return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
 }

@@ -3,13 +3,16 @@
  */
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
-import { acceptance, JSON_TYPE } from '../wire/media.ts'
+import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { describeOperation, listOperation, queryOperation } from './openapi-operations.ts'
+import { promptEndpoints } from './prompts.ts'
 import { decodeQuery } from './query.ts'
-import { faultText, json, problemTextReply, problemText } from './reply.ts'
+import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
+import { resourceEndpoints } from './resources.ts'
 import { QueryRun } from './run.ts'
+import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
@@ -23,19 +26,25 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   if (id === 'list' || service.catalog.runnable(id ?? '') !== undefined) {
     throw new TypeError(`path is '${path}', which is taken; write a path of its own, as in '/ask'`)
   }
+  const isOffered = (): boolean => service.catalog.root !== undefined
   const paths = [...new Set(['/', '/agents', ...path === undefined ? [] : [path]])]
   const bases = paths.filter((one) => one !== '/')
-  const root = (): Agent | Group => service.catalog.root ?? missing('agent')
-  const list = listEndpoint(service)
+  const root = (): Agent | Group => service.catalog.root ?? nobody()
+  const list = agentList(service)
   return [
     ...paths.map((at) => queryEndpoint(service, at, root)),
     { ...list, path: '/agents' },
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
     ...bases.flatMap((base) => agentEndpoints(service, `${base}/{agent}`)),
-  ]
+  ].map((endpoint) => ({ ...endpoint, isOffered }))
 }
 
-function listEndpoint(service: Service): Endpoint {
+/** The paths of tools, resources and prompts. */
+export function catalogEndpoints(service: Service): readonly Endpoint[] {
+  return [...toolEndpoints(service), ...resourceEndpoints(service), ...promptEndpoints(service)]
+}
+
+function agentList(service: Service): Endpoint {
   return {
     path: '/agents',
     methods: ['GET'],
@@ -48,7 +57,7 @@ function listEndpoint(service: Service): Endpoint {
 function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
   const named = (exchange: Exchange): Agent | Group => {
     const id = exchange.params.get('agent') ?? ''
-    return service.catalog.runnable(id) ?? missing(`agent '${id}'`)
+    return service.catalog.runnable(id) ?? missing(id)
   }
   return [queryEndpoint(service, path, named), {
     path,
@@ -67,8 +76,12 @@ function summary({ id, name, description }: Agent | Group): object {
   return { id, name, description }
 }
 
-function missing(what: string): never {
-  throw new Fault('not-found', `There is no ${what} here; GET /agents lists those there are`)
+function missing(id: string): never {
+  throw new Fault('not-found', `There is no agent '${id}' here; GET /agents lists those there are`)
+}
+
+function nobody(): never {
+  throw new Fault('not-found', 'There is no agent here; GET / lists what there is')
 }
 
 function queryEndpoint(
@@ -84,19 +97,6 @@ function queryEndpoint(
   }
 }
 
-/** The one catch of this door. */
-function caught(
-  service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
-): Reply | Promise<Reply> {
-  const failed = (error: unknown): Reply => problemTextReply(faultText(service, error, origin.requestId))
-  try {
-    const reply = work()
-    return reply instanceof Promise ? reply.catch(failed) : reply
-  } catch (error) {
-    return failed(error)
-  }
-}
-
 function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
   const { requestId } = exchange.origin
   const parsed = parseJson(exchange.body, service.limits.maxDepth)
@@ -108,14 +108,10 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
     const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
     return problemTextReply(problemText(422, detail.join('; '), requestId, { errors }))
   }
-  const { accept } = exchange.head
-  const wantsEvents = acceptance(accept, EVENT_STREAM)
-  const wantsJson = acceptance(accept, JSON_TYPE)
-  if (wantsEvents === 0 && wantsJson === 0) {
-    return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
-  }
+  const wanted = wholeOrEvents(exchange.head.accept)
+  if (wanted === undefined) return notAcceptable(requestId)
   const run = new QueryRun(service, who, query, exchange)
-  if (query.stream ?? wantsEvents > wantsJson) {
+  if (query.stream ?? wanted === EVENT_STREAM) {
     service.workload.check()
     const reply = { status: 200, type: EVENT_STREAM, body: run }
     const recalled = run.recall()

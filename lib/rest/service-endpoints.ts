@@ -20,15 +20,18 @@ export interface ServerFacts {
 
 /** Makes them. `facts.endpoints` is asked only when a request comes. */
 export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
-  // Put together at the first request, when all endpoints are known, and sent as it is ever after.
+  // Put together at the first request, when all endpoints are known, and sent as it is until something else
+  // is served.
   const fixedPaths = (basePath: string): readonly string[] => {
-    const fixed = facts.endpoints().filter(({ path }) => !path.includes('{'))
+    const fixed = facts.endpoints().filter(({ path, isOffered }) => (
+      !path.includes('{') && isOffered?.() !== false
+    ))
     return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
   }
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
   let openapi: { readonly baseUrl: string; readonly reply: Reply } | undefined
-  service.catalog.onChange(() => { openapi = undefined })
+  service.catalog.onChange(() => { health = welcome = openapi = undefined })
 
   const at = (path: string, summary: string, handle: Endpoint['handle']): Endpoint => ({
     path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,

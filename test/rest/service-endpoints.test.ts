@@ -17,6 +17,33 @@ test('the root welcomes, and names every path that has no name in it', async (t)
   })
 })
 
+/** What is served by plain HTTP, and the paths that are named for it. */
+const offers: readonly (readonly [options: ServerOptions, paths: readonly string[]])[] = [
+  [{ tools: [{ name: 'add', run: () => 3 }] }, ['/tools']],
+  [{ prompts: [{ name: 'p', get: () => '' }] }, ['/prompts']],
+  [{ resources: [{ uri: 'a:b', name: 'b', read: () => '' }] }, ['/resources', '/resources/read']],
+  [{ agents: [echo], tools: [{ name: 'add', run: () => 3 }] },
+    ['/agents', '/agents/list', '/tools', ...chat]],
+]
+
+test('only what is offered is named, and what comes and goes with it', async (t) => {
+  for (const [options, paths] of offers) {
+    const server = serve(t, { ...options, protocol: 'http' })
+    for (const path of ['/', '/health']) {
+      assert.deepEqual(
+        (await jsonOf(await server.fetch(request(path))))['endpoints'], [...common, ...paths],
+      )
+    }
+    for (const path of paths) assert.notEqual((await server.fetch(request(path))).status, 404, path)
+  }
+  const server = serve(t, { ...offers[0]![0], protocol: 'http' })
+  const named = async (): Promise<unknown> => (await jsonOf(await server.fetch(request('/'))))['endpoints']
+  server.catalog.add({ name: 'Late', run: () => '' })
+  assert.deepEqual(await named(), [...common, ...offers.at(-1)![1]])
+  server.catalog.remove('agent', 'late')
+  assert.deepEqual(await named(), [...common, '/tools'])
+})
+
 const browsers: readonly (readonly [accept: string | undefined, location: string | null])[] = [
   ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', '/docs'],
   ['text/html', '/docs'],

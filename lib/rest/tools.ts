@@ -1,0 +1,59 @@
+/**
+ * Tools over plain HTTP: what there is, one of them, and a call with the arguments as the body. Agents have
+ * paths of their own and are no tools here.
+ */
+import { Fault } from '../core/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import { JSON_TYPE } from '../wire/media.ts'
+import { problemReply } from '../wire/problem.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
+import { listEndpoint, shownTool, underscored } from './listing.ts'
+import { describeTools, toolsOperation } from './openapi-catalog.ts'
+import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
+import { streamedResult, wholeResult } from './tool-run.ts'
+import type { Service } from '../core/service.ts'
+import type { Tool } from '../core/tool.ts'
+import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+
+/** Their paths. */
+export function toolEndpoints(service: Service): readonly Endpoint[] {
+  const { catalog } = service
+  const isOffered = (): boolean => catalog.tools.length > 0
+  const list = (): object => ({ tools: catalog.tools.map(shownTool) })
+  return [
+    listEndpoint(catalog, '/tools', { get: toolsOperation }, isOffered, list),
+    {
+      path: '/tools/{tool}',
+      methods: ['GET'],
+      refuse: problemReply,
+      handle: (exchange) => caught(service, exchange, () => json(shownTool(toolOf(service, exchange)))),
+    },
+    {
+      path: '/tools/{tool}',
+      methods: ['POST'],
+      accepts: [JSON_TYPE],
+      describe: () => describeTools(catalog.tools),
+      refuse: problemReply,
+      handle: (exchange) => caught(service, exchange, () => use(service, exchange)),
+    },
+  ]
+}
+
+function toolOf({ catalog }: Service, { params }: Exchange): Tool {
+  const name = params.get('tool') ?? ''
+  const tool = catalog.tool(name) ?? underscored(catalog.tools, name)
+  if (tool !== undefined) return tool
+  throw new Fault('not-found', `There is no tool '${name}' here; GET /tools lists those there are`)
+}
+
+function use(service: Service, exchange: Exchange): Reply | Promise<Reply> {
+  const { body, head, origin } = exchange
+  const tool = toolOf(service, exchange)
+  // No body is no arguments, as in MCP.
+  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth)
+  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
+  const wanted = wholeOrEvents(head.accept)
+  if (wanted === undefined) return notAcceptable(origin.requestId)
+  return wanted === EVENT_STREAM ? streamedResult(service, tool, parsed.value, origin)
+    : wholeResult(service, tool, parsed.value, origin)
+}
