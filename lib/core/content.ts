@@ -130,11 +130,21 @@ export function contentOf(value: ContentInput): Content {
       : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
     if (!fine) throw mistake(`a content block of type '${value.type}' needs '${name}'`)
   }
+  if (value.type === 'data') return { ...value, data: jsonValueOf(value.data) }
   if (value.type === 'image' || value.type === 'audio') return { ...value, data: base64(value.data) }
   if (value.type !== 'resource') return value
   const { blob, ...resource } = value.resource
   if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
   return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
+}
+
+/** A JSON value, as nobody can change it any more. */
+function jsonValueOf(data: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(data)) as unknown
+  } catch {
+    throw mistake(`a content block of type 'data' holds what JSON cannot say`)
+  }
 }
 
 function noBlock(value: unknown): string {
