@@ -6,6 +6,10 @@ import type { ServerOptions, TriportServer } from '../../lib/index.ts'
 type Json = Record<string, unknown>
 
 const writer = { name: 'The Writer', run: () => '' }
+const lookup = {
+  name: 'lookup', run: () => 1,
+  inputSchema: { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } },
+} as const
 const desk = { name: 'Desk', agents: [echo, writer] }
 
 async function documentOf(
@@ -41,6 +45,9 @@ const servers: readonly (readonly [
   ['an agent', { agents: [echo], protocol: 'http' }],
   ['a group', { groups: [desk], path: '/ask', protocol: 'http' }],
   ['with a key', { agents: [echo], apiKey: 'k', protocol: 'http' }, { 'x-api-key': 'k' }],
+  ['tools', { tools: [lookup], protocol: 'http' }],
+  ['prompts', { prompts: [{ name: 'p', get: () => '' }], protocol: 'http' }],
+  ['everything', { agents: [echo], tools: [lookup], protocol: 'all' }],
   ['every door', { agents: [echo], protocol: 'all' }],
 ]
 

@@ -68,7 +68,8 @@ test('health says what is up, in two spellings', async (t) => {
   const server = serve(t, { agents: [echo], version: '2.3.4', protocol: 'http' })
   for (const path of ['/health', '/healthz']) {
     assert.deepEqual(await jsonOf(await server.fetch(request(path))), {
-      status: 'ok', endpoints: [...common, '/agents', '/agents/list', ...chat], name: 'Echo', version: '2.3.4',
+      status: 'ok', endpoints: [...common, '/agents', '/agents/list', ...chat], name: 'Echo',
+      version: '2.3.4',
     })
   }
 })
