@@ -34,13 +34,14 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Resolves when a process has said that it listens; rejects when it ends before. */
-function listening(child: ChildProcess): Promise<void> {
+/** Resolves to where a process has said that it listens; rejects when it ends before. */
+function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
     child.stderr!.on('data', (chunk: Buffer) => {
       said += chunk.toString()
-      if (said.includes(' at http://')) resolve()
+      const [, place] = / at http:\/\/(\S+) /.exec(said) ?? []
+      if (place !== undefined) resolve(place)
     })
     child.on('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)))
   })
@@ -54,24 +55,6 @@ const commands = blocks.flatMap(({ language, text }, index) => {
 
 const skip = hasCurl ? false : 'curl is not installed'
 
-test('the commands of the README print what it says', { skip }, async (t) => {
-  const port = await freePort()
-  const child = spawn(process.execPath, ['dist/cli.js', 'serve', '--protocol', 'all', '--port', String(port)])
-  try {
-    await listening(child)
-    assert.ok(commands.length > 10)
-    for (const { text, promised } of commands) {
-      await t.test(text.split('\n')[0]!, () => {
-        const here = (written: string): string => written.replaceAll('localhost:8000', `localhost:${port}`)
-        const { stdout } = spawnSync('sh', ['-c', here(text)], { encoding: 'utf8' })
-        assert.ok(matches(stdout, here(promised)), `printed:\n${stdout}\npromised:\n${here(promised)}`)
-      })
-    }
-  } finally {
-    child.kill()
-  }
-})
-
 // A program that listens gets a free port in the place of the one that it names.
 const anyPort = `import { Server } from 'node:net'
 const { listen } = Server.prototype
@@ -79,17 +62,48 @@ Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0,
 
 const programs = blocks.filter(({ language }) => language === 'js')
 
+function start(text: string): ChildProcess {
+  mkdirSync('.test/readme', { recursive: true })
+  const file = `.test/readme/${programs.findIndex((program) => program.text === text)}.mjs`
+  writeFileSync(file, text)
+  return spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(anyPort)}`, file])
+}
+
+/** Who answers at the addresses that the commands name: the command itself, and a program. */
+const servers: readonly (readonly [named: string, start: () => Promise<ChildProcess>])[] = [
+  ['localhost:8000', async () => (
+    spawn(process.execPath, ['dist/cli.js', 'serve', '--protocol', 'all', '--port', String(await freePort())])
+  )],
+  ['localhost:8001', async () => start(programs.find(({ text }) => text.includes('port: 8001'))!.text)],
+]
+
+for (const [named, begin] of servers) {
+  test(`the commands of the README for ${named} print what it says`, { skip }, async (t) => {
+    const child = await begin()
+    try {
+      const place = await listening(child)
+      const own = commands.filter(({ text }) => text.includes(named))
+      assert.ok(own.length > 5)
+      for (const { text, promised } of own) {
+        await t.test(text.split('\n')[0]!, () => {
+          const here = (written: string): string => written.replaceAll(named, place)
+          const { stdout } = spawnSync('sh', ['-c', here(text)], { encoding: 'utf8' })
+          assert.ok(matches(stdout, here(promised)), `printed:\n${stdout}\npromised:\n${here(promised)}`)
+        })
+      }
+    } finally {
+      child.kill()
+    }
+  })
+}
+
 for (const { text } of programs) {
   const title = text.split('\n').filter((line) => !line.startsWith('import') && line !== '')[0]!
   test(`the program of the README runs: ${title}`, async () => {
-    mkdirSync('.test/readme', { recursive: true })
-    const file = `.test/readme/${programs.findIndex((program) => program.text === text)}.mjs`
-    writeFileSync(file, text)
-    const preload = `data:text/javascript,${encodeURIComponent(anyPort)}`
-    const child = spawn(process.execPath, ['--import', preload, file])
+    const child = start(text)
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
     let printed = ''
-    child.stdout.on('data', (chunk: Buffer) => { printed += chunk.toString() })
+    child.stdout!.on('data', (chunk: Buffer) => { printed += chunk.toString() })
     if (text.includes('launch(')) {
       await listening(child)
       child.kill('SIGTERM')
