@@ -16,13 +16,14 @@ const PLAIN_TEXT = 'text/plain'
 const ATTACHMENT = 'attachment:'
 /** What a file is called that nobody named. */
 const NO_NAME = 'file'
+const DATA_URI = /^data:/i
 
 /** A block that a dialect writes as a file. */
 export type FileBlock = ImageContent | AudioContent | EmbeddedResource | ResourceLink
 
 /** What is in a block of a file. One of `uri`, `bytes` and `text` is there. */
 export interface FileParts {
-  /** Undefined where its address, or nothing, says it. */
+  /** Undefined where nothing says it. */
   readonly name: string | undefined
   readonly mediaType: string | undefined
   readonly uri: string | undefined
@@ -85,8 +86,8 @@ export function bytesBlock(
 export function fileOf(block: FileBlock): FileParts {
   if (block.type === 'resource_link') {
     const { uri, name, mimeType } = block
-    const given = name === nameOf(uri) ? undefined : name
-    return { name: given, mediaType: mimeType, uri, bytes: undefined, text: undefined }
+    const isMadeUp = name === nameOf(uri) && (name === NO_NAME || DATA_URI.test(uri))
+    return { name: isMadeUp ? undefined : name, mediaType: mimeType, uri, bytes: undefined, text: undefined }
   }
   if (block.type === 'resource') {
     const { uri, mimeType, text, blob } = block.resource
@@ -125,7 +126,7 @@ export function metadataOf(block: Content): JsonMembers | undefined {
 
 /** The last segment of an address's path, as a person would call the file. */
 export function nameOf(uri: string): string {
-  if (/^data:/i.test(uri)) return 'data'
+  if (DATA_URI.test(uri)) return 'data'
   const path = uri.replace(/[?#].*$/s, '').replace(/^[a-z][a-z\d+.-]*:(?:\/\/[^/]*)?/i, '')
   const segment = path.slice(path.lastIndexOf('/') + 1)
   try {

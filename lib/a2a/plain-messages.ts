@@ -11,7 +11,7 @@ import { Fault } from '../core/fault.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, readText, wrongField,
 } from './fields.ts'
-import { bytesBlock, filenameOf, fileOf, linkBlock, readBytes, textBlock } from './parts.ts'
+import { bytesBlock, filenameOf, fileOf, linkBlock, nameOf, readBytes, textBlock } from './parts.ts'
 import type { Content } from '../core/content.ts'
 import type { OperationCodec } from './dialect.ts'
 import type { JsonMembers, Message, SendRequest, SendResult } from './model.ts'
@@ -138,5 +138,7 @@ function encodeFile(block: FileBlock): JsonMembers {
   const mimeType = file.mediaType ?? (said === undefined ? ANY_BYTES : 'text/plain')
   const uri = file.uri ?? (said === undefined ? `data:${mimeType};base64,${file.bytes}`
     : `data:${mimeType};charset=utf-8;base64,${Buffer.from(said).toString('base64')}`)
-  return name === undefined ? { type: 'file', uri, mimeType } : { type: 'file', uri, mimeType, name }
+  // What its address says need not be said again.
+  const isSaid = name === undefined || (block.type === 'resource_link' && name === nameOf(uri))
+  return isSaid ? { type: 'file', uri, mimeType } : { type: 'file', uri, mimeType, name }
 }

@@ -66,7 +66,8 @@ test('what a file becomes gives the file again', () => {
         assert.deepEqual(fileOf(bytes), { ...file, uri: undefined, bytes: 'AAEC' })
         assert.deepEqual(metadataOf(bytes), metadata)
         const link = linkBlock(uri, mediaType, name, metadata)
-        assert.deepEqual(fileOf(link), { ...file, uri, bytes: undefined })
+        // By its address a file has a name, whoever gave it.
+        assert.deepEqual(fileOf(link), { ...file, name: name ?? 'b.pdf', uri, bytes: undefined })
         assert.deepEqual(metadataOf(link), metadata)
       }
     }
@@ -96,6 +97,10 @@ test('a block that an author made is a file as well', () => {
   const rows: readonly (readonly [block: FileBlock, file: object])[] = [
     [{ type: 'resource_link', uri: 'https://a.example/x.pdf', name: 'Report' },
       { ...none, uri: 'https://a.example/x.pdf', name: 'Report' }],
+    [{ type: 'resource_link', uri: 'https://a.example/x.pdf', name: 'x.pdf' },
+      { ...none, uri: 'https://a.example/x.pdf', name: 'x.pdf' }],
+    [linkBlock('https://a.example/', undefined, undefined, undefined), { ...none, uri: 'https://a.example/' }],
+    [linkBlock('data:,a', undefined, undefined, undefined), { ...none, uri: 'data:,a' }],
     [{ type: 'resource', resource: { uri: 'file:///tmp/notes.md', text: '# Hi', mimeType: 'text/markdown' } },
       { ...none, name: 'notes.md', text: '# Hi', mediaType: 'text/markdown' }],
     [{ type: 'resource', resource: { uri: 'file:///tmp/file', blob: '-_8' } },

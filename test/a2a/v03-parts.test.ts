@@ -34,7 +34,7 @@ test('a part is written as it stands here, and read as the block that it was', (
     ],
     [
       { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf', mimeType: 'a/pdf' },
-      { kind: 'file', file: { uri: 'https://a.example/b.pdf', mimeType: 'a/pdf' } },
+      { kind: 'file', file: { uri: 'https://a.example/b.pdf', mimeType: 'a/pdf', name: 'b.pdf' } },
     ],
     [
       { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'Report', _meta: { mood: 1 } },

@@ -24,7 +24,7 @@ test('each part is a block, and each such block the part again', () => {
       { type: 'text', text: 'a', _meta: { b: 1, mediaType: 'text/csv', filename: 'a.csv' } },
     ],
     [
-      { url: 'https://a.example/b%20c', mediaType: 'a/b' },
+      { url: 'https://a.example/b%20c', mediaType: 'a/b', filename: 'b c' },
       { type: 'resource_link', uri: 'https://a.example/b%20c', name: 'b c', mimeType: 'a/b' },
     ],
     [
@@ -58,6 +58,11 @@ test('each part is a block, and each such block the part again', () => {
   }
 })
 
+test('a file that nobody named is called as its address ends', () => {
+  const block = { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf' } as const
+  assert.deepEqual(decode({ url: 'https://a.example/b.pdf' }), block)
+})
+
 test('what only an author makes is the nearest part', () => {
   const rows: readonly (readonly [block: Content, part: object])[] = [
     [
@@ -70,7 +75,7 @@ test('what only an author makes is the nearest part', () => {
     ],
     [
       { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf', title: 'B', size: 7 },
-      { url: 'https://a.example/b.pdf' },
+      { url: 'https://a.example/b.pdf', filename: 'b.pdf' },
     ],
     [{ type: 'text', text: 'a', annotations: { priority: 1 } }, { text: 'a' }],
   ]
