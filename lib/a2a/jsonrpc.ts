@@ -14,6 +14,7 @@ import { JSON_TYPE } from '../wire/media.ts'
 import { dialectFor, isSpoken, methodNames, rowOf, versionOf } from './dialects.ts'
 import { A2aFault } from './faults.ts'
 import { perform, visitOf } from './perform.ts'
+import { encodeRpcFault } from './rpc-errors.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Fault, FaultKind } from '../core/fault.ts'
 import type { MaybePromise } from '../core/store.ts'
@@ -31,7 +32,12 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 
 /** A refusal made before the message was read. */
 export function refuseMessage(refusal: Refusal): Reply {
-  return errorReply(null, refusalError(refusal), refusal.status, refusal.headers)
+  return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
+}
+
+function errorFor(refusal: Refusal): RpcError {
+  if (refusal.status !== 415) return refusalError(refusal)
+  return encodeRpcFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', refusal.detail), refusal.detail)
 }
 
 /** Answers one body that was sent to an agent or a group. */

@@ -211,7 +211,8 @@ test('an endpoint refuses in its own form, whatever the reason', () => {
       assert.deepEqual([reply.status, reply.headers], [status, ['Retry-After', '1']])
       const body = JSON.parse(String(reply.body)) as { id?: unknown; error: unknown }
       if (/\/a2a\/?$/.test(endpoint.path) && endpoint.methods[0] === 'POST') {
-        const [code, message] = status < 500 ? [-32600, 'Invalid request'] : [-32603, 'Internal error']
+        const [code, message] = status === 415 ? [-32005, 'Incompatible content types']
+          : status < 500 ? [-32600, 'Invalid request'] : [-32603, 'Internal error']
         const error = { code, message, data: { detail: 'why' } }
         assert.deepEqual(body, { jsonrpc: '2.0', id: null, error })
       } else if (/\/(?:extendedAgentCard$|message:|tasks(?:\/|$))/.test(endpoint.path)) {
