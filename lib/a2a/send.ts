@@ -109,11 +109,19 @@ function take(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise
 
 /** The same, with a webhook that is told of the task from its beginning. */
 async function takeWatched(visit: Visit, request: SendRequest): Promise<Taken> {
-  const { service: { tasks }, exchange: { origin: { principal } } } = visit
+  const { service: { tasks, log }, exchange: { origin: { principal } } } = visit
   const register = await preparePush(visit, request.push!)
   const taken = await take(visit, request, true)
-  const task = await tasks.get(principal.id, taken.id)
-  if (task !== undefined) await register(task)
+  const { id, turn } = taken
+  const watch = async (): Promise<void> => {
+    const found = tasks.get(principal.id, id)
+    const task = found instanceof Promise ? await found : found
+    if (task !== undefined) await register(task)
+  }
+  if (turn === undefined || turn.isShown) await watch()
+  else turn.onShown(() => watch().catch((cause: unknown) => (
+    log('warning', 'A push configuration could not be kept', { task: id, cause })
+  )))
   return taken
 }
 
@@ -256,20 +264,18 @@ function taskStream(visit: Visit, { historyLength }: SendRequest, { id, turn }: 
   return {
     open(sink) {
       if (turn === undefined || turn.isShown) {
-        const stop = followTask(visit, id, historyLength, sink)
+        const stop = followTask(visit, id, historyLength, sink, turn === undefined)
         turn?.execute()
         return stop
       }
       let stop: (() => void) | undefined
-      const shown = (): void => {
+      turn.onShown(() => {
         if (turn.fault !== undefined) return sink.end(turn.fault)
         if (turn.reply === undefined) return void (stop = followTask(visit, id, historyLength, sink))
         sink.send(messageResult(turn.reply))
         sink.end()
-      }
-      const hidden = turn.execute()
-      if (hidden === undefined) shown()
-      else void hidden.then(shown)
+      })
+      void turn.execute()
       return () => {
         if (!turn.isShown) turn.call.leave()
         stop?.()

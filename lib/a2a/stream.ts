@@ -5,7 +5,7 @@
  */
 import { isFinished } from '../core/task.ts'
 import { A2aFault } from './faults.ts'
-import { eventOf, findTask, viewOf } from './task-view.ts'
+import { eventOf, findTask, isSettled, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { TaskRequest } from './model.ts'
@@ -23,10 +23,13 @@ export function subscribe(
   return found instanceof Promise ? found.then(follow) : follow(found)
 }
 
-/** Tells a sink of a task, from this moment on. The returned function ends it. */
+/**
+ * Tells a sink of a task, from this moment on. The returned function ends it. `endsSettled`: where the task
+ * waits for its client already, there is nothing to wait for behind it.
+ */
 export function followTask(
   { service: { tasks }, exchange: { origin: { principal } } }: Visit, id: string,
-  historyLength: number | undefined, sink: EventSink,
+  historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
   const watched = tasks.watch(principal.id, id, (event, task) => {
     const told = eventOf(event, task)
@@ -40,6 +43,10 @@ export function followTask(
   })
   if (watched !== undefined) {
     sink.send({ what: 'task', task: viewOf(watched.task, historyLength) })
+    if (endsSettled && isSettled(watched.task.status.state)) {
+      watched.stop()
+      sink.end()
+    }
     return watched.stop
   }
   // It was over before anybody could watch.

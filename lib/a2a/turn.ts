@@ -68,7 +68,6 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   settled: Promise<void> | undefined
   readonly #setup: TurnSetup
   readonly #run: TaskRun
-  /** Called once: there is something to see, or it is over. */
   #onShown: (() => void) | undefined
   #pieces = 0
   readonly #stateParts: Content[] = []
@@ -105,6 +104,18 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   }
 
   /**
+   * Calls once, at the moment at which there is something to see, or it is over. The first listener is called
+   * first. They must not throw.
+   */
+  onShown(listener: () => void): void {
+    const before = this.#onShown
+    this.#onShown = before === undefined ? listener : () => {
+      before()
+      listener()
+    }
+  }
+
+  /**
    * Runs. What is done at once is done when this returns. A promise: there is nothing to see yet; it resolves
    * when there is, a task or a message.
    */
@@ -122,7 +133,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     }
     if (!this.#setup.isReserved) this.#show()
     answer.then((later) => this.#answered(later)).catch((error: unknown) => this.#failed(error))
-    return this.isShown ? undefined : new Promise((resolve) => { this.#onShown = resolve })
+    return this.isShown ? undefined : new Promise((resolve) => this.onShown(resolve))
   }
 
   can(what: Ability): boolean {

@@ -1,0 +1,117 @@
+/** Agents that answer with a task or with a message: what is seen of them, and who is told. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { request, serve } from '../fixtures/client.ts'
+import { webhook } from '../fixtures/webhook.ts'
+import type { TestContext } from 'node:test'
+import type { AgentOutput, Call } from '../../lib/index.ts'
+import type { TriportServer } from '../../lib/server.ts'
+
+const acts = new Map<string, (call: Call) => AgentOutput>([
+  ['message', async () => ({ text: 'hi', reply: 'message' })],
+  ['done', async () => 'hi'],
+  ['done at once', () => 'hi'],
+  ['ask', async () => ({ text: 'Which year?', state: 'input-required' })],
+  ['ask at once', () => ({ text: 'Which year?', state: 'input-required' })],
+  ['artifact', async (call) => {
+    call.artifact({ id: 'a', parts: ['one'] })
+    return { text: 'Which year?', state: 'input-required' }
+  }],
+  ['question', async (call) => {
+    const schema = { type: 'object', properties: { year: { type: 'integer' } }, required: ['year'] }
+    const { content } = await call.elicit({ message: 'Which year?', schema })
+    return `In ${String(content?.['year'])}`
+  }],
+  ['fail', async () => { throw new Error('swordfish') }],
+])
+
+function serveEither(t: TestContext): TriportServer {
+  const run = (prompt: string, call: Call): AgentOutput => acts.get(prompt)?.(call) ?? `You said ${prompt}`
+  const pushNotifications = { allowInsecure: true, allowPrivate: true }
+  return serve(t, {
+    protocol: 'a2a', agents: [{ name: 'Bot', replies: 'either', run }], a2a: { pushNotifications },
+  })
+}
+
+/** One event in a few words; a task says its state, and how many artifacts it has. */
+interface Told {
+  readonly task?: { id: string; status: { state: string }; artifacts?: readonly unknown[] }
+  readonly message?: object
+  readonly statusUpdate?: { status: { state: string } }
+  readonly artifactUpdate?: object
+}
+
+function tellOf({ task, message, statusUpdate, artifactUpdate }: Told): string {
+  const stateOf = (state: string): string => state.replace('TASK_STATE_', '').toLowerCase()
+  if (task !== undefined) return `task ${stateOf(task.status.state)} ${task.artifacts?.length ?? 0}`
+  if (statusUpdate !== undefined) return stateOf(statusUpdate.status.state)
+  return artifactUpdate !== undefined ? 'artifact' : message !== undefined ? 'message' : 'nothing'
+}
+
+let count = 0
+
+function say(text: string, more: object = {}, configuration?: object): object {
+  const message = { messageId: `m-${count++}`, role: 'ROLE_USER', parts: [{ text }], ...more }
+  return { jsonrpc: '2.0', id: 1, params: { message, configuration } }
+}
+
+async function stream(server: TriportServer, text: string, more?: object): Promise<readonly Told[]> {
+  const body = { ...say(text, more), method: 'SendStreamingMessage' }
+  const answer = await (await server.fetch(request('/a2a', body))).text()
+  return answer.split('\n').filter((line) => line.startsWith('data: '))
+    .map((line) => (JSON.parse(line.slice('data: '.length)) as { result: Told }).result)
+}
+
+test('a stream tells what happens from the first thing that is seen, and ends', async (t) => {
+  const server = serveEither(t)
+  const rows: readonly (readonly [text: string, told: readonly string[]])[] = [
+    ['message', ['message']],
+    ['done', ['task completed 1']],
+    ['done at once', ['task completed 1']],
+    ['ask', ['task working 0', 'input_required']],
+    ['ask at once', ['task working 0', 'input_required']],
+    ['artifact', ['task working 0', 'artifact', 'input_required']],
+    ['question', ['task working 0', 'input_required']],
+  ]
+  for (const [text, told] of rows) assert.deepEqual((await stream(server, text)).map(tellOf), told, text)
+})
+
+test('a stream of an answer that is none ends with the task that is asked again', async (t) => {
+  const server = serveEither(t)
+  const [first] = await stream(server, 'question')
+  const taskId = first?.task?.id
+  assert.deepEqual((await stream(server, 'never', { taskId })).map(tellOf), ['task input_required 0'])
+  const told = (await stream(server, '1999', { taskId })).map(tellOf)
+  assert.equal(told.at(-1), 'completed')
+})
+
+test('a webhook that comes with a message hears of the task from its beginning', async (t) => {
+  const server = serveEither(t)
+  const rows: readonly (readonly [text: string, told: readonly string[]])[] = [
+    ['done', ['task completed 1']],
+    ['done at once', ['task completed 1']],
+    ['ask', ['task working 0', 'input_required']],
+    ['artifact', ['task working 0', 'artifact', 'input_required']],
+  ]
+  for (const [text, told] of rows) {
+    const hook = await webhook(t)
+    const configuration = { taskPushNotificationConfig: { url: hook.url } }
+    const body = { ...say(text, {}, configuration), method: 'SendMessage' }
+    const { result } = await (await server.fetch(request('/a2a', body))).json() as { result: Told }
+    assert.notEqual(result.task, undefined)
+    const received = await hook.until(told.length)
+    assert.deepEqual(received.map((one) => tellOf(JSON.parse(one.body) as Told)), told, text)
+  }
+})
+
+test('a webhook that comes with a message that is answered with one hears nothing', async (t) => {
+  const server = serveEither(t)
+  const hook = await webhook(t)
+  const configuration = { taskPushNotificationConfig: { url: hook.url } }
+  for (const text of ['message', 'fail']) {
+    await server.fetch(request('/a2a', { ...say(text, {}, configuration), method: 'SendMessage' }))
+  }
+  await server.fetch(request('/a2a', { ...say('done', {}, configuration), method: 'SendMessage' }))
+  const received = await hook.until(1)
+  assert.deepEqual(received.map((one) => tellOf(JSON.parse(one.body) as Told)), ['task completed 1'])
+})
