@@ -16,6 +16,8 @@ const server = createServer({
   ...process.argv[3] === 'hanging-key' && { apiKey: () => never },
 })
 const { port } = await server.listen(0)
-process.on('message', () => process.send({ rss: process.memoryUsage().rss, status: server.status() }))
+process.on('message', () => {
+  if (process.connected) process.send({ rss: process.memoryUsage().rss, status: server.status() })
+})
 process.on('disconnect', () => process.exit(0))
 process.send({ port })

@@ -16,6 +16,7 @@ import { wrongField } from './fields.ts'
 import { perform, visitOf } from './perform.ts'
 import { A2A_JSON_TYPE, v1 } from './v1.ts'
 import { encodeHttpFault, encodeHttpRefusal } from './v1-errors.ts'
+import type { Limits } from '../core/defaults.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, KnownHeaders, Refusal, Reply } from '../http/exchange.ts'
@@ -40,7 +41,7 @@ export function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
 export function answerRoute(
   context: A2aContext, who: Agent | Group, route: Route, exchange: Exchange,
 ): MaybePromise<Reply> {
-  const request = new RouteRequest(route, exchange, context.service.limits.maxDepth)
+  const request = new RouteRequest(route, exchange, context.service.limits)
   return perform(visitOf(context, who, v1, exchange), route.operation, request)
 }
 
@@ -48,12 +49,12 @@ export function answerRoute(
 class RouteRequest implements BoundRequest {
   readonly #route: Route
   readonly #exchange: Exchange
-  readonly #maxDepth: number
+  readonly #limits: Limits
 
-  constructor(route: Route, exchange: Exchange, maxDepth: number) {
+  constructor(route: Route, exchange: Exchange, limits: Limits) {
     this.#route = route
     this.#exchange = exchange
-    this.#maxDepth = maxDepth
+    this.#limits = limits
   }
 
   readParams(): unknown {
@@ -68,7 +69,7 @@ class RouteRequest implements BoundRequest {
     const { body } = this.#route
     const { body: text } = this.#exchange
     if (body === undefined || (body === 'optional' && text === '')) return undefined
-    const parsed = parseJson(text, this.#maxDepth)
+    const parsed = parseJson(text, this.#limits.maxDepth, this.#limits.maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)
     if (isRecord(parsed.value)) return parsed.value
     throw new Fault('invalid', 'The body must be a JSON object')

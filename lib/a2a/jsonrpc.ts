@@ -42,8 +42,8 @@ function errorFor(refusal: Refusal): RpcError {
 
 /** Answers one body that was sent to an agent or a group. */
 export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
-  const { maxDepth, maxNameBytes } = context.service.limits
-  const parsed = parseJson(exchange.body, maxDepth)
+  const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
+  const parsed = parseJson(exchange.body, maxDepth, maxObjects)
   if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
   const message = decodeMessage(parsed.value, maxNameBytes)
   if (message.kind === 'malformed') {

@@ -12,6 +12,8 @@ export interface Limits {
   readonly maxBodiesBytes: number
   /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
   readonly maxDepth: number
+  /** Objects and lists of one body: each takes twenty times its text of memory, and time with it. */
+  readonly maxObjects: number
   /** Messages in one JSON-RPC batch. */
   readonly maxBatch: number
   /** A JSON-RPC id or method name, in bytes: both are echoed. */
@@ -106,6 +108,7 @@ export const defaults: Limits = Object.freeze({
   maxBodyBytes: 4 * MiB,
   maxBodiesBytes: 256 * MiB,
   maxDepth: 64,
+  maxObjects: 250_000,
   maxBatch: 100,
   maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024,
@@ -128,7 +131,7 @@ export const defaults: Limits = Object.freeze({
   maxSessions: 10_000,
   sessionIdleMs: 30 * 60_000,
   maxStreamBytes: MiB,
-  maxQueuedBytes: 256 * MiB,
+  maxQueuedBytes: 64 * MiB,
   writeTimeoutMs: 30_000,
   replayEvents: 256,
   replayBytes: MiB,

@@ -4,6 +4,7 @@
  */
 import { constants, isUtf8 } from 'node:buffer'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { isTurnTaken, LARGE_LENGTH, whenTurnIsFree } from './turn.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
 
@@ -130,10 +131,16 @@ export function readBody(
     if (first === undefined) first = chunk
     else (rest ??= [first]).push(chunk)
   })
-  incoming.on('end', () => {
+  let isWhole = false
+  const finish = (): void => {
     if (!isOver) succeed(rest === undefined ? first : Buffer.concat(rest, length))
+  }
+  incoming.on('end', () => {
+    isWhole = true
+    if (length > LARGE_LENGTH && isTurnTaken()) whenTurnIsFree(finish)
+    else finish()
   })
-  const gone = (): void => fail('gone')
+  const gone = (): void => { if (!isWhole) fail('gone') }
   incoming.on('error', gone)
   incoming.on('close', gone)
 }

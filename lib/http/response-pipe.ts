@@ -73,7 +73,7 @@ function isAlone(response: ServerResponse): boolean {
  * How much of what was written to a response's connection the kernel has taken. Only the socket's handle
  * knows that of a large piece before it is taken whole; without one such a piece counts when it is.
  */
-function takenOf(response: ServerResponse): number {
+export function takenOf(response: ServerResponse): number {
   const { socket } = response
   const handle: unknown = socket && '_handle' in socket ? socket._handle : undefined
   if (typeof handle !== 'object' || handle === null) return -response.writableLength

@@ -7,16 +7,19 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { readBody } from './body.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
+import { LargeReply } from './large-reply.ts'
 import { canLinger, linger } from './linger.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { ResponsePipe, UnsentReply } from './response-pipe.ts'
+import { isTurnTaken, LARGE_LENGTH, takeTurn, whenTurnIsFree } from './turn.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
+import type { Waiting } from './backlog.ts'
 import type { BodyBudget, BodyFailure } from './body.ts'
 import type { Endpoint, Reply, Source } from './exchange.ts'
 import type { Gate } from './gate.ts'
@@ -53,7 +56,7 @@ export class Transaction {
   #request: HttpRequest | undefined
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | undefined
-  #unsent: UnsentReply | undefined
+  #unsent: Waiting | undefined
   /** Nothing is to follow on this connection. */
   #isLast = false
   #isGivenUp = false
@@ -150,11 +153,15 @@ export class Transaction {
     readBody(this.#incoming, request, budget, limits, this.#isTimed, (text, failure) => {
       if (failure !== undefined) return this.#refuseBody(request, failure)
       request.body = text
-      this.#run(request, endpoint)
+      if (isTurnTaken()) whenTurnIsFree(() => this.#run(request, endpoint))
+      else this.#run(request, endpoint)
     })
   }
 
   #run(request: HttpRequest, endpoint: Endpoint): void {
+    // It may have had to wait.
+    if (this.#isClosed) return
+    if (request.body.length > LARGE_LENGTH) takeTurn()
     try {
       const reply = endpoint.handle(request)
       request.body = ''
@@ -245,10 +252,14 @@ export class Transaction {
       // Who is up to twice over the limit gets to read that.
       linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
+      if (response.writableLength > 0) this.#follow(new UnsentReply(response))
+    } else if (sent !== undefined && sent.length > LARGE_LENGTH) {
+      takeTurn()
+      this.#follow(new LargeReply(response, sent, this.#bytes, this.#means.streams.backlog))
     } else {
       response.end(sent)
+      if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     }
-    if (response.writableLength > 0) this.#follow()
   }
 
   #open(source: Source, status: number, lines: string[], isEvents: boolean): void {
@@ -260,9 +271,9 @@ export class Transaction {
   }
 
   /** The kernel has not taken the whole reply: from now on it is looked at whether somebody reads it. */
-  #follow(): void {
-    this.#unsent = new UnsentReply(this.#response)
-    this.#means.streams.backlog.account(this.#unsent, this.#unsent.waiting)
+  #follow(unsent: Waiting): void {
+    this.#unsent = unsent
+    this.#means.streams.backlog.account(unsent, unsent.waiting)
   }
 
   #done(request: HttpRequest): void {

@@ -62,7 +62,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
 /** `POST /messages/`. */
 export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
-  const parsed = parseJson(exchange.body, limits.maxDepth)
+  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)

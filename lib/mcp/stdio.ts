@@ -94,7 +94,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       const why = isLong ? `A line is longer than ${limits.maxBodyBytes} bytes` : 'A line is not UTF-8'
       return say(refusal(undefined, why, isLong ? INVALID_REQUEST : PARSE_ERROR))
     }
-    const parsed = parseJson(line.text, limits.maxDepth)
+    const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
     if (!parsed.ok) return say(refusal(undefined, parsed.why, PARSE_ERROR))
     if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
     accept(readMessage(parsed.value, limits.maxNameBytes), say)

@@ -31,7 +31,7 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
     return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   }
   const { limits } = mcp.service
-  const parsed = parseJson(exchange.body, limits.maxDepth)
+  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, acceptsJson, acceptsEvents)
 

@@ -65,7 +65,7 @@ function requireModel({ catalog }: Service, id: string): Agent | Group {
 }
 
 function complete(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-  const parsed = parseJson(exchange.body, service.limits.maxDepth)
+  const parsed = parseJson(exchange.body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) throw new Fault('invalid', parsed.why)
   const request = decodeChat(parsed.value)
   const run = new ChatRun(service, requireModel(service, request.model), request, exchange.origin)

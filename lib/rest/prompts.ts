@@ -41,7 +41,7 @@ function get(service: Service, { body, params, origin }: Exchange): Reply | Prom
     throw new Fault('not-found', `There is no prompt '${name}' here; GET /prompts lists those there are`)
   }
   // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, limits.maxDepth)
+  const parsed = parseJson(body === '' ? '{}' : body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
   const channel = new PlainChannel(service, origin, 'http')
   const call = new LiveCall(origin, channel, channel)

@@ -99,7 +99,7 @@ function queryEndpoint(
 
 function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
   const { requestId } = exchange.origin
-  const parsed = parseJson(exchange.body, service.limits.maxDepth)
+  const parsed = parseJson(exchange.body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
   const query = decodeQuery(parsed.value, exchange.head.sessionId)
   if (!('query' in query)) {

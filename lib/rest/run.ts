@@ -4,6 +4,7 @@
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
 import { faultText } from './reply.ts'
@@ -105,8 +106,8 @@ export class QueryRun implements Source, UserMessage {
     // The spoken text is `response`; what else there is stands in `content`.
     const blocks = content.filter(({ type }) => type !== 'text')
     const more = [...blocks, ...artifacts.flatMap(({ parts }) => parts)]
-    const reply = JSON.stringify({
-      response: text,
+    // The rest has members always, so a comma can follow.
+    const reply = `{"response":${quote(text)},` + JSON.stringify({
       agent: this.#who.name,
       query: this.prompt,
       session_id: this.conversationId,
@@ -115,7 +116,7 @@ export class QueryRun implements Source, UserMessage {
       ...more.length > 0 && { content: more },
       ...state !== 'completed' && { state },
       ...results !== undefined && { results, final_response: text },
-    })
+    }).slice(1)
     const { maxResultBytes } = this.#service.limits
     if (reply.length <= maxResultBytes) return reply
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)

@@ -50,7 +50,7 @@ function use(service: Service, exchange: Exchange): Reply | Promise<Reply> {
   const { body, head, origin } = exchange
   const tool = toolOf(service, exchange)
   // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth)
+  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)

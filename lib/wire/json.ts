@@ -1,6 +1,6 @@
 /**
- * JSON text to a value, bounded in depth before it is parsed, so that no recursion of ours or of a
- * handler meets a nesting that a stranger chose.
+ * JSON text to a value, bounded before it is parsed: in depth, so that no recursion of ours or of a handler
+ * meets a nesting that a stranger chose, and in objects, each of which costs many times its text.
  *
  * Knows no limit of its own and no protocol. RFC 8259.
  */
@@ -17,12 +17,21 @@ const CLOSE_BRACKET = 0x5d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xfeff
+const LONG = 64 * 1024
 
-/** Parses a JSON text nested at most `maxDepth` deep. Never throws. A byte order mark is passed over. */
-export function parseJson(body: string, maxDepth: number): Parsed {
+/** What JSON does not take as it is in a string, and the halves of characters that it might not. */
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
+
+/**
+ * Parses a JSON text nested at most `maxDepth` deep, of at most `maxObjects` objects and lists together.
+ * Never throws. A byte order mark is passed over.
+ */
+export function parseJson(body: string, maxDepth: number, maxObjects: number = Infinity): Parsed {
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
-  if (!isShallow(json, maxDepth)) {
-    return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+  const excess = excessOf(json, maxDepth, maxObjects)
+  if (excess === 'depth') return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+  if (excess === 'objects') {
+    return { ok: false, why: `The JSON holds more than ${maxObjects} objects and lists` }
   }
   try {
     return { ok: true, value: JSON.parse(json) }
@@ -32,30 +41,31 @@ export function parseJson(body: string, maxDepth: number): Parsed {
   }
 }
 
-/** Whether a text nests at most `maxDepth` deep. With no more opening brackets than that it needs no scan. */
-export function isShallow(json: string, maxDepth: number): boolean {
+/** What a text has too much of. With no more opening brackets than its depth may be it needs no scan. */
+function excessOf(json: string, maxDepth: number, maxObjects: number): 'depth' | 'objects' | undefined {
+  const few = Math.min(maxDepth, maxObjects)
   let count = 0
-  for (let at = json.indexOf('{'); at >= 0 && count <= maxDepth; at = json.indexOf('{', at + 1)) count++
-  for (let at = json.indexOf('['); at >= 0 && count <= maxDepth; at = json.indexOf('[', at + 1)) count++
-  return count <= maxDepth || depthOf(json, maxDepth) <= maxDepth
+  for (let at = json.indexOf('{'); at >= 0 && count <= few; at = json.indexOf('{', at + 1)) count++
+  for (let at = json.indexOf('['); at >= 0 && count <= few; at = json.indexOf('[', at + 1)) count++
+  return count <= few ? undefined : scan(json, maxDepth, maxObjects)
 }
 
-/** The deepest nesting outside strings; stops counting once it is over `max`. */
-function depthOf(json: string, max: number): number {
+/** Counts brackets outside strings; stops at the first that is too much. */
+function scan(json: string, maxDepth: number, maxObjects: number): 'depth' | 'objects' | undefined {
   let depth = 0
-  let deepest = 0
+  let count = 0
   for (let at = 0; at < json.length; at++) {
     const char = json.charCodeAt(at)
     if (char === QUOTE) {
       at = endOfString(json, at)
     } else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
-      if (++depth > deepest) deepest = depth
-      if (deepest > max) return deepest
+      if (++depth > maxDepth) return 'depth'
+      if (++count > maxObjects) return 'objects'
     } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
       depth--
     }
   }
-  return deepest
+  return undefined
 }
 
 /** Where the string that opens at `from` closes: at the first quote behind an even run of backslashes. */
@@ -66,4 +76,9 @@ function endOfString(json: string, from: number): number {
     if ((at - slash) % 2 === 1) return at
   }
   return json.length
+}
+
+/** A text as JSON. A long one with nothing to escape is taken as it is: `JSON.stringify` makes two of it. */
+export function quote(text: string): string {
+  return text.length < LONG || ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }

@@ -16,12 +16,13 @@ test('every limit has a default that cannot be changed', () => {
 
 /** What the operator was promised. */
 const promised: Partial<Limits> = {
-  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxBatch: 100, maxNameBytes: 256,
+  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxObjects: 250_000,
+  maxBatch: 100, maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024, maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000,
   checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
   toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000, maxCalls: 1_024,
   maxCallsPerSession: 64, maxCheckSteps: 500_000, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024,
-  maxSessions: 10_000, sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 256 * MiB,
+  maxSessions: 10_000, sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 64 * MiB,
   writeTimeoutMs: 30_000, replayEvents: 256,
   replayBytes: MiB, replayMs: 300_000, maxReplayBytes: 64 * MiB, heartbeatMs: 15_000, maxTasks: 10_000,
   taskKeepMs: 3_600_000, maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000,

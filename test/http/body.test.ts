@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { BodyBudget, costOf } from '../../lib/http/body.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -37,16 +36,6 @@ test('a whole body takes what it costs, and one that is alone always has room', 
   assert.equal(budget.fits(1), false)
 })
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-/** Bytes of heap that are really used. What one collection has left over the next one takes. */
-function heap(): number {
-  collect()
-  collect()
-  return process.memoryUsage().heapUsed
-}
-
 const numbered = (make: (at: number) => string): string =>
   Array.from({ length: 40_000 }, (_, at) => make(at)).join()
 const same = (text: string): string => `[${numbered(() => text)}]`
@@ -71,9 +60,9 @@ const texts: readonly (readonly [what: string, text: string])[] = [
 
 /** What the values of a text take, measured where nothing of an earlier one is still held. */
 function takenBy(text: string): number {
-  const before = heap()
+  const before = heldBytes()
   const value: unknown = JSON.parse(text)
-  const after = heap()
+  const after = heldBytes()
   assert.notEqual(value, undefined)
   return after - before
 }

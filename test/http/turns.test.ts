@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { createServer as createNode } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { dial, eventually, listen, say, serve } from '../fixtures/client.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { ServerOptions } from '../../lib/index.ts'
@@ -42,15 +41,6 @@ async function ports(t: TestContext, options: ServerOptions): Promise<readonly n
   return [port, (foreign.address() as AddressInfo).port]
 }
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-/** Megabytes of heap that are really used. */
-function heap(): number {
-  collect()
-  return process.memoryUsage().heapUsed / 1e6
-}
-
 const keys: readonly (readonly [what: string, more: Partial<ServerOptions>, header: string])[] = [
   ['without a key', {}, ''],
   ['with a key that is looked up', {
@@ -67,12 +57,12 @@ for (const [what, more, header] of keys) {
       wire.send(post('first', header))
       await eventually(() => agent.asked.length === 1, 'the first runs')
       const ahead = Buffer.from(`GET /agents HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`.repeat(MANY))
-      const before = heap()
+      const before = heldBytes()
       wire.send(ahead)
       // Time enough to read all of it, were it read.
       await sleep(1_000)
-      const grown = heap() - before
-      assert.ok(grown < 20, `${grown} MB`)
+      const grown = heldBytes() - before
+      assert.ok(grown < 20_000_000, `${grown} bytes`)
       wire.leave()
       agent.release()
       const leftAt = performance.now()

@@ -16,6 +16,7 @@ import type { Json } from './client.ts'
 const server = serve({
   maxBodyBytes: 10_000,
   maxDepth: 20,
+  maxObjects: 1_000,
   tools: [
     {
       name: 'echo', description: 'Says what it is told.',

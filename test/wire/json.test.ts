@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isShallow, parseJson } from '../../lib/wire/json.ts'
+import { parseJson, quote } from '../../lib/wire/json.ts'
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
@@ -24,14 +24,26 @@ const deep: readonly (readonly [what: string, json: string, depth: number])[] = 
 ]
 
 test('a text within its depth is shallow, whatever its strings hold', () => {
-  for (const [what, json, depth] of shallow) assert.equal(isShallow(json, depth), true, what)
+  for (const [what, json, depth] of shallow) {
+    const parsed = parseJson(json, depth)
+    assert.ok(parsed.ok || !parsed.why.includes('deeper'), what)
+  }
 })
 
 test('a text beyond its depth is not, and is not parsed', () => {
   for (const [what, json, depth] of deep) {
-    assert.equal(isShallow(json, depth), false, what)
-    const parsed = parseJson(json, depth)
-    assert.deepEqual(parsed, { ok: false, why: `The JSON is nested deeper than ${depth} levels` })
+    const why = `The JSON is nested deeper than ${depth} levels`
+    assert.deepEqual(parseJson(json, depth), { ok: false, why }, what)
+  }
+})
+
+test('a text of too many objects and lists is not parsed; what strings hold does not count', () => {
+  const why = 'The JSON holds more than 3 objects and lists'
+  for (const json of ['[[],[],[]]', '{"a":{},"b":[[]]}', '[[[[', '[{}, "]", {}, {}]']) {
+    assert.deepEqual(parseJson(json, 64, 3), { ok: false, why }, json)
+  }
+  for (const json of ['[[],[]]', '["[[[[{{{{", {}, []]', '[1,2,3,4,5,6,7]', '{"[":"\\\\","{":"[{"}']) {
+    assert.ok(parseJson(json, 64, 3).ok, json)
   }
 })
 
@@ -60,5 +72,12 @@ test('what is no JSON is told apart from nothing at all', () => {
   ]
   for (const text of broken) {
     assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is not JSON' }, text)
+  }
+})
+
+test('a text reads back as it was, long or short', () => {
+  const long = 'x'.repeat(100_000)
+  for (const text of ['', 'a"b', long, `${long}"`, `${long}\n`, `\\${long}`, `${long}\ud800`, `${long}\u{1f600}\u2028\u007f`]) {
+    assert.equal(quote(text), JSON.stringify(text))
   }
 })
