@@ -4,10 +4,12 @@
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
 import { randomUUID } from 'node:crypto'
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { answersFrom } from '../core/question-answer.ts'
 import { isFinished } from '../core/task.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'
 import { answerMessage } from './message.ts'
@@ -31,6 +33,7 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
     if (request.push !== undefined) throw noTask()
+    checkMediaTypes(visit, request)
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
     return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
   }
@@ -44,6 +47,7 @@ export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<
   check(visit, request)
   if (isMessenger(visit)) {
     if (request.push !== undefined) throw noTask()
+    checkMediaTypes(visit, request)
     return messageStream(visit, request)
   }
   if (request.push !== undefined) {
@@ -59,13 +63,16 @@ function noTask(): A2aFault {
     + 'to tell of; leave the push configuration out')
 }
 
-/** What is refused before anything is begun. */
+/** What is refused before it is known which task the message is for. */
 function check(visit: Visit, { message }: SendRequest): void {
   const { service, who } = visit
   service.workload.check()
   checkExtensions(visit)
   const chosen = toolCallFor(service, who, message.parts)
   if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
+}
+
+function checkMediaTypes({ who }: Visit, { message }: SendRequest): void {
   const modes = who.kind === 'agent' ? who.inputModes : undefined
   if (modes === undefined) return
   for (const part of message.parts) {
@@ -128,6 +135,9 @@ async function takeWatched(visit: Visit, request: SendRequest): Promise<Taken> {
 function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<Taken> {
   const { service, who, exchange: { origin } } = visit
   const { message, tenant, metadata } = request
+  checkTenant(visit, tenant)
+  checkMediaTypes(visit, request)
+  service.tasks.check()
   const contextId = message.contextId ?? service.conversations.makeId()
   const isReserved = who.kind === 'agent' && who.replies === 'either'
   const said = historical(message)
@@ -145,10 +155,15 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   return begun instanceof Promise ? begun.then(() => ({ id, turn })) : { id, turn }
 }
 
+function checkTenant({ options: { tenants = [] } }: Visit, tenant: string | undefined): void {
+  if (tenant === undefined || tenants.includes(tenant)) return
+  throw new Fault('invalid', `There is no tenant ${sentenceWithin(tenant)}; the agent's card lists them`)
+}
+
 /** The next turn of a task, or the answer to its questions. */
-function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Taken {
-  const { service, exchange: { origin } } = visit
-  const { id, contextId, questions, status: { state } } = task
+function goOn(visit: Visit, request: SendRequest, task: Task): MaybePromise<Taken> {
+  const { message } = request
+  const { contextId, status: { state } } = task
   if (isFinished(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
   }
@@ -158,10 +173,23 @@ function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Tak
   if (!isSettled(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
   }
-  const said = historical(message)
-  if (task.history.some((one) => one.id === said.id)) {
+  if (task.history.some((one) => one.id === message.id)) {
     throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
   }
+  checkMediaTypes(visit, request)
+  const taken = visit.service.tasks.take(task)
+  return taken instanceof Promise ? taken.then(() => heard(visit, request, task))
+    : heard(visit, request, task)
+}
+
+/** What becomes of a message to a task that waits, and is this process's to go on with. */
+function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Taken {
+  const { service, exchange: { origin } } = visit
+  const { id, contextId, questions, turn: before, status: { state } } = task
+  if (!service.tasks.isCurrent(task)) {
+    throw new A2aFault('UNSUPPORTED_OPERATION', 'Another message was quicker; read the task first')
+  }
+  const said = historical(message)
   const run = service.tasks.runOf(id)
   const answers = answersFrom(questions, said.parts)
   service.tasks.addMessage(id, said)
@@ -174,7 +202,6 @@ function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Tak
     run.answer(answers)
     return { id, turn: undefined }
   }
-  const { turn: before } = task
   const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
   const turn = new Turn({
     service, origin, message: first ?? said, metadata: first === undefined ? metadata : before?.metadata,
@@ -184,7 +211,7 @@ function goOn(visit: Visit, { message, metadata }: SendRequest, task: Task): Tak
     task: first === undefined || before === undefined ? { ...task, turn: undefined }
       : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },
   })
-  if (!turn.resume()) throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; send it again later')
+  turn.resume()
   return { id, turn }
 }
 
@@ -221,19 +248,19 @@ function taskResult(task: Task, { historyLength }: SendRequest): SendResult {
 }
 
 /** Resolves when the task has ended, waits for its client, or takes too long to wait for. */
-function untilSettled({ service: { tasks, limits } }: Visit, { owner, id, ...rest }: Task): Promise<Task> {
+function untilSettled({ service: { tasks, limits: { blockingWaitMs } } }: Visit, task: Task): Promise<Task> {
   return new Promise((resolve) => {
-    let last: Task = { owner, id, ...rest }
+    let last = task
     const done = (): void => {
       clearTimeout(timer)
       watched?.stop()
       resolve(last)
     }
-    const watched = tasks.watch(owner, id, (event, task) => {
-      last = task
-      if (event.what === 'forgotten' || isSettled(task.status.state)) done()
+    const watched = tasks.watch(task.owner, task.id, (event, now) => {
+      last = now
+      if (event.what === 'forgotten' || isSettled(now.status.state)) done()
     })
-    const timer = limits.blockingWaitMs === Infinity ? undefined : setTimeout(done, limits.blockingWaitMs)
+    const timer = blockingWaitMs > MAX_TIMER_MS ? undefined : setTimeout(done, blockingWaitMs)
     if (watched === undefined) done()
   })
 }

@@ -2,7 +2,7 @@
  * A task as its client may see it: whose it is, what of it is shown, and what of its life is told as an
  * event. A task belongs to a principal, a tenant and an agent; for everybody else it does not exist.
  */
-import { isFinished } from '../core/task.ts'
+import { isFinished, isWaiting } from '../core/task.ts'
 import { A2aFault } from './faults.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskEvent, TaskMessage, TaskState } from '../core/task.ts'
@@ -11,7 +11,7 @@ import type { Visit } from './visit.ts'
 
 /** Whether nothing more happens before the client does something: the task has ended, or waits for it. */
 export function isSettled(state: TaskState): boolean {
-  return state === 'input-required' || state === 'auth-required' || isFinished(state)
+  return isWaiting(state) || isFinished(state)
 }
 
 /** Whether a task is the visitor's to see. */

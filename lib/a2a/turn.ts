@@ -98,9 +98,9 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     return this.#run.begin(this.#setup.task)
   }
 
-  /** Takes up its task again. False where that runs, or has ended. */
-  resume(): boolean {
-    return this.#run.resume(this.taskId)
+  /** Takes up its task, which waits. */
+  resume(): void {
+    this.#run.resume(this.taskId)
   }
 
   /**
@@ -120,18 +120,25 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
    * when there is, a task or a message.
    */
   execute(): Promise<void> | undefined {
-    let answer
     try {
-      answer = this.#setup.work(this, (piece, state) => this.#piece(piece, state))
+      const answer = this.#setup.work(this, (piece, state) => this.#piece(piece, state))
+      if (answer instanceof Promise) return this.#await(answer)
+      this.#answered(answer)
     } catch (error) {
       this.#failed(error)
-      return undefined
     }
-    if (!(answer instanceof Promise)) {
-      this.#answered(answer)
-      return undefined
+    return undefined
+  }
+
+  #await(answer: Promise<Answer>): Promise<void> | undefined {
+    try {
+      if (!this.#setup.isReserved) this.#show()
+    } catch (error) {
+      // Without room for its task nobody could see what comes of it.
+      answer.catch(() => {})
+      this.call.cancel(asFault(error))
+      throw error
     }
-    if (!this.#setup.isReserved) this.#show()
     answer.then((later) => this.#answered(later)).catch((error: unknown) => this.#failed(error))
     return this.isShown ? undefined : new Promise((resolve) => this.onShown(resolve))
   }
@@ -164,7 +171,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   }
 
   known(_question: Question, key: string): unknown {
-    return this.#turn?.answers[key]
+    const answers = this.#turn?.answers
+    return answers !== undefined && Object.hasOwn(answers, key) ? answers[key] : undefined
   }
 
   show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
@@ -231,8 +239,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
       this.reply = messageOf(answer, this.contextId)
       return this.#shown()
     }
-    const state = answer.state
-    const isSaid = state !== 'completed' || answer.isMessage === true
+    const { state } = answer
+    const isSaid = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
     const parts = this.#stateParts.length > 0 ? this.#stateParts : partsOf(answer)
     const message = isSaid && parts.length > 0 ? parts : undefined
     if (!this.isShown && isFinished(state)) {

@@ -4,7 +4,6 @@
  */
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
-import { isFinished } from './task.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 import type { TaskPlace, TaskPlaces } from './task-places.ts'
 import type { Task } from './task.ts'
@@ -17,6 +16,8 @@ const LIST_LIMIT = 10_000
 export class StoredTasks {
   readonly #store: Store
   readonly #places: TaskPlaces
+  /** The version of each task that was read. */
+  readonly #versions = new WeakMap<Task, number>()
 
   /** `places` are those of this process; one that has lost its task goes. */
   constructor(store: Store, places: TaskPlaces) {
@@ -28,41 +29,81 @@ export class StoredTasks {
   get(owner: string, id: string): MaybePromise<Task | undefined> {
     const entry = this.#store.read(placeOf(owner, id))
     const read = (kept: Entry | undefined): Task | undefined => {
-      const task = kept && decode(kept)
+      const task = kept && this.#decode(kept)
       // A store that mixes up owners must not show one to another.
       return task?.owner === owner ? task : undefined
     }
     return entry instanceof Promise ? entry.then(read) : read(entry)
   }
 
-  /** The owner's, in no order. */
-  list(owner: string): MaybePromise<readonly Task[]> {
+  /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
+  list(owner: string, here: readonly Task[]): MaybePromise<readonly Task[]> {
     const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
-    const read = (kept: readonly Entry[]): readonly Task[] => (
-      kept.map(decode).filter((task) => task.owner === owner)
-    )
-    return entries instanceof Promise ? entries.then(read) : read(entries)
+    const merged = (kept: readonly Entry[]): readonly Task[] => {
+      const byId = new Map(here.map((task) => [task.id, task]))
+      for (const entry of kept) {
+        const task = this.#decode(entry)
+        const known = byId.get(task.id)
+        // What is newer there was taken by another process.
+        const isNewer = known === undefined || known.status.at < task.status.at
+        if (task.owner === owner && isNewer) byId.set(task.id, task)
+      }
+      return [...byId.values()].sort(byStatus)
+    }
+    return entries instanceof Promise ? entries.then(merged) : merged(entries)
+  }
+
+  /** The version at which a task was read here; undefined where it was not. */
+  versionOf(task: Task): number | undefined {
+    return this.#versions.get(task)
   }
 
   /**
-   * Writes the task as it stands then, one write after the other and at most one that waits. Rejects where
-   * another process owns it; then its run is cancelled here.
+   * The task of a place, which lives here until another process takes it. Undefined where it was taken and
+   * is gone there too.
+   */
+  async refresh(place: TaskPlace): Promise<Task | undefined> {
+    const { owner, id } = place.task
+    const task = await this.get(owner, id)
+    // What was read may be what is being written here.
+    await place.writing?.catch(() => {})
+    const version = task && this.versionOf(task)
+    if (version !== undefined && version <= place.version) return place.task
+    this.#lose(place)
+    return task
+  }
+
+  /**
+   * Writes the task as it stands then, one write after the other and at most one that waits. Rejects with
+   * `Fault('conflict')` where another process has taken it; then its run is cancelled here.
    */
   write(place: TaskPlace): Promise<void> {
     if (place.waitingWrite !== undefined) return place.waitingWrite
     const write = async (): Promise<void> => {
       place.waitingWrite = undefined
       const { task } = place
-      const keepMs = isFinished(task.status.state) ? this.#places.keepMs(task) : Infinity
       const key = placeOf(task.owner, task.id)
-      const version = await this.#store.write(key, JSON.stringify(task), keepMs, place.version)
+      const json = JSON.stringify(task)
+      const version = await this.#store.write(key, json, this.#places.keepMs(task), place.version)
       if (version !== undefined) return void (place.version = version)
-      place.run?.cancel()
-      this.#places.forget(place)
+      this.#lose(place)
       throw new Fault('conflict', 'This task belongs to another process')
     }
     if (place.writing === undefined) return place.writing = write()
     return place.writing = place.waitingWrite = place.writing.then(write, write)
+  }
+
+  /** Another process has the task: its run here says nothing more of it. */
+  #lose(place: TaskPlace): void {
+    const { run } = place
+    this.#places.forget(place)
+    run?.cancel()
+  }
+
+  #decode({ value, version }: Entry): Task {
+    const task = JSON.parse(value) as Task
+    this.#versions.set(task, version)
+    return task
   }
 }
 
@@ -70,6 +111,8 @@ function placeOf(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode({ value }: Entry): Task {
-  return JSON.parse(value) as Task
+/** The newest status first, and of equals the greater id. */
+function byStatus(one: Task, other: Task): number {
+  if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
+  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
 }

@@ -7,7 +7,7 @@
 import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
 import { Queue } from './queue.ts'
-import { isFinished } from './task.ts'
+import { isFinished, isWaiting } from './task.ts'
 import { bytesOf } from './task-size.ts'
 import type { Limits } from './defaults.ts'
 import type { Slot } from './fair-pool.ts'
@@ -51,9 +51,15 @@ export class TaskPlaces {
     this.#pool = new FairPool(bounds, (place) => this.#left(place), ({ isIdle }) => isIdle)
   }
 
+  /** Tasks that run, or may be about to. */
   get running(): number { return this.#places.size - this.#idleCount }
   get idle(): number { return this.#idleCount }
   get bytes(): number { return this.#pool.bytes }
+
+  /** Throws `Fault('busy')` where as many tasks run as may. */
+  check(): void {
+    if (this.running >= this.#limits.maxTasks) throw this.#busy()
+  }
 
   /** Makes a place. Throws `Fault('busy')` where there is no room. */
   add(task: Task, run: RunningTask | undefined, version: number): TaskPlace {
@@ -63,9 +69,7 @@ export class TaskPlaces {
       writing: undefined, waitingWrite: undefined, previous: undefined, next: undefined,
     }
     place.slot = this.#pool.add(task.owner, place, bytesOf(task))
-    if (place.slot === undefined) {
-      throw new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
-    }
+    if (place.slot === undefined) throw this.#busy()
     this.#places.set(task.id, place)
     return place
   }
@@ -118,13 +122,18 @@ export class TaskPlaces {
     this.#left(place)
   }
 
-  /** How long a task is kept that does not run, in milliseconds. */
+  /** How long a task is kept on which nobody works, in milliseconds; one that works without an end. */
   keepMs({ ttlMs, createdAt, status }: Task): number {
     const { taskKeepMs, waitingTaskKeepMs } = this.#limits
-    if (!isFinished(status.state)) return waitingTaskKeepMs
+    if (isWaiting(status.state)) return waitingTaskKeepMs
+    if (!isFinished(status.state)) return Infinity
     if (ttlMs === undefined) return taskKeepMs
     const left = ttlMs - (Date.parse(status.at) - Date.parse(createdAt))
     return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
+  }
+
+  #busy(): Fault {
+    return new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
   }
 
   #left(place: TaskPlace): void {

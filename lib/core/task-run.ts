@@ -97,13 +97,12 @@ export class TaskRun implements CallChannel, RunningTask {
     return task instanceof Promise ? task.then((kept) => this.#begun(kept)) : this.#begun(task)
   }
 
-  /** Takes up a task that waits. False where it has a run, or has ended. */
-  resume(id: string): boolean {
-    if (!this.#service.tasks.resume(id, this)) return false
+  /** Takes up a task that waits here without a run. */
+  resume(id: string): void {
+    this.#service.tasks.resume(id, this)
     this.#id = id
     this.#call.channel = this
     this.#move('working')
-    return true
   }
 
   #begun({ id, owner }: Task): Task {

@@ -31,6 +31,11 @@ export function isFinished(state: TaskState): boolean {
   return ends.includes(state)
 }
 
+/** Whether its client has to do something before the task goes on. */
+export function isWaiting(state: TaskState): boolean {
+  return state === 'input-required' || state === 'auth-required'
+}
+
 /** Whether one state may follow another. */
 export function mayFollow(state: TaskState, next: TaskState): boolean {
   return follows.get(state)?.has(next) === true

@@ -12,9 +12,10 @@ import { randomUUID } from 'node:crypto'
 import { addArtifact } from './artifact.ts'
 import { Fault } from './fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
-import { isFinished, mayFollow } from './task.ts'
+import { isFinished, isWaiting, mayFollow } from './task.ts'
+import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
-import { bytesOfMessage, bytesOfParts } from './task-size.ts'
+import { bytesOfParts } from './task-size.ts'
 import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -76,7 +77,13 @@ export class Tasks {
   /** Tasks that are kept here though they do not run, and what all hold, in bytes. */
   get finished(): number { return this.#places.idle }
   get bytes(): number { return this.#places.bytes }
+  /** Whether as many run as may. */
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
+
+  /** Throws `Fault('busy')` where as many run as may. */
+  check(): void {
+    this.#places.check()
+  }
 
   /**
    * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
@@ -104,14 +111,35 @@ export class Tasks {
   }
 
   /**
-   * Gives a task that waits to a run of its own. False where it is not here, has a run already, or has ended.
+   * Takes a task to this process, as it was read, so that no other goes on with it. Nothing where it has
+   * changed since, or another was quicker: `isCurrent` tells. Throws `Fault('busy')` where there is no room.
    */
-  resume(id: string, run: RunningTask): boolean {
+  take(task: Task): MaybePromise<void> {
+    if (this.#stored === undefined) return undefined
+    let place = this.#places.find(task.id)
+    const version = this.#stored.versionOf(task)
+    if (place === undefined && version !== undefined) {
+      place = this.#places.add(task, undefined, version)
+      this.#places.rest(place)
+    }
+    if (place?.task !== task) return undefined
+    return this.#stored.write(place).catch((error: unknown) => {
+      this.#places.forget(place)
+      if (!(error instanceof Fault && error.kind === 'conflict')) throw error
+    })
+  }
+
+  /** Whether a task is here, and as it was read. */
+  isCurrent(task: Task): boolean {
+    return this.#places.find(task.id)?.task === task
+  }
+
+  /** Gives a task that waits here without a run to one. Nothing where it has one, or has ended. */
+  resume(id: string, run: RunningTask): void {
     const place = this.#unfinished(id)
-    if (place === undefined || place.run !== undefined) return false
+    if (place === undefined || place.run !== undefined) return
     this.#places.wake(place)
     place.run = run
-    return true
   }
 
   /** The task waits without a run. Nothing where it has ended. */
@@ -122,11 +150,15 @@ export class Tasks {
     this.#places.rest(place)
   }
 
-  /** The owner's task of that id. */
+  /** The owner's task of that id. At once where it runs here. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const known = this.#places.find(id)?.task
-    if (known !== undefined) return known.owner === owner ? known : undefined
-    return this.#stored?.get(owner, id)
+    const place = this.#places.find(id)
+    if (place === undefined) return this.#stored?.get(owner, id)
+    const { task } = place
+    if (task.owner !== owner) return undefined
+    // Whoever waits for its client may have been answered elsewhere.
+    if (this.#stored !== undefined && isWaiting(task.status.state)) return this.#stored.refresh(place)
+    return task
   }
 
   /** The run behind a task, where it runs in this process. */
@@ -140,14 +172,14 @@ export class Tasks {
     if (place === undefined || !mayFollow(place.task.status.state, state)) return false
     const { task } = place
     const { message, ...rest } = change
-    const at = this.#now()
+    const at = this.#now(task.status.at)
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
-    const history = this.#spoken(task)
-    this.#change(place, { ...task, ...rest, history, status })
+    const history = historyOf(task, this.#limits)
+    const written = this.#change(place, { ...task, ...rest, history, status })
     this.#places.touch(place)
     this.#tell(place, { what: 'status', status })
-    if (isFinished(state)) this.#finish(place)
+    if (isFinished(state)) this.#finish(place, written)
     return true
   }
 
@@ -166,12 +198,13 @@ export class Tasks {
     // Of one that is streamed, only what is new is counted: it is looked at for each piece.
     const bytes = isJoined && isMore && place.slot !== undefined
       ? place.slot.bytes + bytesOfParts(artifact.parts) : undefined
-    this.#change(place, { ...task, artifacts }, bytes)
+    this.#places.change(place, { ...task, artifacts }, bytes)
     if (place.slot !== undefined && place.slot.bytes > this.#limits.maxResultBytes * 2) {
       this.#places.change(place, task)
       const { maxResultBytes } = this.#limits
       throw new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
     }
+    void this.#write(place)
     const pace = this.#tell(place, { what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
   }
@@ -180,14 +213,16 @@ export class Tasks {
   addMessage(id: string, message: TaskMessage): boolean {
     const place = this.#unfinished(id)
     if (place === undefined) return false
-    this.#change(place, { ...place.task, history: this.#longer(this.#spoken(place.task), message) })
+    const { task } = place
+    const spoken = { ...task, history: historyOf(task, this.#limits) }
+    void this.#change(place, { ...task, history: historyWith(spoken, message, this.#limits) })
     return true
   }
 
   /** Keeps what is needed to run the present turn again. */
   keepTurn(id: string, turn: Task['turn']): void {
     const place = this.#unfinished(id)
-    if (place !== undefined) this.#change(place, { ...place.task, turn })
+    if (place !== undefined) void this.#change(place, { ...place.task, turn })
   }
 
   /**
@@ -205,13 +240,7 @@ export class Tasks {
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
     const here = [...this.#places.of(owner)]
-    if (this.#stored === undefined) return here
-    const known = new Set(here.map(({ id }) => id))
-    const merged = (stored: readonly Task[]): readonly Task[] => (
-      [...here, ...stored.filter(({ id }) => !known.has(id))].sort(byStatus)
-    )
-    const stored = this.#stored.list(owner)
-    return stored instanceof Promise ? stored.then(merged) : merged(stored)
+    return this.#stored === undefined ? here : this.#stored.list(owner, here)
   }
 
   #unfinished(id: string): TaskPlace | undefined {
@@ -224,38 +253,25 @@ export class Tasks {
     place.watchers?.clear()
   }
 
-  #change(place: TaskPlace, task: Task, bytes?: number): void {
-    this.#places.change(place, task, bytes)
-    this.#stored?.write(place).catch((cause: unknown) => {
-      this.#log('warning', 'A task could not be kept', { task: task.id, cause })
+  #change(place: TaskPlace, task: Task): Promise<void> | undefined {
+    this.#places.change(place, task)
+    return this.#write(place)
+  }
+
+  /** Resolves, where processes share the store, when it is written there, or could not be. */
+  #write(place: TaskPlace): Promise<void> | undefined {
+    return this.#stored?.write(place).catch((cause: unknown) => {
+      this.#log('warning', 'A task could not be kept', { task: place.task.id, cause })
     })
   }
 
-  #finish(place: TaskPlace): void {
+  #finish(place: TaskPlace, written: Promise<void> | undefined): void {
     place.watchers?.clear()
     place.run = undefined
+    // It may have waited before, for another time.
+    this.#places.wake(place)
     this.#places.rest(place)
-    if (this.#stored === undefined) return
-    const done = (): void => this.#places.forget(place)
-    this.#stored.write(place).then(done, done)
-  }
-
-  /** The history, with what the agent says about the present state. */
-  #spoken({ history, status: { message } }: Task): readonly TaskMessage[] {
-    const isThere = message === undefined || history.some(({ id }) => id === message.id)
-    return isThere ? history : this.#longer(history, message)
-  }
-
-  /** A history with one more message, the oldest making room. */
-  #longer(history: readonly TaskMessage[], message: TaskMessage): readonly TaskMessage[] {
-    const { conversationMessages, maxResultBytes } = this.#limits
-    const longer = [...history, message]
-    let bytes = 0
-    for (const one of longer) bytes += bytesOfMessage(one)
-    while (longer.length > 1 && (longer.length > conversationMessages || bytes > maxResultBytes)) {
-      bytes -= bytesOfMessage(longer.shift()!)
-    }
-    return longer
+    void written?.then(() => this.#places.forget(place))
   }
 
   /** A promise where every watcher is behind: it resolves when the first of them has caught up. */
@@ -274,9 +290,11 @@ export class Tasks {
     return behind.length === told.length ? Promise.race(behind) : undefined
   }
 
-  #now(): string {
+  /** A time that no other has here, and that is behind another, which may be of another process. */
+  #now(after?: string): string {
+    const least = after === undefined ? 0 : Date.parse(after) + 1
     this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
-    return new Date(this.#lastAt).toISOString()
+    return new Date(Math.max(this.#lastAt, least)).toISOString()
   }
 }
 
@@ -290,10 +308,4 @@ function taskOf(
     status, artifacts, history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
     fault,
   }
-}
-
-/** The newest status first, and of equals the greater id. */
-function byStatus(one: Task, other: Task): number {
-  if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
-  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
 }
