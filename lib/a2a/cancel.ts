@@ -3,34 +3,64 @@
  * is dropped. The answer waits a little for the handler to come to its end.
  * Spec: A2A 1.0 §3.1.5.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { isFinished } from '../core/task.ts'
 import { A2aFault } from './faults.ts'
 import { findTask, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task } from '../core/task.ts'
+import type { RunningTask, Task } from '../core/task.ts'
 import type { TaskRequest, TaskView } from './model.ts'
 import type { Visit } from './visit.ts'
 
+/** How often a task is read again that another process changes at the same time. */
+const MAX_TRIES = 5
+
 /** Cancels a task. One that is canceled stays so; any other that has ended cannot be canceled. */
-export function requestCancel(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView> {
-  const found = findTask(visit, tenant, id)
-  return found instanceof Promise ? found.then((task) => end(visit, task)) : end(visit, found)
+export function requestCancel(visit: Visit, request: TaskRequest): MaybePromise<TaskView> {
+  return cancel(visit, request, MAX_TRIES)
 }
 
-function end(visit: Visit, { owner, id, status: { state } }: Task): MaybePromise<TaskView> {
+function cancel(visit: Visit, request: TaskRequest, tries: number): MaybePromise<TaskView> {
+  const found = findTask(visit, request.tenant, request.id)
+  return found instanceof Promise ? found.then((task) => end(visit, request, task, tries))
+    : end(visit, request, found, tries)
+}
+
+function end(visit: Visit, request: TaskRequest, task: Task, tries: number): MaybePromise<TaskView> {
   const { service: { tasks, limits } } = visit
-  if (isFinished(state) && state !== 'canceled') {
-    throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
-  }
+  const { id, status: { state } } = task
+  if (state === 'canceled') return viewOf(task, undefined)
+  if (isFinished(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
   const run = tasks.runOf(id)
-  if (run === undefined) tasks.move(id, 'canceled', { questions: [] })
-  else run.cancel()
-  const shown = (): MaybePromise<TaskView> => {
-    const task = tasks.get(owner, id)
-    return task instanceof Promise ? task.then((one) => viewOf(one!, undefined)) : viewOf(task!, undefined)
+  if (run !== undefined) {
+    run.cancel()
+    const ended = endOf(run, limits.cancelWaitMs)
+    return ended === undefined ? shown(visit, request) : ended.then(() => shown(visit, request))
   }
-  const settled = run?.settled
-  if (settled === undefined) return shown()
-  return Promise.race([settled, sleep(limits.cancelWaitMs, undefined, { ref: false })]).then(shown)
+  const done = (): MaybePromise<TaskView> => {
+    if (tasks.isCurrent(task)) {
+      tasks.move(id, 'canceled', { questions: [] })
+      return shown(visit, request)
+    }
+    if (tries > 1) return cancel(visit, request, tries - 1)
+    throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
+  }
+  const taken = tasks.take(task)
+  return taken instanceof Promise ? taken.then(done) : done()
+}
+
+function shown(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView> {
+  const task = findTask(visit, tenant, id)
+  return task instanceof Promise ? task.then((one) => viewOf(one, undefined)) : viewOf(task, undefined)
+}
+
+/** Resolves when the handler has come to its end, or `waitMs` are over. */
+function endOf({ settled }: RunningTask, waitMs: number): Promise<void> | undefined {
+  return settled && new Promise((resolve) => {
+    const timer = waitMs > MAX_TIMER_MS ? undefined : setTimeout(resolve, waitMs)
+    void settled.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -160,7 +160,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   }
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
-    // Numbers are for clients that have asked for them; here none can.
+    // Numbers are for clients that have asked for them; here none can. What its task carries comes by again.
     if (this.isShown || text === undefined) return
     this.#show()
     this.#run.progress(done, total, text)

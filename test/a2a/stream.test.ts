@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventually } from '../fixtures/client.ts'
+import { gate } from '../mcp/client.ts'
+import { Caller, callerOf, replayed, serveTasks, sumOf, tellOf, wordsOf } from './caller.ts'
+import type { StreamEvent } from '../../lib/a2a/model.ts'
+
+/** The raw events of a stream. */
+async function framesOf(response: Response): Promise<readonly string[]> {
+  return (await response.text()).split('\n\n').filter((frame) => frame !== '')
+}
+
+function resultIn(frame: string): Record<string, unknown> {
+  return (JSON.parse(frame.replace(/^data: /, '')) as { result: Record<string, unknown> }).result
+}
+
+test('a stream begins with the task, tells each piece as it comes, and ends with the task', async (t) => {
+  const bot = callerOf(t, async function * () {
+    yield 'You '
+    yield 'said '
+    yield 'hello'
+  })
+  const events = await (await bot.stream('hello')).rest()
+  assert.deepEqual(events.map(tellOf), ['task working', '=You ', '+said ', '+hello', '+.', 'completed'])
+  const [first, ...rest] = events
+  assert.ok(first?.what === 'task')
+  const ids = new Set(rest.flatMap((event) => event.what === 'artifact' ? [event.artifact.id] : []))
+  assert.equal(ids.size, 1)
+  assert.equal(sumOf(await bot.get(first.task.id)), 'completed: You said hello')
+  for (const event of rest) {
+    assert.ok(event.what === 'artifact' || event.what === 'status')
+    assert.deepEqual([event.taskId, event.contextId], [first.task.id, first.task.contextId])
+  }
+})
+
+test('an answer that comes whole is one artifact', async (t) => {
+  for (const run of [() => 'hello', async () => 'hello']) {
+    const events = await (await callerOf(t, run).stream('hello')).rest()
+    assert.deepEqual(events.map(tellOf), ['task working', '=hello.', 'completed'])
+  }
+})
+
+test('what is said about the state stands in the last event and in no artifact', async (t) => {
+  for (const state of ['input-required', 'auth-required', 'failed', 'rejected']) {
+    const bot = callerOf(t, async function * () {
+      yield 'So far. '
+      yield { text: 'Which?', state }
+    })
+    const events = await (await bot.stream('hello')).rest()
+    assert.deepEqual(events.map(tellOf), ['task working', '=So far. ', '+.', `${state} (Which?)`])
+  }
+})
+
+test('0.3 says of each status whether the stream ends behind it, 1.0 just ends', async (t) => {
+  const server = serveTasks(t, {
+    agents: [{ name: 'Bot', run: async (prompt, call) => {
+      call.progress(1, 2, 'half')
+      return { text: 'Which?', state: prompt === 'ask' ? 'input-required' as const : 'completed' as const }
+    } }],
+  })
+  for (const text of ['ask', 'do']) {
+    const part = { kind: 'text', text }
+    const message = { kind: 'message', role: 'user', messageId: text, parts: [part] }
+    const frames = await framesOf(await new Caller(server, { dialect: '0.3' }).raw('stream', { message }))
+    const finals = frames.map(resultIn).filter(({ kind }) => kind === 'status-update').map(({ final }) => final)
+    assert.equal(finals.at(-1), true, text)
+    assert.equal(finals.slice(0, -1).includes(true), false, text)
+    const params = { message: { role: 'ROLE_USER', messageId: text, parts: [{ text }] } }
+    const newer = await framesOf(await new Caller(server).raw('stream', params))
+    assert.doesNotMatch(newer.join(), /"final"|"kind"/)
+  }
+})
+
+test('all who watch are told the same in the same order, and with what they began with it is the whole', async (t) => {
+  let go = gate()
+  const bot = callerOf(t, async function * (_prompt, call) {
+    for (let count = 0; count < 20; count++) {
+      await go.promise
+      go = gate()
+      yield `${count} `
+      if (count % 5 === 0) call.artifact({ id: 'extra', parts: [`extra ${count}`], append: true })
+    }
+  })
+  const streams = [await bot.stream('hello')]
+  const first = await streams[0]!.next()
+  assert.ok(first?.what === 'task')
+  const { id } = first.task
+  const firsts: StreamEvent[] = [first]
+  for (let count = 0; count < 20; count++) {
+    if (count % 3 === 0) {
+      const stream = await bot.subscribe(id)
+      streams.push(stream)
+      firsts.push((await stream.next())!)
+    }
+    const before = go
+    go.open()
+    await eventually(() => go !== before || count === 19)
+  }
+  const told = await Promise.all(streams.map((stream) => stream.rest()))
+  const whole = (await bot.get(id)).artifacts?.map(({ parts }) => wordsOf(parts).replaceAll('|', ''))
+  assert.equal(whole?.length, 2)
+  for (const [at, events] of told.entries()) {
+    const begun = firsts[at]
+    assert.ok(begun?.what === 'task')
+    const made = replayed(begun.task, events).map(({ parts }) => wordsOf(parts).replaceAll('|', ''))
+    assert.deepEqual(made.toSorted(), whole?.toSorted(), String(at))
+    assert.deepEqual(events, told[0]!.slice(-events.length), String(at))
+  }
+})
+
+test('a subscriber to a task that waits sees its next turn', async (t) => {
+  const bot = callerOf(t, (prompt) => prompt === 'this' ? 'done' : { text: 'Which?', state: 'input-required' })
+  const { id } = await bot.task('hello')
+  const events = await bot.subscribe(id)
+  assert.equal(tellOf((await events.next())!), 'task input-required (Which?)')
+  const sent = await (await bot.stream('this', { taskId: id })).rest()
+  assert.deepEqual(sent.map(tellOf), ['task working', '=done.', 'completed'])
+  assert.deepEqual((await events.rest()).map(tellOf), ['working', '=done.', 'completed'])
+})
+
+test('a task that has ended is not subscribed to, an unknown one neither', async (t) => {
+  const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
+  const bot = new Caller(server)
+  const { id } = await bot.task('hello')
+  await assert.rejects(bot.subscribe(id), { code: -32004, detail: /completed/ })
+  await assert.rejects(bot.subscribe('unknown'), { code: -32001 })
+})
+
+test('0.3 answers a subscription with a stream, even where it is an error', async (t) => {
+  const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
+  const old = new Caller(server, { dialect: '0.3' })
+  const { id } = await old.task('hello')
+  for (const [asked, code] of [[id, -32004], ['unknown', -32001]] as const) {
+    const response = await old.raw('subscribe', { id: asked })
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type')!, /^text\/event-stream/)
+    const [frame, ...more] = await framesOf(response)
+    assert.deepEqual([frame?.split('\n')[0], more], ['event: error', []])
+    assert.match(frame!, new RegExp(`"code":${code}`))
+  }
+})
+
+test('a reader that leaves is nothing to the task, nor to others', async (t) => {
+  const open = gate()
+  const bot = callerOf(t, async function * () {
+    yield 'one '
+    await open.promise
+    yield 'two'
+  })
+  const leaving = await bot.stream('hello')
+  const first = await leaving.next()
+  assert.ok(first?.what === 'task')
+  const staying = await bot.subscribe(first.task.id)
+  await leaving.leave()
+  open.open()
+  const told = await staying.rest()
+  assert.equal(tellOf(told.at(-1)!), 'completed')
+  assert.equal(sumOf(await bot.get(first.task.id)), 'completed: one two')
+})
+
+test('a reader that does not read is dropped alone, and holds back neither others nor the run', async (t) => {
+  const bot = callerOf(t, async function * () {
+    for (let count = 0; count < 200; count++) yield `${count}:${'x'.repeat(10_000)}`
+  }, { maxStreamBytes: 100_000 })
+  const { id } = await bot.task('hello', { isBlocking: false })
+  const slow = await bot.subscribe(id)
+  const first = await slow.next()
+  assert.equal(first?.what, 'task')
+  const quick = await (await bot.subscribe(id)).rest()
+  assert.equal(tellOf(quick.at(-1)!), 'completed')
+  const last = quick.at(-3)
+  assert.ok(last?.what === 'artifact')
+  assert.match(wordsOf(last.artifact.parts), /^199:/)
+  const left: StreamEvent[] = []
+  const dropped = (async () => {
+    for (let event = await slow.next(); event !== undefined; event = await slow.next()) left.push(event)
+  })()
+  await dropped.catch(() => {})
+  assert.ok(left.length < quick.length / 2, String(left.length))
+})
+
+test('an agent is held back where all who watch are behind, and goes on when one has read', async (t) => {
+  let said = 0
+  const bot = callerOf(t, async function * () {
+    for (; said < 1_000; said++) {
+      yield 'x'.repeat(10_000)
+      // Others have their turn.
+      if (said % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
+  const stream = await bot.stream('hello')
+  const first = await stream.next()
+  assert.ok(first?.what === 'task')
+  let before = -1
+  await eventually(async () => {
+    const isStill = before === said
+    before = said
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return isStill
+  })
+  assert.ok(said < 500, String(said))
+  const told = await stream.rest()
+  assert.equal(tellOf(told.at(-1)!), 'completed')
+})
