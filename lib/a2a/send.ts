@@ -9,9 +9,9 @@ import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { answersFrom } from '../core/question-answer.ts'
 import { isFinished } from '../core/task.ts'
-import { sentenceWithin } from '../wire/bounded.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'
+import { checkMediaTypes } from './media-types.ts'
 import { answerMessage } from './message.ts'
 import { preparePush } from './push-operations.ts'
 import { followTask } from './stream.ts'
@@ -19,7 +19,6 @@ import { findTask, isSettled, viewOf } from './task-view.ts'
 import { toolCallFor } from './tool-agent.ts'
 import { Turn } from './turn.ts'
 import { workFor } from './work.ts'
-import type { Content } from '../core/content.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskMessage } from '../core/task.ts'
 import type { Message, SendRequest, SendResult } from './model.ts'
@@ -33,7 +32,7 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
     if (request.push !== undefined) throw noTask()
-    checkMediaTypes(visit, request)
+    checkMediaTypes(visit.who, request.message.parts)
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
     return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
   }
@@ -47,7 +46,7 @@ export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<
   check(visit, request)
   if (isMessenger(visit)) {
     if (request.push !== undefined) throw noTask()
-    checkMediaTypes(visit, request)
+    checkMediaTypes(visit.who, request.message.parts)
     return messageStream(visit, request)
   }
   if (request.push !== undefined) {
@@ -70,32 +69,6 @@ function check(visit: Visit, { message }: SendRequest): void {
   checkExtensions(visit)
   const chosen = toolCallFor(service, who, message.parts)
   if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
-}
-
-function checkMediaTypes({ who }: Visit, { message }: SendRequest): void {
-  const modes = who.kind === 'agent' ? who.inputModes : undefined
-  if (modes === undefined) return
-  for (const part of message.parts) {
-    const type = mediaTypeOf(part)
-    if (type === undefined || modes.some((mode) => covers(mode, type))) continue
-    const remedy = `send ${modes.join(', ')}`
-    throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${who.name} does not read ${type}; ${remedy}`)
-  }
-}
-
-/** The media type that a part states. */
-function mediaTypeOf(part: Content): string | undefined {
-  if (part.type === 'resource') return part.resource.mimeType
-  if (part.type !== 'text') return part.mimeType
-  const stated: unknown = part._meta?.['mediaType']
-  return typeof stated === 'string' ? stated : undefined
-}
-
-/** Whether a media type, or a range of them, covers another. */
-function covers(mode: string, type: string): boolean {
-  const plain = type.split(';', 1)[0]!.trim().toLowerCase()
-  const range = mode.toLowerCase()
-  return range === plain || range === '*/*' || (range.endsWith('/*') && plain.startsWith(range.slice(0, -1)))
 }
 
 function isMessenger({ who }: Visit): boolean {
@@ -135,8 +108,7 @@ async function takeWatched(visit: Visit, request: SendRequest): Promise<Taken> {
 function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<Taken> {
   const { service, who, exchange: { origin } } = visit
   const { message, tenant, metadata } = request
-  checkTenant(visit, tenant)
-  checkMediaTypes(visit, request)
+  checkMediaTypes(visit.who, request.message.parts)
   service.tasks.check()
   const contextId = message.contextId ?? service.conversations.makeId()
   const isReserved = who.kind === 'agent' && who.replies === 'either'
@@ -155,11 +127,6 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   return begun instanceof Promise ? begun.then(() => ({ id, turn })) : { id, turn }
 }
 
-function checkTenant({ options: { tenants = [] } }: Visit, tenant: string | undefined): void {
-  if (tenant === undefined || tenants.includes(tenant)) return
-  throw new Fault('invalid', `There is no tenant ${sentenceWithin(tenant)}; the agent's card lists them`)
-}
-
 /** The next turn of a task, or the answer to its questions. */
 function goOn(visit: Visit, request: SendRequest, task: Task): MaybePromise<Taken> {
   const { message } = request
@@ -176,7 +143,7 @@ function goOn(visit: Visit, request: SendRequest, task: Task): MaybePromise<Take
   if (task.history.some((one) => one.id === message.id)) {
     throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
   }
-  checkMediaTypes(visit, request)
+  checkMediaTypes(visit.who, request.message.parts)
   const taken = visit.service.tasks.take(task)
   return taken instanceof Promise ? taken.then(() => heard(visit, request, task))
     : heard(visit, request, task)

@@ -26,7 +26,7 @@ import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskMessage, TaskQuestion, TaskState, TaskTurn } from '../core/task.ts'
 import type { TaskClient } from '../core/task-run.ts'
-import type { TaskSeed } from '../core/tasks.ts'
+import type { TaskSeed } from '../core/task-seed.ts'
 import type { JsonMembers, Message } from './model.ts'
 
 /** What a turn does: runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */

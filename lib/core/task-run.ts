@@ -20,7 +20,8 @@ import type { Ability, Question } from './question.ts'
 import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
 import type { RunningTask, Task, TaskFault, TaskMessage, TaskQuestion, TaskState } from './task.ts'
-import type { TaskChange, TaskSeed } from './tasks.ts'
+import type { TaskSeed } from './task-seed.ts'
+import type { TaskChange } from './tasks.ts'
 
 /** What a door knows of the client behind a task. */
 export interface TaskClient {

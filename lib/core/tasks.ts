@@ -15,18 +15,15 @@ import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
 import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
+import { taskOf } from './task-seed.ts'
 import { bytesOfParts } from './task-size.ts'
 import type { Artifact } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-places.ts'
+import type { TaskSeed } from './task-seed.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskState, Watcher } from './task.ts'
-
-/** What a task begins with. */
-export type TaskSeed =
-  & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
-  & Partial<Pick<Task, 'id' | 'tenant' | 'history' | 'turn'>>
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
@@ -55,7 +52,6 @@ export interface ArtifactChange {
   readonly isJoined?: boolean
 }
 
-const none: readonly never[] = Object.freeze([])
 /** All tasks of one server. */
 export class Tasks {
   readonly #limits: Limits
@@ -295,17 +291,5 @@ export class Tasks {
     const least = after === undefined ? 0 : Date.parse(after) + 1
     this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
     return new Date(Math.max(this.#lastAt, least)).toISOString()
-  }
-}
-
-function taskOf(
-  seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
-  fault: Task['fault'] = undefined,
-): Task {
-  return {
-    id: seed.id ?? randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
-    tenant: seed.tenant, contextId: seed.contextId, sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs,
-    status, artifacts, history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
-    fault,
   }
 }

