@@ -153,13 +153,15 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
 /** What the names stand for in the given segments; undefined where these do not fit. */
 function paramsOf(segments: readonly Segment[], given: readonly string[]): Match['params'] | undefined {
   if (segments.length !== given.length) return undefined
+  // Most paths that are as long differ here, and nothing was made for them yet.
+  for (let at = 0; at < segments.length; at += 1) {
+    const segment = segments[at]!
+    if ('fixed' in segment && segment.fixed !== given[at]) return undefined
+  }
   const params = new Map<string, string>()
   for (const [index, segment] of segments.entries()) {
+    if ('fixed' in segment) continue
     const value = given[index]!
-    if ('fixed' in segment) {
-      if (segment.fixed !== value) return undefined
-      continue
-    }
     if (!value.endsWith(segment.end) || value.length === segment.end.length) return undefined
     const name = value.slice(0, value.length - segment.end.length)
     if (segment.others.some((other) => name.endsWith(other))) return undefined
