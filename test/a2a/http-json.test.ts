@@ -429,6 +429,25 @@ test('a tenant that was not declared is refused in both bindings', async () => {
   assert.deepEqual([status, headers.get('content-type')], [404, 'application/problem+json'])
 })
 
+test('what another door has behind its first segment stays its own, whatever it is called', async () => {
+  const tool = { name: 'tasks', run: () => 'ran' }
+  const tenants = ['acme']
+  const server = serve({ protocol: 'all', tools: [tool], a2a: { tenants } }, { name: 'Tasks', run: bot })
+  assert.match((await tell(server, 'POST /tools/tasks', {})).text, /ran/)
+  assert.match((await tell(server, 'GET /tools/tasks')).text, /"name":"tasks"/)
+  assert.match((await tell(server, 'GET /agents/tasks')).text, /"id":"tasks"/)
+  assert.deepEqual((await tell(server, 'GET /agents/tasks/tasks')).body.tasks, [])
+  assert.match((await tell(server, 'POST /', { query: 'hi' })).text, /You said hi/)
+  assert.equal((await tell(server, 'POST /', saying('hi'))).status, 422)
+})
+
+test('a card of 0.3 alone has no address of this binding, which answers all the same', async () => {
+  const server = serve({ a2a: { card: '0.3' } })
+  const { text } = await tell(server, 'GET /.well-known/agent-card.json')
+  assert.doesNotMatch(text, /HTTP\+JSON/)
+  await begin(server, 'hi')
+})
+
 test('a tenant is not called like a path of this binding', () => {
   for (const tenant of ['tasks', 'message:send', 'message:stream', 'extendedAgentCard', 'a2a', 'agents']) {
     assert.throws(() => serve({ a2a: { tenants: [tenant] } }), /is a path already; choose another name/)
