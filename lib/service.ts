@@ -4,6 +4,7 @@
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
+import { IdempotentReplies } from './core/idempotency.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
@@ -35,6 +36,9 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const log = quietly(logOf(options.log ?? usualLog))
   warnOfSilence(log, catalog)
   const store = options.store ?? memoryStore()
+  const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
+  // Who asks often must not push out what was promised to be kept longer.
+  const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -47,6 +51,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
     tasks: new Tasks(limits, store, log),
+    idempotency: new IdempotentReplies(limits, replies, log),
     store,
   }
   return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined), name) }

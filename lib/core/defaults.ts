@@ -97,6 +97,12 @@ export interface Limits {
   readonly conversationBytes: number
   /** All conversations together. */
   readonly maxConversationsBytes: number
+  /** The reply to a query with an Idempotency-Key is kept this long: clients try again within seconds. */
+  readonly idempotencyKeepMs: number
+  /** Such keys; over it, whoever has most loses the oldest. A shared store has bounds of its own. */
+  readonly maxIdempotencyKeys: number
+  /** Their replies together, in the same way. Most replies are a few kilobytes. */
+  readonly maxIdempotencyBytes: number
   /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
   readonly graceMs: number
 }
@@ -151,6 +157,9 @@ export const defaults: Limits = Object.freeze({
   conversationMessages: 100,
   conversationBytes: MiB,
   maxConversationsBytes: 256 * MiB,
+  idempotencyKeepMs: 10 * 60_000,
+  maxIdempotencyKeys: 10_000,
+  maxIdempotencyBytes: 64 * MiB,
   graceMs: 10_000,
 })
 

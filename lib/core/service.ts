@@ -5,6 +5,7 @@ import type { OnCall } from './call-observer.ts'
 import type { Catalog } from './catalog.ts'
 import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
+import type { IdempotentReplies } from './idempotency.ts'
 import type { Log } from './log.ts'
 import type { Store } from './store.ts'
 import type { Tasks } from './tasks.ts'
@@ -25,5 +26,6 @@ export interface Service {
   readonly onCall: OnCall | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
+  readonly idempotency: IdempotentReplies
   readonly store: Store
 }

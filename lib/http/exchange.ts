@@ -20,6 +20,7 @@ export interface KnownHeaders {
   readonly apiKey: string | undefined
   readonly requestId: string | undefined
   readonly sessionId: string | undefined
+  readonly idempotencyKey: string | undefined
   readonly mcpProtocolVersion: string | undefined
   readonly mcpSessionId: string | undefined
   readonly mcpMethod: string | undefined

@@ -21,6 +21,7 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['x-api-key', 'apiKey'],
   ['x-request-id', 'requestId'],
   ['x-session-id', 'sessionId'],
+  ['idempotency-key', 'idempotencyKey'],
   ['mcp-protocol-version', 'mcpProtocolVersion'],
   ['mcp-session-id', 'mcpSessionId'],
   ['mcp-method', 'mcpMethod'],
@@ -38,8 +39,8 @@ export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   const head: { -readonly [name in Field]: string | undefined } = {
     host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
     contentEncoding: undefined, transferEncoding: undefined, authorization: undefined, apiKey: undefined,
-    requestId: undefined, sessionId: undefined, mcpProtocolVersion: undefined, mcpSessionId: undefined,
-    mcpMethod: undefined, mcpName: undefined, a2aVersion: undefined,
+    requestId: undefined, sessionId: undefined, idempotencyKey: undefined, mcpProtocolVersion: undefined,
+    mcpSessionId: undefined, mcpMethod: undefined, mcpName: undefined, a2aVersion: undefined,
   }
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const field = fieldOf(rawHeaders[at]!)

@@ -3,6 +3,7 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { CONVERSATION_ID } from '../core/conversation.ts'
+import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 
 /** A piece of an OpenAPI document. */
@@ -32,6 +33,13 @@ export const queryOperation: DocumentPart = {
   summary: 'Ask',
   description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or '
     + '`"stream": true`.',
+  parameters: [{
+    name: 'Idempotency-Key',
+    in: 'header',
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+    description: 'A key of your own for this one query: sent again with it, the query is not run again, and '
+      + 'the reply of the first time comes, with `Idempotent-Replayed: true`.',
+  }],
   requestBody: {
     required: true,
     content: {

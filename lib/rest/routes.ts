@@ -6,6 +6,7 @@ import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { replyOnce } from './idempotent-query.ts'
 import { describeOperation, listOperation, queryOperation } from './openapi-operations.ts'
 import { promptEndpoints } from './prompts.ts'
 import { decodeQuery } from './query.ts'
@@ -14,8 +15,10 @@ import { resourceEndpoints } from './resources.ts'
 import { QueryRun } from './run.ts'
 import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../core/agent.ts'
+import type { KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Query } from './query.ts'
 
 /**
  * The paths of this door. `path` is where the main query goes besides `/` and `/agents`.
@@ -110,8 +113,20 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
   }
   const wanted = wholeOrEvents(exchange.head.accept)
   if (wanted === undefined) return notAcceptable(requestId)
-  const run = new QueryRun(service, who, query, exchange)
-  if (query.stream ?? wanted === EVENT_STREAM) {
+  const isStream = query.stream ?? wanted === EVENT_STREAM
+  const { idempotencyKey: key } = exchange.head
+  if (key === undefined) return begin(service, who, query, isStream, exchange)
+  return replyOnce(
+    service, who, key, isStream, exchange, (hold) => begin(service, who, query, isStream, exchange, hold),
+  )
+}
+
+/** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */
+function begin(
+  service: Service, who: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
+): Reply | Promise<Reply> {
+  const run = new QueryRun(service, who, query, exchange, hold)
+  if (isStream) {
     service.workload.check()
     const reply = { status: 200, type: EVENT_STREAM, body: run }
     const recalled = run.recall()

@@ -12,6 +12,7 @@ import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
 import type { UserMessage } from '../core/converse.ts'
 import type { ChatMessage } from '../core/conversation.ts'
+import type { KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
@@ -26,14 +27,17 @@ export class QueryRun implements Source, UserMessage {
   readonly #service: Service
   readonly #who: Agent | Group
   readonly #call: LiveCall
+  readonly #hold: KeyHold | undefined
 
-  constructor(service: Service, who: Agent | Group, query: Query, { origin }: Exchange) {
+  /** `hold` is of a query with a key: its run goes on when the client leaves, and `open` gives it back. */
+  constructor(service: Service, who: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
     this.prompt = query.query
     this.conversationId = query.sessionId ?? service.conversations.makeId()
     this.isNamed = query.sessionId !== undefined
     this.history = query.history
     this.#service = service
     this.#who = who
+    this.#hold = hold
     const message = [{ type: 'text' as const, text: query.query }]
     const channel = new PlainChannel(service, origin, 'http', this.conversationId, message, query.metadata)
     this.#call = new LiveCall(origin, channel, channel)
@@ -43,7 +47,7 @@ export class QueryRun implements Source, UserMessage {
   reply(): Reply | Promise<Reply> {
     const answer = converse(this.#service, this.#who, this, this.#call)
     if (!(answer instanceof Promise)) return this.#finished(answer)
-    this.#call.cancelWhenGone()
+    if (this.#hold === undefined) this.#call.cancelWhenGone()
     return answer.then((later) => this.#finished(later))
   }
 
@@ -58,14 +62,17 @@ export class QueryRun implements Source, UserMessage {
       this.history = known
       return undefined
     }
-    this.#call.cancelWhenGone()
+    if (this.#hold === undefined) this.#call.cancelWhenGone()
     return known.then((later) => { this.history = later })
   }
 
   /** The reply as events. */
   open(sink: Sink): (() => void) | undefined {
     // Nobody reads: there was no room for the stream, or the client has left.
-    if (sink.closed) return undefined
+    if (sink.closed) {
+      void this.#hold?.release()
+      return undefined
+    }
     let count = 0
     let hasText = false
     const send = (event: string, data: string): boolean =>
@@ -74,15 +81,23 @@ export class QueryRun implements Source, UserMessage {
       hasText = true
       return send('delta', `{"text":${JSON.stringify(text)}}`)
     }
+    // Whoever asks again after the end is told of that end.
+    const end = (event: string, data: string, settled: MaybePromise<void>): void => {
+      const last = (): void => {
+        send(event, data)
+        sink.end()
+      }
+      if (settled instanceof Promise) void settled.then(last)
+      else last()
+    }
     const finish = (answer: Answer): void => {
       // An answer that came whole is one piece.
       if (!hasText && answer.text !== '') delta(answer.text)
-      send('done', this.#encode(answer))
-      sink.end()
+      const reply = this.#encode(answer)
+      end('done', reply, this.#hold?.keep(reply))
     }
     const failed = (error: unknown): void => {
-      send('error', faultText(this.#service, error, this.#call.requestId).text)
-      sink.end()
+      end('error', faultText(this.#service, error, this.#call.requestId).text, this.#hold?.release())
     }
     try {
       const answer = converse(this.#service, this.#who, this, this.#call, (piece) => {
@@ -94,7 +109,7 @@ export class QueryRun implements Source, UserMessage {
     } catch (error) {
       failed(error)
     }
-    return () => this.#call.leave()
+    return this.#hold === undefined ? () => this.#call.leave() : undefined
   }
 
   #finished(answer: Answer): Reply {

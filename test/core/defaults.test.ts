@@ -26,7 +26,8 @@ const promised: Partial<Limits> = {
   writeTimeoutMs: 30_000, replayEvents: 256,
   replayBytes: MiB, replayMs: 300_000, maxReplayBytes: 64 * MiB, heartbeatMs: 15_000, maxTasks: 10_000,
   taskKeepMs: 3_600_000, maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000,
-  conversationMessages: 100, conversationBytes: MiB, maxConversationsBytes: 256 * MiB, graceMs: 10_000,
+  conversationMessages: 100, conversationBytes: MiB, maxConversationsBytes: 256 * MiB,
+  idempotencyKeepMs: 600_000, maxIdempotencyKeys: 10_000, maxIdempotencyBytes: 64 * MiB, graceMs: 10_000,
 }
 
 test('the defaults are the promised ones', () => {

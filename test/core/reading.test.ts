@@ -5,6 +5,7 @@ import { Catalog } from '../../lib/core/catalog.ts'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { Fault } from '../../lib/core/fault.ts'
+import { IdempotentReplies } from '../../lib/core/idempotency.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { definePrompt } from '../../lib/core/prompt.ts'
 import { complete, getPrompt, readResource } from '../../lib/core/reading.ts'
@@ -28,6 +29,7 @@ function serve(things: readonly Served[], options: Partial<Limits> = {}, logged:
     workload: new Workload(limits.maxCalls, 'here'),
     conversations: new Conversations(limits),
     tasks: new Tasks(limits, store, () => {}),
+    idempotency: new IdempotentReplies(limits, store, () => {}),
     onCall: undefined,
   }
 }

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/core/idempotency.ts'
+import { Fault, memoryStore } from '../../lib/index.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
+import { standingTime } from '../fixtures/time.ts'
+import type { KeyClaim, KeyHold } from '../../lib/core/idempotency.ts'
+import type { MemoryStoreOptions, Store } from '../../lib/index.ts'
+
+function repliesIn(store: Store, logged: unknown[] = []): IdempotentReplies {
+  return new IdempotentReplies(limitsOf({ idempotencyKeepMs: 1_000 }), store, (...line) => logged.push(line))
+}
+
+function held(claim: KeyClaim): KeyHold {
+  assert.equal(claim.state, 'held')
+  return (claim as { hold: KeyHold }).hold
+}
+
+const keys: readonly (readonly [key: string, isKey: boolean])[] = [
+  ['a', true], ['!', true], ['~', true], ['8e03978e-40d5-43dd-bc93-6894a57f9324', true],
+  ['"8e03978e-40d5"', true], ['a'.repeat(255), true],
+  ['', false], ['a'.repeat(256), false], ['a b', false], ['a, b', false], ['\u00e9', false], ['\x7f', false],
+  ['a\n', false],
+]
+
+test('a key is 1 to 255 visible characters of ASCII', () => {
+  for (const [key, isKey] of keys) assert.equal(IDEMPOTENCY_KEY.test(key), isKey, key)
+})
+
+const stores: readonly (readonly [what: string, make: () => Store])[] = [
+  ['memory', () => memoryStore()], ['a shared store', () => sharedStore()],
+]
+
+test('one request runs, the others hear of it, and then get its reply', async () => {
+  for (const [what, make] of stores) {
+    const store = make()
+    const [one, two] = [repliesIn(store), repliesIn(store)]
+    const hold = held(await one.claim('ann', 'k', 'body', 1_000))
+    assert.equal((await two.claim('ann', 'k', 'body', 1_000)).state, 'running', what)
+    assert.equal((await two.claim('ann', 'k', 'another', 1_000)).state, 'other', what)
+    await hold.keep('{"a":"\\u0000 é"}')
+    const done = { state: 'done', reply: '{"a":"\\u0000 é"}' }
+    for (const replies of [one, two]) {
+      assert.deepEqual(await replies.claim('ann', 'k', 'body', 1_000), done, what)
+      assert.equal((await replies.claim('ann', 'k', 'another', 1_000)).state, 'other', what)
+    }
+    assert.equal((await two.claim('bob', 'k', 'another', 1_000)).state, 'held', what)
+    assert.equal((await two.claim('ann', 'K', 'body', 1_000)).state, 'held', what)
+  }
+})
+
+test('of two that come at once, one is held', async () => {
+  for (const [what, make] of stores) {
+    const store = make()
+    const claims = await Promise.all([1, 2, 3].map(() => repliesIn(store).claim('ann', 'k', 'body', 1_000)))
+    assert.deepEqual(claims.map(({ state }) => state).toSorted(), ['held', 'running', 'running'], what)
+  }
+})
+
+test('a key that was given back is free again', async () => {
+  for (const [what, make] of stores) {
+    const replies = repliesIn(make())
+    await held(await replies.claim('ann', 'k', 'body', 1_000)).release()
+    assert.equal((await replies.claim('ann', 'k', 'another', 1_000)).state, 'held', what)
+  }
+})
+
+test('in memory nothing has to be waited for', () => {
+  const replies = repliesIn(memoryStore())
+  const claim = replies.claim('ann', 'k', 'body', 1_000)
+  assert.ok(!(claim instanceof Promise))
+  assert.equal(held(claim).keep('{}'), undefined)
+  assert.ok(!(replies.claim('ann', 'k', 'body', 1_000) instanceof Promise))
+})
+
+test('a reply is kept for its time, and a run that never ended for that of its run besides', async (t) => {
+  const pass = standingTime(t)
+  const replies = repliesIn(memoryStore())
+  held(await replies.claim('ann', 'running', 'body', 500))
+  await held(await replies.claim('ann', 'done', 'body', 500)).keep('{}')
+  pass(999)
+  assert.equal((await replies.claim('ann', 'done', 'body', 500)).state, 'done')
+  pass(2)
+  assert.equal((await replies.claim('ann', 'done', 'body', 500)).state, 'held')
+  assert.equal((await replies.claim('ann', 'running', 'body', 500)).state, 'running')
+  pass(500)
+  assert.equal((await replies.claim('ann', 'running', 'body', 500)).state, 'held')
+})
+
+const bounds: readonly (readonly [what: string, options: MemoryStoreOptions, reply: string])[] = [
+  ['keys', { maxEntries: 4 }, '{}'], ['bytes', { maxBytes: 4_000 }, `"${'a'.repeat(900)}"`],
+]
+
+test('where keys or bytes are short, whoever has most makes room', async () => {
+  for (const [what, options, reply] of bounds) {
+    const replies = repliesIn(memoryStore(options))
+    await held(await replies.claim('bob', 'his', 'body', 1_000)).keep(reply)
+    for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
+      await held(await replies.claim('ann', key, 'body', 1_000)).keep(reply)
+    }
+    assert.equal((await replies.claim('bob', 'his', 'body', 1_000)).state, 'done', what)
+    assert.equal((await replies.claim('ann', '8', 'body', 1_000)).state, 'done', what)
+    assert.equal((await replies.claim('ann', '1', 'body', 1_000)).state, 'held', what)
+  }
+})
+
+test('a reply that is too large to be kept is not run again', async () => {
+  const replies = repliesIn(memoryStore({ maxValueBytes: 100 }))
+  await held(await replies.claim('ann', 'k', 'body', 1_000)).keep('a'.repeat(200))
+  assert.equal((await replies.claim('ann', 'k', 'body', 1_000)).state, 'lost')
+})
+
+test('where a key cannot be looked up, nothing is run', async () => {
+  const store = sharedStore()
+  store.failWith(new Error('away'))
+  const thrown = { ...memoryStore(), write: () => { throw new Error('away') } }
+  const mute = { ...sharedStore(), write: async () => undefined, read: async () => { throw new Error('away') } }
+  for (const one of [store, thrown, mute]) {
+    await assert.rejects(async () => repliesIn(one).claim('ann', 'k', 'body', 1_000), (error) => (
+      error instanceof Fault && error.kind === 'busy' && /Idempotency-Key cannot be looked up/.test(error.message)
+    ))
+  }
+})
+
+test('a reply that cannot be kept is given all the same, and logged once', async () => {
+  const logged: unknown[] = []
+  const store = sharedStore()
+  const replies = repliesIn(store, logged)
+  const holds = [held(await replies.claim('ann', '1', 'body', 1)), held(await replies.claim('ann', '2', '', 1))]
+  store.failWith(new Error('away'))
+  for (const hold of holds) await hold.keep('{}')
+  assert.equal(logged.length, 1)
+})
+
+test('a key that has gone meanwhile is not taken from whoever has it now', async () => {
+  const store = memoryStore({ maxEntries: 1 })
+  const replies = repliesIn(store)
+  const first = held(await replies.claim('ann', 'k', 'body', 1_000))
+  held(await replies.claim('ann', 'another', 'body', 1_000))
+  const second = held(await replies.claim('ann', 'k', 'body', 1_000))
+  await first.keep('"first"')
+  await first.release()
+  assert.equal((await replies.claim('ann', 'k', 'body', 1_000)).state, 'running')
+  await second.keep('"second"')
+  assert.deepEqual(await replies.claim('ann', 'k', 'body', 1_000), { state: 'done', reply: '"second"' })
+})
