@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
+import { Script } from 'node:vm'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { dial, echo, listen, request, serve } from '../fixtures/client.ts'
 
@@ -35,6 +36,21 @@ test('the page needs nothing from elsewhere, and nothing that its policy forbids
   assert.doesNotMatch(page, /@import|url\(\s*['"]?http/)
   assert.doesNotMatch(page, /<[^>]+\son[a-z]+=/i, 'a handler in an attribute would not run')
   assert.doesNotMatch(page, /<[^>]+\sstyle=/i, 'a style in an attribute would not hold')
+})
+
+test('the script of the page compiles', () => {
+  const [, script] = /<script>([^]*?)<\/script>/.exec(page)!
+  assert.doesNotThrow(() => new Script(script!))
+})
+
+test('data reaches the page as text alone', () => {
+  assert.doesNotMatch(page, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/)
+})
+
+test('every element that the script asks for by its id is there', () => {
+  const asked = [...page.matchAll(/byId\('([^']+)'\)/g)].map(([, id]) => id!)
+  assert.ok(asked.length > 10)
+  for (const id of new Set(asked)) assert.equal(page.split(` id="${id}"`).length, 2, id)
 })
 
 test('the page is small', () => {
