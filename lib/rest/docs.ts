@@ -1,19 +1,13 @@
 /**
- * The interactive docs page: one file, read once, compressed once, with a policy that lets it load nothing
- * from elsewhere.
+ * The interactive docs page: one file, read once, with a policy that lets it load nothing from elsewhere.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { PackedReply } from './packed-reply.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 
-/** The page as it is sent to those who take gzip, to all others, and to those who have it already. */
-interface Page {
-  readonly etag: string
-  readonly whole: Reply
-  readonly packed: Reply
-  readonly unchanged: Reply
-}
+/** The page as it is sent, and what is said to those who have it already. */
+interface Page { readonly etag: string; readonly reply: PackedReply; readonly unchanged: Reply }
 
 let page: Page | undefined
 
@@ -22,7 +16,7 @@ export function readDocs(exchange: Exchange): Reply {
   page ??= makePage(readFileSync(new URL('./docs.html', import.meta.url), 'utf8'))
   const known = exchange.header('if-none-match')
   if (known !== undefined && (known.trim() === '*' || known.includes(page.etag))) return page.unchanged
-  return takesGzip(exchange.header('accept-encoding')) ? page.packed : page.whole
+  return page.reply.for(exchange)
 }
 
 function makePage(html: string): Page {
@@ -41,23 +35,11 @@ function makePage(html: string): Page {
     'ETag', `W/${etag}`,
     'Vary', 'Accept-Encoding',
   ])
-  const type = 'text/html; charset=utf-8'
   return {
     etag,
-    whole: { status: 200, type, headers, body: html },
-    packed: {
-      status: 200,
-      type,
-      headers: [...headers, 'Content-Encoding', 'gzip'],
-      body: gzipSync(html, { level: 9 }),
-    },
+    reply: new PackedReply({ status: 200, type: 'text/html; charset=utf-8', headers }, html),
     unchanged: { status: 304, headers },
   }
-}
-
-/** Whether `Accept-Encoding` names gzip, and not as what is refused. */
-function takesGzip(accepted: string | undefined): boolean {
-  return accepted !== undefined && /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i.test(accepted)
 }
 
 function digests(html: string, element: string): string {

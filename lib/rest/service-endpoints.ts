@@ -7,6 +7,7 @@ import { problemReply } from '../wire/problem.ts'
 import { readDocs } from './docs.ts'
 import { openapiDocument } from './openapi.ts'
 import { plainOperation } from './openapi-operations.ts'
+import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
@@ -30,7 +31,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
-  let openapi: { readonly baseUrl: string; readonly reply: Reply } | undefined
+  let openapi: { readonly baseUrl: string; readonly reply: PackedReply } | undefined
   service.catalog.onChange(() => { health = welcome = openapi = undefined })
 
   const at = (path: string, summary: string, handle: Endpoint['handle']): Endpoint => ({
@@ -68,13 +69,15 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     }),
     { ...at('/docs', 'Interactive documentation', readDocs), operations: {} },
     {
-      ...at('/openapi.json', 'This description', ({ baseUrl }) => {
+      ...at('/openapi.json', 'This description', (exchange) => {
+        const { baseUrl } = exchange
         if (openapi?.baseUrl !== baseUrl) {
           const document = openapiDocument(service, facts.endpoints(), baseUrl, facts.isKeyed())
-          const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host']
-          openapi = { baseUrl, reply: json(document, 200, headers) }
+          const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
+          const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
+          openapi = { baseUrl, reply }
         }
-        return openapi.reply
+        return openapi.reply.for(exchange)
       }),
       open: false,
     },
