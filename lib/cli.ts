@@ -3,10 +3,12 @@
  * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
  * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
  */
+import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from './core/log.ts'
 import { sortOut } from './core/subject.ts'
+import { isLoopback } from './http/guard.ts'
 import { launch } from './launch.ts'
 import { loadModule } from './load.ts'
 import { createServer } from './server.ts'
@@ -138,17 +140,24 @@ function listOf(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** The command in a process of its own, on one port from the first start to the last. */
+/** The command in a process of its own, on one port and with one key from the first start to the last. */
 async function watch(module: string | undefined, line: Line): Promise<void> {
   if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
   if (line.has('stdio')) {
     throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
   }
-  const { port, host } = launchOptions(line)
+  const { port, host, apiKey, insecure } = launchOptions(line)
   const args = ['serve', module, ...line.format(['watch', 'port'])]
   const fixed = port === 0 ? await freePort(host) : port
   if (fixed !== undefined) args.push(`--port=${fixed}`)
-  watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args)
+  const variables: Record<string, string> = {}
+  if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
+    // Each start would make another one, and callers would have to be told again.
+    variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')
+    const said = `--host ${host} can be reached from other machines, so a key is asked for`
+    process.stderr.write(`triport: ${said}: ${variables['TRIPORT_API_KEY']}\n`)
+  }
+  watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args, variables)
 }
 
 function freePort(host: string | undefined): Promise<number> {

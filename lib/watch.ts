@@ -20,8 +20,14 @@ const WATCHED = 'TRIPORT_WATCHED'
 /** What still runs when a file changes gets so long to end. */
 const RESTART_MS = 2_000
 
-/** Runs until the process is told to end. `argsOf` makes the command line, of a later start or the first. */
-export function watchModule(module: string, argsOf: (isLater: boolean) => readonly string[]): void {
+/**
+ * Runs until the process is told to end. `argsOf` makes the command line, of a later start or the first;
+ * `variables` stand in the environment of each.
+ */
+export function watchModule(
+  module: string, argsOf: (isLater: boolean) => readonly string[],
+  variables: Readonly<Record<string, string>>,
+): void {
   let watched: readonly string[] = []
   let isChanging = false
   let isEnding = false
@@ -37,7 +43,7 @@ export function watchModule(module: string, argsOf: (isLater: boolean) => readon
     }
     const program = [...process.execArgv, process.argv[1] ?? '']
     const started = spawn(process.execPath, [...program, ...argsOf(wasUp)], {
-      env: { ...process.env, [WATCHED]: '1' },
+      env: { ...process.env, ...variables, [WATCHED]: '1' },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // In a group of its own, a signal of the terminal reaches it once: from here.
       detached: process.platform !== 'win32',

@@ -158,7 +158,7 @@ function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Ta
   }
   const said = historical(message)
   const run = service.tasks.runOf(id)
-  const answers = answersFrom(questions, said.parts)
+  const answers = answersFrom(questions, said.parts, service.limits.maxCheckSteps)
   service.tasks.addMessage(id, said)
   if (questions.length > 0 && answers.size === 0) {
     // It did not say what was asked for: so it is asked again.

@@ -4,7 +4,6 @@
  * Knows no endpoint.
  */
 import { createHash } from 'node:crypto'
-import { defaults } from '../core/defaults.ts'
 import { show } from '../core/define.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
@@ -47,7 +46,7 @@ export class ToolCalls {
     try {
       requireScopes(this.#call.principal, tool.scopes)
       const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
-      const ms = tool.timeoutMs ?? defaults.toolTimeoutMs
+      const ms = tool.timeoutMs ?? call.limits.toolTimeoutMs
       const result = await within(call, ms, this.#call.signal, () => perform(tool, input, call))
       return cut(textFor(result), maxToolResultBytes)
     } catch (error) {
@@ -87,6 +86,7 @@ export class ToolCalls {
       artifact: (artifact) => call.artifact(artifact),
     })
     inner.history = call.history
+    if (call instanceof LiveCall) inner.limits = call.limits
     return inner
   }
 }
@@ -97,12 +97,13 @@ function ask(call: Call, question: Question): Promise<unknown> {
 }
 
 async function perform(tool: Tool, input: unknown, call: LiveCall): Promise<ToolResult> {
-  const { value, errors } = await tool.input.check(input)
+  const { maxCheckSteps, maxResultBytes } = call.limits
+  const { value, errors } = await tool.input.check(input, maxCheckSteps)
   if (errors.length > 0) throw new Fault('invalid', `Invalid arguments for ${tool.name}: ${listed(errors)}`)
   const output = await tool.run(value, call)
-  const result = toolResultOf(await (outputOfPieces(output, call, defaults.maxResultBytes) ?? output))
+  const result = toolResultOf(await (outputOfPieces(output, call, maxResultBytes) ?? output))
   if (tool.output === undefined || result.isError === true) return result
-  const { errors: broken } = await tool.output.check(result.structuredContent)
+  const { errors: broken } = await tool.output.check(result.structuredContent, maxCheckSteps)
   if (broken.length === 0) return result
   throw new Error(`The result of ${tool.name} does not match its outputSchema: ${listed(broken)}`)
 }

@@ -6,12 +6,14 @@
 import { randomUUID } from 'node:crypto'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { Clock } from './clock.ts'
+import { defaults } from './defaults.ts'
 import { Fault } from './fault.ts'
 import { checkQuestion } from './question.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { Content } from './content.ts'
 import type { ChatMessage } from './conversation.ts'
+import type { Limits } from './defaults.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
@@ -29,6 +31,8 @@ export class LiveCall implements Call {
   channel: CallChannel
   /** Earlier messages, set before the handler runs by whoever knows the conversation. */
   history: readonly ChatMessage[] = nothing
+  /** The limits of the server that runs it. */
+  limits: Limits = defaults
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
   /** What the channel could not carry; undefined: nothing. */

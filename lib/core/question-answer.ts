@@ -2,7 +2,7 @@
  * An answer to a question, taken from an ordinary message: where a protocol has no form to fill in, the next
  * message is what its user says. Data that fits the form is the answer; a text fills its only value.
  */
-import { compile } from '../schema/compile.ts'
+import { compileWithin } from '../schema/compile.ts'
 import { isRecord } from './content.ts'
 import type { Content } from './content.ts'
 import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from './question.ts'
@@ -13,15 +13,16 @@ interface Taken { readonly answer: ElicitAnswer | UrlAnswer; readonly left: read
 
 /**
  * The answers that a message gives to open questions, by the key of each, in the order in which they were
- * asked: one part answers one question. Those that it does not answer are not among them.
+ * asked: one part answers one question. Those that it does not answer are not among them. Whether a part fits
+ * a form is found out in `maxSteps`, or it does not.
  */
 export function answersFrom(
-  open: readonly TaskQuestion[], parts: readonly Content[],
+  open: readonly TaskQuestion[], parts: readonly Content[], maxSteps: number,
 ): ReadonlyMap<string, ElicitAnswer | UrlAnswer> {
   const answers = new Map<string, ElicitAnswer | UrlAnswer>()
   let left = parts
   for (const { key, question } of open) {
-    const taken = answerFrom(question, left)
+    const taken = answerFrom(question, left, maxSteps)
     if (taken === undefined) continue
     answers.set(key, taken.answer)
     left = taken.left
@@ -39,14 +40,14 @@ export function questionParts(question: Question): readonly Content[] {
   return [{ type: 'text', text: message }, { type: 'resource_link', uri: url, name: new URL(url).host }]
 }
 
-function answerFrom(question: Question, parts: readonly Content[]): Taken | undefined {
+function answerFrom(question: Question, parts: readonly Content[], maxSteps: number): Taken | undefined {
   // Whoever goes on has opened the address.
   if (question.what === 'elicit-url') return { answer: { action: 'accept' }, left: parts }
   if (question.what !== 'elicit') return undefined
-  const fits = compile(question.schema)
+  const fits = compileWithin(question.schema)
   for (const part of parts) {
     const content = contentFrom(part, question)
-    if (!isRecord(content) || !fits(content).valid) continue
+    if (!isRecord(content) || !fits(content, maxSteps).valid) continue
     return { answer: { action: 'accept', content }, left: parts.filter((one) => one !== part) }
   }
   return undefined

@@ -24,6 +24,7 @@ export function runHandler<T>(
   if (call.over) throw call.reason ?? new Fault('cancelled', 'The call is over')
   service.workload.check()
   session?.check()
+  call.limits = service.limits
   const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined
     : observeCall(service, call, runnable)
   let output

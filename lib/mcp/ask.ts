@@ -32,7 +32,7 @@ export interface Asking {
  * `Fault('unsupported')` where the client cannot be asked this.
  */
 export function sendQuestion(
-  question: Question, peer: Peer, session: Session, send: (message: string) => void,
+  question: Question, peer: Peer, session: Session, send: (message: string) => void, maxCheckSteps: number,
   meta?: Readonly<Record<string, unknown>>,
 ): Asking {
   const { method, params = {} } = encodeQuestion(question, peer)
@@ -56,7 +56,7 @@ export function sendQuestion(
   }
   const settle = (result: unknown): void => {
     try {
-      const answer = decodeAnswer(question, result)
+      const answer = decodeAnswer(question, result, maxCheckSteps)
       resolve(question.what === 'elicit-url' && isRecord(answer)
         ? { ...answer, elicitationId: question.elicitationId } : answer)
     } catch (error) {
@@ -103,7 +103,8 @@ export function askOnStream(
   question: Question, session: Session, channel: ResponseChannel, call: LiveCall, limits: Limits, peer: Peer,
   open: OpenQuestions,
 ): Promise<unknown> {
-  const { answer, withdraw } = sendQuestion(question, peer, session, (message) => channel.send(message))
+  const send = (message: string): void => channel.send(message)
+  const { answer, withdraw } = sendQuestion(question, peer, session, send, limits.maxCheckSteps)
   const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
   const timer = limits.askTimeoutMs <= MAX_TIMER_MS
     ? setTimeout(() => withdraw(late), limits.askTimeoutMs) : undefined

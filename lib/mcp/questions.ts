@@ -68,8 +68,11 @@ function lacking(sentence: string, sampling: object): Fault {
   return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
 }
 
-/** What came back, as the handler gets it. Throws `Fault('invalid')` for what is no answer to it. */
-export function decodeAnswer(question: Question, result: unknown): unknown {
+/**
+ * What came back, as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')` for what
+ * is no answer to it.
+ */
+export function decodeAnswer(question: Question, result: unknown, maxSteps: number): unknown {
   if (!isRecord(result)) throw unfit('is not an object')
   if (question.what === 'roots') {
     const { roots } = result
@@ -89,7 +92,7 @@ export function decodeAnswer(question: Question, result: unknown): unknown {
     throw unfit('needs an action: accept, decline or cancel')
   }
   if (question.what === 'elicit-url' || action !== 'accept') return { action }
-  const fault = formFault(question.schema, content ?? {})
+  const fault = formFault(question.schema, content ?? {}, maxSteps)
   if (fault !== undefined) throw unfit(`does not fit the form: ${fault}`)
   return { action, content: content ?? {} }
 }

@@ -164,7 +164,7 @@ export class RoundTrips {
     if (!Object.hasOwn(this.#responses, key)) return undefined
     if (this.#state !== undefined && this.#state.asked[key] !== digest) return undefined
     try {
-      return decodeAnswer(question, this.#responses[key])
+      return decodeAnswer(question, this.#responses[key], this.#options.limits.maxCheckSteps)
     } catch {
       return undefined
     }

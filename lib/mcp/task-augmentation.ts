@@ -163,13 +163,13 @@ class AugmentedTask {
   }
 
   #ask(): void {
-    const { peer } = this.#request
+    const { peer, mcp: { service: { limits: { maxCheckSteps } } } } = this.#request
     const [stream] = this.#streams
     const send = stream ?? peer.session?.outlet
     if (peer.session === undefined || send === undefined) return
     for (const { key, question } of this.#questions) {
       if (this.#asking.has(key)) continue
-      const asking = sendQuestion(question, peer, peer.session, send, related(this.#id))
+      const asking = sendQuestion(question, peer, peer.session, send, maxCheckSteps, related(this.#id))
       this.#asking.set(key, asking)
       asking.answer.then(
         (answer) => this.#run.answer(new Map([[key, answer]])),

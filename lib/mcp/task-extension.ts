@@ -206,21 +206,22 @@ export function getTask(request: McpRequest): MaybePromise<object> {
  */
 export function updateTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
+  const { maxCheckSteps } = request.mcp.service.limits
   return onTask(request, ({ id, questions }) => {
     const { inputResponses } = request.params
     if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
     const given = questions.filter(({ key }) => Object.hasOwn(inputResponses, key))
     const answers = given.map(({ key, question }): [string, unknown] => (
-      [key, decodeResponse(key, question, inputResponses[key])]
+      [key, decodeResponse(key, question, inputResponses[key], maxCheckSteps)]
     ))
     request.mcp.service.tasks.runOf(id)?.answer(new Map(answers))
     return {}
   })
 }
 
-function decodeResponse(key: string, question: Question, response: unknown): unknown {
+function decodeResponse(key: string, question: Question, response: unknown, maxSteps: number): unknown {
   try {
-    return decodeAnswer(question, response)
+    return decodeAnswer(question, response, maxSteps)
   } catch (error) {
     throw new Fault('invalid', `params.inputResponses.${key}: ${asFault(error).message}`)
   }

@@ -5,7 +5,7 @@ import { ToolCalls } from '../../lib/adapters/tool-calls.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { LiveCall } from '../../lib/core/live-call.ts'
 import { defineTool } from '../../lib/core/tool.ts'
-import { callOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 import type { Call } from '../../lib/core/call.ts'
@@ -337,4 +337,22 @@ test('progress rises from call to call, and never overtakes the pieces of the an
     [undefined, 'Calls tool…'], [undefined, 'half'], [undefined, 'Calls tool…'], [undefined, 'half'],
     [undefined, 'a piece'],
   ])
+})
+
+test('the limits of the server that runs the agent hold for what its model calls', async () => {
+  const seen: unknown[] = []
+  const tool = defineTool({
+    name: 'tool', inputSchema: { type: 'object', properties: { list: { items: { type: 'string' } } } },
+    run(args) { seen.push(args); return 'taken' },
+  })
+  const agent = { name: 'Model', run: (_prompt: string, call: Call) => (
+    new ToolCalls(modelOf({ tools: [tool], log: false }), call)
+      .run(requestFor(tool, { list: Array.from({ length: 1_000 }, () => 'x') }))
+  ) }
+  for (const [maxCheckSteps, said] of [[50, /too costly to check/], [1_000_000, /^taken$/]] as const) {
+    const { service } = serviceOf({ agents: [agent], maxCheckSteps })
+    const { text } = await ask(service, service.catalog.agents[0]!, 'hi', callOf())
+    assert.match(text, said)
+  }
+  assert.equal(seen.length, 1)
 })

@@ -95,7 +95,11 @@ async function onEach(
     const listening = carrier.listen(server.handler)
     const sockets: Socket[] = []
     listening.on('connection', (socket) => sockets.push(socket))
-    t.after(() => { for (const socket of sockets) socket.destroy() })
+    // Also where a check has failed before: what still listened would keep the whole file from its end.
+    t.after(() => {
+      listening.close()
+      for (const socket of sockets) socket.destroy()
+    })
     await once(listening.listen(0, '127.0.0.1'), 'listening')
     const { port } = listening.address() as AddressInfo
     const ask = (asked: Asked): Promise<Answer> => carrier.ask(port, asked)

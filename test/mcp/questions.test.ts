@@ -3,7 +3,7 @@ import test from 'node:test'
 import { decodeAbilities } from '../../lib/mcp/client.ts'
 import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/questions.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'
-import type { Ability, Question } from '../../lib/core/question.ts'
+import type { Ability, FormQuestion, Question } from '../../lib/core/question.ts'
 import type { Peer } from '../../lib/mcp/session.ts'
 
 /** A client of a revision that has declared some capabilities. */
@@ -91,8 +91,8 @@ test('of the roots those that are no files are dropped, and the others stay as t
   const files = [{ uri: 'file:///home/a', name: 'a' }, { uri: 'FILE:///B' }]
   const others = ['https://x.test/', 'javascript:1', 'ftp://x', 'profile:///x', ' file:///x', '/etc', '']
   const mixed = [files[0], ...others.map((uri) => ({ uri })), files[1]]
-  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: mixed }), files)
-  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: [] }), [])
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: mixed }, 1_000), files)
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: [] }, 1_000), [])
 })
 
 test('an answer is handed over as far as its question goes; what is none is refused', () => {
@@ -103,7 +103,7 @@ test('an answer is handed over as far as its question goes; what is none is refu
     [form, accepted, accepted], [form, { action: 'cancel', content: { name: 7 } }, { action: 'cancel' }],
     [address, { action: 'accept', content: { password: 'x' } }, { action: 'accept' }],
     [sample, said, said],
-  ] as const) assert.deepEqual(decodeAnswer(question, result), answer)
+  ] as const) assert.deepEqual(decodeAnswer(question, result, 1_000), answer)
   for (const [question, result, message] of [
     [form, null, /is not an object/], [form, {}, /needs an action/],
     [form, { action: 'yes' }, /needs an action/],
@@ -113,5 +113,15 @@ test('an answer is handed over as far as its question goes; what is none is refu
     [sample, { role: 'user', model: 'm' }, /content/],
     [{ what: 'roots' }, { roots: [{ uri: 7 }] }, /no list of roots/],
     [{ what: 'roots' }, {}, /no list of roots/],
-  ] as const) assert.throws(() => decodeAnswer(question, result), { kind: 'invalid', message })
+  ] as const) assert.throws(() => decodeAnswer(question, result, 1_000), { kind: 'invalid', message })
+})
+
+test('an answer that takes too many steps to check does not fit its form', () => {
+  const names = { type: 'array', items: { type: 'string' } }
+  const question: Question = {
+    what: 'elicit', message: 'Who?', schema: { type: 'object', properties: { names } } as FormQuestion['schema'],
+  }
+  const accepted = { action: 'accept', content: { names: Array.from({ length: 100 }, () => 'Ann') } }
+  assert.deepEqual(decodeAnswer(question, accepted, 10_000), accepted)
+  assert.throws(() => decodeAnswer(question, accepted, 10), { kind: 'invalid', message: /too costly to check/ })
 })
