@@ -17,6 +17,7 @@ import type { Answer, Emit } from './answer.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from './call.ts'
 import type { Content } from './content.ts'
 import type { ChatMessage } from './conversation.ts'
+import type { GroupListener } from './group.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Severity } from './log.ts'
 import type { Service } from './service.ts'
@@ -37,15 +38,17 @@ export interface UserMessage {
 }
 
 /**
- * Answers a message under the house's rules. Synchronous where the agent is. `emit` gets each piece as it
- * comes. An agent that says itself that it failed is `Fault('failed')`, one that will not do it
- * `Fault('invalid')`, both with the agent's own text; neither is remembered.
+ * Answers a message under the house's rules. Synchronous where the agent is. `emit` gets each piece of the
+ * answer as it comes; of a group `listener`, in its place, those of every agent. An agent that says itself
+ * that it failed is `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the agent's own
+ * text; neither is remembered.
  */
 export function converse(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  listener?: GroupListener,
 ): MaybePromise<Answer> {
   return runHandler(service, call, who, timeoutOf(service, who), () => {
-    const answer = speak(service, who, message, call, emit)
+    const answer = speak(service, who, message, call, emit, listener)
     return answer instanceof Promise ? answer.then((later) => accepted(later, who)) : accepted(answer, who)
   })
 }
@@ -53,6 +56,7 @@ export function converse(
 /** The same for those who run the agent within rules of their own, and read the answer's state themselves. */
 export function speak(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  listener?: GroupListener,
 ): MaybePromise<Answer> {
   if (message.history !== undefined) {
     call.history = message.history
@@ -63,12 +67,12 @@ export function speak(
         // Whoever has left meanwhile wants no run.
         if (call.reason !== undefined) throw call.reason
         call.history = known
-        return say(service, who, message, call, emit)
+        return say(service, who, message, call, emit, listener)
       })
     }
     call.history = history
   }
-  return say(service, who, message, call, emit)
+  return say(service, who, message, call, emit, listener)
 }
 
 /** How long one run may take, in milliseconds: a group has what its agents may take together. */
@@ -81,8 +85,9 @@ export function timeoutOf(service: Service, who: Agent | Group): number {
 
 function say(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined,
 ): MaybePromise<Answer> {
-  const answer = who.kind === 'group' ? runGroup(service, who, message.prompt, call, emit)
+  const answer = who.kind === 'group' ? runGroup(service, who, message.prompt, call, emit, listener)
     : answerOf(who.run(message.prompt, call), call, service.limits.maxResultBytes, emit)
   return answer instanceof Promise ? answer.then((later) => remember(service, who, message, call, later))
     : remember(service, who, message, call, answer)

@@ -9,22 +9,39 @@ import { describe } from './log.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { Agent, Group } from './agent.ts'
 import type { AgentResult, Answer, Emit } from './answer.ts'
+import type { Content } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
+import type { MaybePromise } from './store.ts'
 
 /** Who answers in a group. */
 type Member = Agent | Group
 
+/**
+ * Hears the agents of a group, and of those within it, while they answer. In a group that is `parallel` what
+ * several say is mixed. A promise holds an agent back until whoever hears it has caught up.
+ */
+export interface GroupListener {
+  /** An agent begins. */
+  begin(agent: Agent): void
+  /** It says a piece, or at its end the whole of what it did not say in pieces. */
+  say(agent: Agent, piece: Content): void | Promise<void>
+}
+
 /** The detail of the `Fault` that a failing agent ends a group with. */
 export interface GroupFailure { readonly results: readonly AgentResult[] }
 
-/** Runs a group. Throws `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops. */
+/**
+ * Runs a group. `emit` gets the pieces of its reply; `listener`, in its place, those of every agent. Throws
+ * `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops.
+ */
 export async function runGroup(
-  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit,
+  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, listener?: GroupListener,
 ): Promise<Answer> {
-  if (group.mode === 'parallel') return parallel(service, group, query, call)
-  if (group.mode === 'sequence') return sequence(service, group, group.agents, query, call, emit)
-  return sequence(service, group, pick(group, await group.mode(query, call)), query, call, emit)
+  const { agents, mode } = group
+  if (mode === 'parallel') return parallel(service, group, query, call, listener)
+  const chosen = mode === 'sequence' ? agents : pick(group, await mode(query, call))
+  return sequence(service, group, chosen, query, call, emit, listener)
 }
 
 function pick(group: Group, choice: unknown): readonly Member[] {
@@ -39,7 +56,7 @@ function pick(group: Group, choice: unknown): readonly Member[] {
 
 async function sequence(
   service: Service, group: Group, agents: readonly Member[], query: string, call: LiveCall,
-  emit: Emit | undefined,
+  emit: Emit | undefined, listener: GroupListener | undefined,
 ): Promise<Answer> {
   const results: AgentResult[] = []
   let answer: Answer = textAnswer('')
@@ -47,7 +64,7 @@ async function sequence(
   for (const [index, agent] of agents.entries()) {
     // What is streamed is the reply, and the reply is what the last agent says.
     const heard = index === agents.length - 1 ? emit : undefined
-    const said = await attempt(service, group, agent, input, call, heard)
+    const said = await attempt(service, group, agent, input, call, heard, listener)
     results.push(said.share)
     if (said.answer === undefined) {
       if (group.onAgentError === 'stop') throw stopped(said.share, results)
@@ -64,10 +81,10 @@ async function sequence(
 }
 
 async function parallel(
-  service: Service, group: Group, query: string, call: LiveCall,
+  service: Service, group: Group, query: string, call: LiveCall, listener: GroupListener | undefined,
 ): Promise<Answer> {
   const said = await Promise.all(
-    group.agents.map((agent) => attempt(service, group, agent, query, call, undefined)),
+    group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
   )
   const results = said.map(({ share }) => share)
   const failed = results.filter((share) => share.error !== undefined)
@@ -85,10 +102,12 @@ interface Attempt { readonly share: AgentResult; readonly answer?: Answer }
 
 async function attempt(
   service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined,
 ): Promise<Attempt> {
   try {
-    const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit)
-      : await answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+    const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit, listener)
+      : listener === undefined ? await runAgent(service, agent, input, call, emit)
+      : await runHeard(service, agent, input, call, listener)
     if (answer === noAnswer && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { share: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
@@ -104,6 +123,26 @@ async function attempt(
     }
     return { share: { agent: agent.name, error: sentence(fault, call.requestId, service.exposeErrors) } }
   }
+}
+
+function runAgent(
+  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined,
+): MaybePromise<Answer> {
+  return answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+}
+
+async function runHeard(
+  service: Service, agent: Agent, input: string, call: LiveCall, listener: GroupListener,
+): Promise<Answer> {
+  listener.begin(agent)
+  let isHeard = false
+  const answer = await runAgent(service, agent, input, call, (piece) => {
+    isHeard = true
+    return listener.say(agent, piece)
+  })
+  if (isHeard || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
+  for (const block of answer.content) await listener.say(agent, block)
+  return answer
 }
 
 function stopped(share: AgentResult | undefined, results: readonly AgentResult[]): Fault {

@@ -52,7 +52,11 @@ export const queryOperation: DocumentPart = {
       content: {
         [JSON_TYPE]: { schema: schemaReference('Reply') },
         'text/event-stream': {
-          schema: { type: 'string', description: 'Events `delta`, then `done` or `error`.' },
+          schema: {
+            type: 'string',
+            description: 'Events `delta`, in a group after a `step` that names the agent, then `done` or '
+              + '`error`.',
+          },
         },
       },
     },

@@ -10,8 +10,10 @@ import { formatEvent } from '../wire/sse.ts'
 import { faultText } from './reply.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
+import type { Content } from '../core/content.ts'
 import type { UserMessage } from '../core/converse.ts'
 import type { ChatMessage } from '../core/conversation.ts'
+import type { GroupListener } from '../core/group.ts'
 import type { KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
@@ -99,11 +101,24 @@ export class QueryRun implements Source, UserMessage {
     const failed = (error: unknown): void => {
       end('error', faultText(this.#service, error, this.#call.requestId).text, this.#hold?.release())
     }
+    const say = (piece: Content): void | Promise<void> => {
+      if (piece.type === 'text' && !delta(piece.text)) return sink.ready()
+    }
+    let speaker: Agent | undefined
+    const begin = (agent: Agent): void => {
+      speaker = agent
+      send('step', `{"agent":${JSON.stringify(agent.name)}}`)
+    }
+    const listener: GroupListener = {
+      begin,
+      say(agent, piece) {
+        // Where several speak at one time, each delta belongs to the step before it.
+        if (piece.type === 'text' && agent !== speaker) begin(agent)
+        return say(piece)
+      },
+    }
     try {
-      const answer = converse(this.#service, this.#who, this, this.#call, (piece) => {
-        if (piece.type !== 'text') return undefined
-        return delta(piece.text) ? undefined : sink.ready()
-      })
+      const answer = converse(this.#service, this.#who, this, this.#call, say, listener)
       if (answer instanceof Promise) answer.then(finish).catch(failed)
       else finish(answer)
     } catch (error) {

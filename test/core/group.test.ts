@@ -3,6 +3,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineGroup } from '../../lib/core/agent.ts'
 import { timeoutOf } from '../../lib/core/converse.ts'
+import { runGroup } from '../../lib/core/group.ts'
 import { Fault } from '../../lib/index.ts'
 import { ask as answer, callOf, serviceOf } from '../fixtures/house.ts'
 import type { Answer } from '../../lib/core/answer.ts'
@@ -145,6 +146,51 @@ test('what a group streams is what its last agent says piece by piece', async ()
     await ask(group, said)
     assert.deepEqual(said, expected)
   }
+})
+
+test('who listens hears each agent begin, and all that it says, in groups within groups too', async () => {
+  const silent = agent('Silent', () => '')
+  const late = agent('Late', async () => { await sleep(5); return 'late' })
+  const inner = { name: 'Inner', agents: [b, c] }
+  const rows: readonly (readonly [group: Omit<GroupDefinition, 'name'>, heard: readonly string[]])[] = [
+    [{ agents: [a, c] }, ['A', 'A: a(q)', 'C', 'C: c(', 'C: a(q))']],
+    [{ agents: [silent, a] }, ['Silent', 'A', 'A: a()']],
+    [{ agents: [late, a], mode: 'parallel' }, ['Late', 'A', 'A: a(q)', 'Late: late']],
+    [{ agents: [asking, c] }, ['Asking', 'Asking: Which?']],
+    [{ agents: [failing, a], onAgentError: 'continue' }, ['Failing', 'A', 'A: a(q)']],
+    [{ agents: [refusing, a], onAgentError: 'continue' }, ['Refusing', 'A', 'A: a(q)']],
+    [{ agents: [a, c], mode: () => ['a', 'a'] }, ['A', 'A: a(q)', 'A', 'A: a(a(q))']],
+    [{ agents: [inner, a] }, ['B', 'B: b(q)', 'C', 'C: c(', 'C: b(q))', 'A', 'A: a(c(b(q)))']],
+    [{ agents: [a, inner] }, ['A', 'A: a(q)', 'B', 'B: b(a(q))', 'C', 'C: c(', 'C: b(a(q)))']],
+  ]
+  for (const [definition, expected] of rows) {
+    const { service } = serviceOf()
+    const heard: string[] = []
+    const group = defineGroup({ name: 'Group', ...definition })
+    await runGroup(service, group, 'q', callOf(), () => assert.fail('heard twice'), {
+      begin: ({ name }) => { heard.push(name) },
+      say: ({ name }, piece) => { heard.push(`${name}: ${piece.type === 'text' ? piece.text : piece.type}`) },
+    })
+    assert.deepEqual(heard, expected)
+  }
+})
+
+test('an agent of a group waits for who listens', async () => {
+  const { service } = serviceOf()
+  const order: string[] = []
+  const two = agent('Two', async function* () {
+    yield 'one'
+    order.push('went on')
+    yield 'two'
+  })
+  await runGroup(service, defineGroup({ name: 'Group', agents: [two] }), 'q', callOf(), undefined, {
+    begin: () => {},
+    async say(_agent, piece) {
+      await sleep(5)
+      order.push(piece.type === 'text' ? piece.text : piece.type)
+    },
+  })
+  assert.deepEqual(order, ['one', 'went on', 'two'])
 })
 
 test('a group in parallel waits for all at once, and one that is cancelled for none', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defineAgent } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { AgentOutput, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
@@ -163,6 +164,62 @@ test('a reply is streamed piece by piece, each with an id, and comes whole at th
   assert.deepEqual(
     done, { response: texts.join(''), agent: 'Agent', query: 'hi', request_id: 'r-1', content: [png] },
   )
+})
+
+/** What the events of a group say, a line each: who begins, and what is said. */
+async function linesOf(response: Response): Promise<readonly string[]> {
+  return (await eventsOf(response)).map(({ event, data }) => {
+    const { agent: name, text, response: said } = JSON.parse(data) as Record<string, unknown>
+    return `${event} ${String(event === 'step' ? name : event === 'delta' ? text : said)}`
+  })
+}
+
+test('a group says which agent speaks before what it says', async (t) => {
+  const upper = defineAgent({ name: 'Upper', run: (prompt) => prompt.toUpperCase() })
+  const twice = { name: 'Twice', run: async function* (prompt: string) { yield prompt; yield prompt } }
+  const inner = { name: 'Inner', agents: [twice, upper] }
+  const rows = [
+    [[twice, upper], 'sequence', 'step Twice|delta hi|delta hi|step Upper|delta HIHI|done HIHI'],
+    [[upper, inner], 'sequence',
+      'step Upper|delta HI|step Twice|delta HI|delta HI|step Upper|delta HIHI|done HIHI'],
+    [[upper], () => 'upper', 'step Upper|delta HI|done HI'],
+  ] as const
+  for (const [agents, mode, expected] of rows) {
+    const server = serve(t, { groups: [{ name: 'Group', agents, mode }] })
+    const lines = await linesOf(await server.fetch(request('/', { query: 'hi', stream: true })))
+    assert.equal(lines.join('|'), expected)
+  }
+})
+
+test('where several agents speak at one time, each delta follows a step of its own agent', async (t) => {
+  let turn: () => void = () => {}
+  const one = { name: 'One', run: async function* () {
+    yield 'a'
+    await new Promise<void>((resolve) => { turn = resolve })
+    yield png
+    yield 'c'
+  } }
+  const two = { name: 'Two', run: async function* () {
+    yield 'b'
+    await sleep(5)
+    turn()
+  } }
+  const server = serve(t, { groups: [{ name: 'Group', agents: [one, two], mode: 'parallel' }] })
+  const lines = await linesOf(await server.fetch(request('/', { query: 'hi', stream: true })))
+  assert.deepEqual(lines, [
+    'step One', 'step Two', 'step One', 'delta a', 'step Two', 'delta b', 'step One', 'delta c', 'done ac\n\nb',
+  ])
+})
+
+test('a group that fails says so after the steps that it has taken', async (t) => {
+  const fine = { name: 'Fine', run: () => 'fine' }
+  const broken = { name: 'Broken', run: () => { throw new Error('secret') } }
+  const server = serve(t, { groups: [{ name: 'Group', agents: [fine, broken] }] })
+  const events = await eventsOf(await server.fetch(request('/', { query: 'hi', stream: true })))
+  assert.deepEqual(events.map(({ event }) => event), ['step', 'delta', 'step', 'error'])
+  assert.deepEqual((JSON.parse(events.at(-1)!.data) as { results: object[] }).results[0], {
+    agent: 'Fine', response: 'fine',
+  })
 })
 
 test('a stream begins before its agent has said anything, and a silent one is kept alive', async (t) => {
