@@ -203,15 +203,20 @@ function result(
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
   const shown = (task: Task | undefined): MaybePromise<SendResult> => {
     if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
-    if (!request.isBlocking || isSettled(task.status.state)) return taskResult(task, request)
-    return untilSettled(visit, task).then((last) => taskResult(last, request))
+    if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
+    return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
   }
   const task = tasks.get(principal.id, id)
   return task instanceof Promise ? task.then(shown) : shown(task)
 }
 
-function taskResult(task: Task, { historyLength }: SendRequest): SendResult {
-  return { what: 'task', task: viewOf(task, historyLength) }
+function taskResult(
+  { service: { tasks } }: Visit, { historyLength }: SendRequest, task: Task,
+): MaybePromise<SendResult> {
+  const result: SendResult = { what: 'task', task: viewOf(task, historyLength) }
+  // The client's next request may go to another process.
+  const kept = tasks.kept(task.id)
+  return kept === undefined ? result : kept.then(() => result)
 }
 
 /** Resolves when the task has ended, waits for its client, or takes too long to wait for. */

@@ -33,13 +33,19 @@ export function followTask(
 ): () => void {
   const watched = tasks.watch(principal.id, id, (event, task) => {
     const told = eventOf(event, task)
-    const isTaken = told === undefined || sink.send(told)
-    if (told === undefined || (told.what === 'status' && told.isLast)) {
-      watched?.stop()
-      sink.end()
-      return undefined
+    if (told !== undefined && !(told.what === 'status' && told.isLast)) {
+      return sink.send(told) ? undefined : sink.ready()
     }
-    return isTaken ? undefined : sink.ready()
+    watched?.stop()
+    const end = (): void => {
+      if (told !== undefined) sink.send(told)
+      sink.end()
+    }
+    // The client's next request may go to another process.
+    const kept = tasks.kept(id)
+    if (kept === undefined) end()
+    else void kept.then(end)
+    return undefined
   })
   if (watched !== undefined) {
     sink.send({ what: 'task', task: viewOf(watched.task, historyLength) })

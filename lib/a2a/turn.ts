@@ -8,16 +8,16 @@
  * Spec: A2A 1.0 §3.1.1, §3.4.
  */
 import { randomUUID } from 'node:crypto'
-import { textOf } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { describe, logLevelOf } from '../core/log.ts'
 import { questionParts } from '../core/question-answer.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { answerParts, dataPart } from './answer-parts.ts'
 import { messageOf } from './message.ts'
 import type { Answer, AnswerState, Emit } from '../core/answer.ts'
-import type { Artifact, ArtifactInput } from '../core/artifact.ts'
+import type { ArtifactInput } from '../core/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Severity } from '../core/log.ts'
@@ -67,6 +67,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   /** Resolves when the handler's own code has come to its end. */
   settled: Promise<void> | undefined
   readonly #setup: TurnSetup
+  /** Nothing is shown before the agent has said something. */
+  #isReserved: boolean
   readonly #run: TaskRun
   #onShown: (() => void) | undefined
   #pieces = 0
@@ -78,6 +80,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   constructor(setup: TurnSetup) {
     const { service, origin, message, task, metadata, extensions } = setup
     this.#setup = setup
+    this.#isReserved = setup.isReserved
     this.message = message.parts
     this.messageId = message.id
     this.taskId = task.id
@@ -90,12 +93,18 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.#turn = 'status' in task ? task.turn : undefined
   }
 
-  /** Whether its task is there, for everybody to see. */
-  get isShown(): boolean { return this.#run.isTask }
+  /** Whether its task is there, and its client may see it. */
+  get isShown(): boolean { return this.#run.isTask && !this.#isReserved }
 
   /** Makes its task, which then is there before anything runs. */
-  begin(): MaybePromise<unknown> {
-    return this.#run.begin(this.#setup.task)
+  begin(): MaybePromise<void> {
+    const begun = this.#run.begin(this.#setup.task)
+    return begun instanceof Promise ? begun.then(() => this.#begun()) : this.#begun()
+  }
+
+  #begun(): void {
+    // What would show the task goes by way of this turn.
+    if (this.#isReserved) this.call.channel = this
   }
 
   /** Takes up its task, which waits. */
@@ -132,7 +141,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
 
   #await(answer: Promise<Answer>): Promise<void> | undefined {
     try {
-      if (!this.#setup.isReserved) this.#show()
+      if (!this.#isReserved) this.#show()
     } catch (error) {
       // Without room for its task nobody could see what comes of it.
       answer.catch(() => {})
@@ -207,7 +216,9 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #show(): void {
     if (this.isShown) return
     // Where the store is shared it is there from the beginning.
-    void this.begin()
+    if (this.#run.isTask) this.call.channel = this.#run
+    else void this.#run.begin(this.#setup.task)
+    this.#isReserved = false
     if (this.#turn !== undefined) this.#keep({})
     this.#shown()
   }
@@ -216,6 +227,13 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     const told = this.#onShown
     this.#onShown = undefined
     told?.()
+  }
+
+  /** There is no task, for anybody. */
+  #withdraw(): void {
+    const dropped = this.#run.isTask ? this.#setup.service.tasks.drop(this.taskId) : undefined
+    if (dropped === undefined) this.#shown()
+    else void dropped.then(() => this.#shown())
   }
 
   #piece(piece: Content, state: AnswerState): void | Promise<void> {
@@ -235,15 +253,15 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
 
   #answered(answer: Answer): void {
     const { service, task } = this.#setup
-    if (answer.isMessage === true && !this.isShown && this.#setup.isReserved) {
+    if (answer.isMessage === true && this.#isReserved) {
       this.reply = messageOf(answer, this.contextId)
-      return this.#shown()
+      return this.#withdraw()
     }
     const { state } = answer
     const isSaid = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
-    const parts = this.#stateParts.length > 0 ? this.#stateParts : partsOf(answer)
+    const parts = this.#stateParts.length > 0 ? this.#stateParts : answerParts(answer)
     const message = isSaid && parts.length > 0 ? parts : undefined
-    if (!this.isShown && isFinished(state)) {
+    if (!this.#run.isTask && isFinished(state)) {
       const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
       service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
       return this.#shown()
@@ -251,7 +269,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.#show()
     if (this.#pieces > 0) {
       // The pieces are there; what follows them says that they are all.
-      const rest = answer.data === undefined ? [] : [dataOf(answer)]
+      const rest = answer.data === undefined ? [] : [dataPart(answer)]
       const [last = { type: 'text', text: '' }] = rest
       void this.#run.piece(this.#answerId(), last, true, true)
     } else if (!isSaid && parts.length > 0) {
@@ -266,8 +284,9 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     const { service, task } = this.#setup
     if (this.isShown) {
       this.#run.fail(fault)
-    } else if (this.#setup.isReserved) {
+    } else if (this.#isReserved) {
       this.fault = fault
+      return this.#withdraw()
     } else {
       const said = sentence(fault, this.call.requestId, service.exposeErrors)
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
@@ -278,17 +297,4 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     }
     this.#shown()
   }
-}
-
-/** What an answer says, as parts: its content, and its data where the content is not that data's text. */
-function partsOf(answer: Answer): readonly Content[] {
-  const { content, data, artifacts = [] } = answer
-  const more = artifacts.flatMap((one: Artifact) => one.parts)
-  if (data === undefined) return more.length === 0 ? content : [...content, ...more]
-  const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
-  return [...isItsText ? [] : content, dataOf(answer), ...more]
-}
-
-function dataOf({ data }: Answer): Content {
-  return { type: 'data', data }
 }

@@ -37,6 +37,16 @@ export interface Artifact {
   readonly extensions?: readonly string[]
 }
 
+/** How an artifact changes a task. */
+export interface ArtifactChange {
+  /** Adds to the artifact of that id instead of replacing it. Left out: false. */
+  readonly append?: boolean
+  /** Nothing more will be added to it. Left out: true. */
+  readonly last?: boolean
+  /** Text that is added goes on with the text before it, and is no part of its own. Left out: false. */
+  readonly isJoined?: boolean
+}
+
 const members: Members<ArtifactInput> = {
   id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
   extensions: true,

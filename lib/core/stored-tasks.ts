@@ -93,6 +93,13 @@ export class StoredTasks {
     return place.writing = place.waitingWrite = place.writing.then(write, write)
   }
 
+  /** Removes a task, if no other process has taken it. */
+  async remove(place: TaskPlace): Promise<void> {
+    await (place.waitingWrite ?? place.writing)?.catch(() => {})
+    const { owner, id } = place.task
+    await this.#store.remove(placeOf(owner, id), place.version)
+  }
+
   /** Another process has the task: its run here says nothing more of it. */
   #lose(place: TaskPlace): void {
     const { run } = place

@@ -3,12 +3,20 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Artifact } from './artifact.ts'
-import type { Task } from './task.ts'
+import type { Task, TaskMessage, TaskState } from './task.ts'
 
 /** What a task begins with. */
 export type TaskSeed =
   & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
   & Partial<Pick<Task, 'id' | 'tenant' | 'history' | 'turn'>>
+
+/** How a task ends that was over before anybody could see it. */
+export interface TaskEnd {
+  readonly state: TaskState
+  readonly message: TaskMessage['parts'] | undefined
+  readonly artifacts: readonly Artifact[]
+  readonly fault: Task['fault']
+}
 
 const none: readonly never[] = Object.freeze([])
 

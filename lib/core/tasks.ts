@@ -17,12 +17,12 @@ import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
 import { taskOf } from './task-seed.ts'
 import { bytesOfParts } from './task-size.ts'
-import type { Artifact } from './artifact.ts'
+import type { Artifact, ArtifactChange } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-places.ts'
-import type { TaskSeed } from './task-seed.ts'
+import type { TaskEnd, TaskSeed } from './task-seed.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskState, Watcher } from './task.ts'
 
 /** What may change together with a task's state. What is left out stays as it is. */
@@ -32,24 +32,6 @@ export interface TaskChange {
   readonly questions?: Task['questions']
   readonly result?: unknown
   readonly fault?: Task['fault']
-}
-
-/** How a task ends that was over before anybody could see it. */
-export interface TaskEnd {
-  readonly state: TaskState
-  readonly message: TaskMessage['parts'] | undefined
-  readonly artifacts: readonly Artifact[]
-  readonly fault: Task['fault']
-}
-
-/** How an artifact changes a task. */
-export interface ArtifactChange {
-  /** Adds to the artifact of that id instead of replacing it. Left out: false. */
-  readonly append?: boolean
-  /** Nothing more will be added to it. Left out: true. */
-  readonly last?: boolean
-  /** Text that is added goes on with the text before it, and is no part of its own. Left out: false. */
-  readonly isJoined?: boolean
 }
 
 /** All tasks of one server. */
@@ -144,6 +126,20 @@ export class Tasks {
     if (place === undefined || place.run !== run) return
     place.run = undefined
     this.#places.rest(place)
+  }
+
+  /** Forgets a task, here and in the store, of which nobody has been told. */
+  drop(id: string): Promise<void> | undefined {
+    const place = this.#places.find(id)
+    if (place === undefined) return undefined
+    this.#places.forget(place)
+    return this.#stored?.remove(place).catch((cause: unknown) => this.#unkept(place, cause))
+  }
+
+  /** Resolves when other processes can read what is here of a task. Undefined where there are none. */
+  kept(id: string): Promise<void> | undefined {
+    const place = this.#places.find(id)
+    return (place?.waitingWrite ?? place?.writing)?.catch(() => {})
   }
 
   /** The owner's task of that id. At once where it runs here. */
@@ -256,9 +252,11 @@ export class Tasks {
 
   /** Resolves, where processes share the store, when it is written there, or could not be. */
   #write(place: TaskPlace): Promise<void> | undefined {
-    return this.#stored?.write(place).catch((cause: unknown) => {
-      this.#log('warning', 'A task could not be kept', { task: place.task.id, cause })
-    })
+    return this.#stored?.write(place).catch((cause: unknown) => this.#unkept(place, cause))
+  }
+
+  #unkept({ task: { id: task } }: TaskPlace, cause: unknown): void {
+    this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
   #finish(place: TaskPlace, written: Promise<void> | undefined): void {
