@@ -116,12 +116,17 @@ function segmentsOf(path: string, patterns: readonly Pattern[]): readonly Segmen
   return parts.map((part, at) => {
     const [, name, end = ''] = NAMED.exec(part) ?? []
     if (name === undefined) return { fixed: part }
-    const before = shapeOf(parts.slice(0, at).join('/'))
-    const others = patterns.map((pattern) => pattern.path.split('/'))
-      .filter((others) => shapeOf(others.slice(0, at).join('/')) === before)
-      .map((others) => NAMED.exec(others[at] ?? '')?.[2] ?? '')
-    return { name, end, others: end === '' ? [...new Set(others)].filter((other) => other !== '') : [] }
+    const ends = end === '' ? endsAt(patterns, shapeOf(parts.slice(0, at).join('/')), at) : []
+    return { name, end, others: [...new Set(ends)] }
   })
+}
+
+/** The ends of names that stand at one place behind a path of that shape. */
+function endsAt(patterns: readonly Pattern[], before: string, at: number): readonly string[] {
+  return patterns.map(({ path }) => path.split('/'))
+    .filter((parts) => shapeOf(parts.slice(0, at).join('/')) === before)
+    .map((parts) => NAMED.exec(parts[at] ?? '')?.[2] ?? '')
+    .filter((end) => end !== '')
 }
 
 function shapeOf(path: string): string {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { Fault } from '../../lib/core/fault.ts'
 import { createServer } from '../../lib/server.ts'
 import type { AgentLike, Run } from '../../lib/core/agent.ts'
+import type { FaultKind } from '../../lib/core/fault.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
@@ -465,13 +466,34 @@ test('extensions that are active are named in the header that asked for them', a
   }
 })
 
-test('what an agent refuses is an error with the headers that belong to it', async () => {
-  const rows = [['unauthenticated', 401, 'www-authenticate'], ['busy', 503, 'retry-after']] as const
-  for (const [kind, status, header] of rows) {
-    const server = serve({}, { name: 'Bot', replies: 'message', run: () => { throw new Fault(kind, 'why') } })
-    const told = await tell(server, 'POST /message:send', saying('hi'))
-    assert.deepEqual([told.status, told.body.error?.message, told.headers.has(header)], [status, 'why', true])
+test('each kind of fault has its status and its name', async () => {
+  const rows: readonly (readonly [FaultKind, status: number, name: string])[] = [
+    ['invalid', 400, 'INVALID_ARGUMENT'], ['unauthenticated', 401, 'UNAUTHENTICATED'],
+    ['forbidden', 403, 'PERMISSION_DENIED'], ['not-found', 404, 'NOT_FOUND'],
+    ['conflict', 400, 'FAILED_PRECONDITION'], ['unsupported', 400, 'FAILED_PRECONDITION'],
+    ['too-large', 413, 'INVALID_ARGUMENT'], ['busy', 503, 'UNAVAILABLE'],
+    ['timeout', 504, 'DEADLINE_EXCEEDED'], ['failed', 500, 'INTERNAL'],
+  ]
+  for (const [kind, ...owed] of rows) {
+    const run = (): never => { throw new Fault(kind, 'why') }
+    const server = serve({}, { name: 'Bot', replies: 'message', run })
+    const { status, headers, body: { error } } = await tell(server, 'POST /message:send', saying('hi'))
+    assert.deepEqual([status, error?.status, error?.message, error?.code], [...owed, 'why', owed[0]], kind)
+    assert.equal(headers.has('www-authenticate'), status === 401)
+    assert.equal(headers.get('retry-after'), status === 503 ? '1' : null)
   }
+})
+
+test('a detail that is not JSON is left out, and a reply that is too large is refused', async () => {
+  const run: Run = (prompt) => {
+    if (prompt === 'long') return 'x'.repeat(2_000)
+    throw new Fault('invalid', 'why', { count: 1n })
+  }
+  const server = serve({ maxResultBytes: 1_000 }, { name: 'Bot', replies: 'message', run })
+  const odd = await tell(server, 'POST /message:send', saying('odd'))
+  assert.deepEqual([odd.status, odd.body.error?.message, odd.body.error?.details.length], [400, 'why', 1])
+  const long = await tell(server, 'POST /message:send', saying('long'))
+  assert.deepEqual([long.status, long.body.error?.code], [413, 413])
 })
 
 test('HEAD answers as GET does, without a body', async () => {
