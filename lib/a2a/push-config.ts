@@ -30,6 +30,7 @@ export interface KeptPushConfig extends PushConfig {
 export interface OwnedTask { readonly owner: string; readonly id: string }
 
 const COLLECTION = 'push-configs'
+const DEFAULT_ID = 'default'
 const MAX_PER_TASK = 16
 const MAX_ID_BYTES = 256
 const MAX_TOKEN_BYTES = 1_024
@@ -69,9 +70,14 @@ export function shownPushConfig({ id, taskId, url, authentication }: KeptPushCon
   return { id, taskId, url, token: undefined, authentication: shown }
 }
 
-/** The one of that id, or the first where none is named. Throws `TASK_NOT_FOUND` where there is none. */
+/**
+ * The one of that id, or the first where none is named; `default` is also the one that was given no id, as
+ * clients of 0.3 call it. Throws `TASK_NOT_FOUND` where there is none.
+ */
 export function pushConfigOf(configs: readonly KeptPushConfig[], id: string | undefined): KeptPushConfig {
-  const found = id === undefined ? configs[0] : configs.find((config) => config.id === id)
+  const named = id === undefined ? configs[0] : configs.find((config) => config.id === id)
+  const unnamed = id === DEFAULT_ID ? configs.find((config) => config.id === config.taskId) : undefined
+  const found = named ?? unnamed
   if (found !== undefined) return found
   throw new A2aFault('TASK_NOT_FOUND', id === undefined ? 'The task has no push configuration'
     : 'The task has no push configuration of that id; list them to see which it has')

@@ -151,6 +151,17 @@ test('without an id the first is meant, and one that is not there is not found',
   }
 })
 
+test('the one that was given no id is called default too, unless another is', async () => {
+  const configs = new PushConfigs(memoryStore())
+  await configs.put(task, config('a'), '0.3', Infinity)
+  const first = await configs.of(task)
+  assert.throws(() => pushConfigOf(first, 'default'), { reason: 'TASK_NOT_FOUND' })
+  await configs.put(task, config(task.id), '0.3', Infinity)
+  assert.equal(pushConfigOf(await configs.of(task), 'default').id, task.id)
+  await configs.put(task, config('default'), '0.3', Infinity)
+  assert.equal(pushConfigOf(await configs.of(task), 'default').id, 'default')
+})
+
 test('pages follow each other without a gap, even where what they stood behind is gone', async () => {
   const configs = new PushConfigs(memoryStore())
   for (const id of ['a', 'b', 'c', 'd', 'e']) await configs.put(task, config(id), '1.0', Infinity)
