@@ -43,8 +43,8 @@ export interface Dialect {
    * The error for an extended card where the card declares none. Left out: `UNSUPPORTED_OPERATION`.
    */
   readonly undeclaredCard?: A2aReason
-  /** Whether `subscribe` answers with a stream even where it answers with an error. */
-  readonly subscribesInEvents: boolean
+  /** Whether an error in the place of a stream is one too: its clients read nothing else there. */
+  readonly streamsErrors: boolean
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
   speaks(params: unknown): boolean
   /** The error of an answer. `said` is the sentence that the caller may read. */

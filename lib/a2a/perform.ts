@@ -63,7 +63,8 @@ export function perform(
   }
   const failed = (thrown: unknown): Reply => {
     const reply = faultReply(visit, request, thrown)
-    if (reply.status !== 200 || operation !== 'subscribe' || !dialect.subscribesInEvents) return reply
+    const isStreamed = dialect.streamsErrors && (operation === 'stream' || operation === 'subscribe')
+    if (reply.status !== 200 || !isStreamed) return reply
     return { status: 200, type: EVENT_STREAM, body: formatEvent(reply.body, 'error') }
   }
   try {

@@ -22,7 +22,7 @@ export const plain: Dialect = {
   version: '0.3',
   operations: { send: plainSend },
   hasTasks: false,
-  subscribesInEvents: false,
+  streamsErrors: false,
   speaks: isPlain,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,

@@ -77,7 +77,7 @@ export const v03: Dialect = {
   version: '0.3',
   operations,
   hasTasks: true,
-  subscribesInEvents: true,
+  streamsErrors: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   speaks: () => true,
   encodeFault: encodeRpcFault,

@@ -126,7 +126,7 @@ export const v1: Dialect = {
   version: '1.0',
   operations,
   hasTasks: true,
-  subscribesInEvents: false,
+  streamsErrors: false,
   speaks: () => true,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,

@@ -126,12 +126,17 @@ test('a task that has ended is not subscribed to, an unknown one neither', async
   await assert.rejects(bot.subscribe('unknown'), { code: -32001 })
 })
 
-test('0.3 answers a subscription with a stream, even where it is an error', async (t) => {
+test('0.3 answers with a stream what is asked to stream, even where it is an error', async (t) => {
   const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
   const old = new Caller(server, { dialect: '0.3' })
   const { id } = await old.task('hello')
-  for (const [asked, code] of [[id, -32004], ['unknown', -32001]] as const) {
-    const response = await old.raw('subscribe', { id: asked })
+  const message = { kind: 'message', messageId: 'm-1', role: 'user', parts: [{ kind: 'text', text: 'more' }] }
+  const rows = [
+    ['subscribe', { id }, -32004], ['subscribe', { id: 'unknown' }, -32001], ['subscribe', {}, -32602],
+    ['stream', { message: { ...message, taskId: id } }, -32004], ['stream', {}, -32602],
+  ] as const
+  for (const [operation, params, code] of rows) {
+    const response = await old.raw(operation, params)
     assert.equal(response.status, 200)
     assert.match(response.headers.get('content-type')!, /^text\/event-stream/)
     const [frame, ...more] = await framesOf(response)

@@ -33,7 +33,7 @@ test('for others a task does not exist, whatever they want of it', async (t) => 
       ['cancel', stranger.cancel(asked)],
       ['subscribe', stranger.subscribe(asked).then((events) => events.next())],
       ['send', stranger.send('this', { taskId: asked })],
-      ['stream', stranger.stream('this', { taskId: asked })],
+      ['stream', stranger.stream('this', { taskId: asked }).then((events) => events.next())],
     ]
     const sentences = new Set<string>()
     for (const asked of [id, 'unknown']) {
