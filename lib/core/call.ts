@@ -63,7 +63,7 @@ export interface Call {
   can(what: Ability): boolean
   /** How far the work is. `done` must rise; `total` in the same unit. Dropped where nobody wants to know. */
   progress(done: number, total?: number, text?: string): void
-  /** A line for the client's log (MCP), or for the server's where the protocol has none. */
+  /** A line for the client's log (MCP, and a tool's events), or for the server's where there is no way. */
   log(level: Severity, data: unknown, logger?: string): void
   /** Asks the user. Throws `Fault('unsupported')`, and `Fault('timeout')` after `askTimeoutMs`. */
   elicit(question: FormQuestion): Promise<ElicitAnswer>

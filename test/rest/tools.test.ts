@@ -101,6 +101,19 @@ test('bad arguments are told one by one, whole or streamed', async (t) => {
   }
 })
 
+test('arguments that are checked later are refused all the same', async (t) => {
+  const issues = [{ message: 'must be even', path: ['a'] }]
+  const validate = { '~standard': { version: 1, vendor: 'own', validate: async () => ({ issues }) } } as const
+  const late = { name: 'late', inputSchema: { type: 'object' }, validate, run: () => 1 } as const
+  const server = serve(t, { tools: [late], protocol: 'http' })
+  const refused = await server.fetch(request('/tools/late', { a: 1 }))
+  assert.equal(refused.status, 422)
+  const { errors } = await jsonOf(refused)
+  assert.deepEqual(errors, [{ path: '/a', message: 'must be even' }])
+  const stream = await server.fetch(request('/tools/late', { a: 1 }, { accept: 'text/event-stream' }))
+  assert.match(await stream.text(), /^id: 1\nevent: error\ndata: .*"status":422,.*"errors":\[\{"path":"\/a"/)
+})
+
 test('no body is no arguments', async (t) => {
   const server = serve(t, { tools: [{ name: 'now', run: () => 'noon' }], protocol: 'http' })
   const response = await server.fetch(new Request('http://triport.test/tools/now', { method: 'POST' }))
