@@ -15,9 +15,10 @@ export function bytesOf(task: Task): number {
   const { status: { message }, artifacts, history, questions, turn, result, fault } = task
   let bytes = TASK_BYTES + task.owner.length * 2
   if (message !== undefined) bytes += bytesOfMessage(message)
-  for (const { parts, name, description, metadata } of artifacts) {
+  for (const { parts, name, description, metadata, extensions } of artifacts) {
     bytes += HOLDER_BYTES + bytesOfParts(parts) + bytesOfText(name) + bytesOfText(description)
     if (metadata !== undefined) bytes += bytesOfJson(metadata)
+    if (extensions !== undefined) bytes += bytesOfJson(extensions)
   }
   for (const one of history) bytes += bytesOfMessage(one)
   if (questions.length > 0) bytes += bytesOfJson(questions)

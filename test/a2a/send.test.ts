@@ -247,3 +247,45 @@ test('where no more tasks may run, a message is refused before its agent does an
   await eventually(async () => (await bot.get(id)).status.state === 'failed')
   assert.equal((await bot.task('hello')).status.state, 'failed')
 })
+
+test('a task that waits for an answer makes no room while its run does, and stops waiting in the end', async (t) => {
+  const parked: string[] = []
+  const bot = callerOf(t, async (prompt, call) => {
+    if (prompt === 'ask') call.signal.addEventListener('abort', () => parked.push(prompt))
+    if (prompt === 'ask') await call.elicit({ message: 'Name?', schema })
+    return { text: 'Which?', state: 'input-required' }
+  }, { maxTasks: 1, waitingTaskKeepMs: 30, askTimeoutMs: 20 })
+  const asking = await bot.task('ask')
+  await assert.rejects(bot.send('hello'), { code: -32603, status: 503 })
+  await eventually(() => parked.length === 1)
+  assert.equal((await bot.get(asking.id)).status.state, 'input-required')
+  const waiting = await bot.task('hello')
+  await assert.rejects(bot.get(asking.id), { code: -32001 })
+  await eventually(() => bot.get(waiting.id).then(() => false, ({ code }: { code: number }) => code === -32001))
+  await assert.rejects(bot.send('this', { taskId: waiting.id }), { code: -32001 })
+})
+
+test('what tasks hold is counted, and let go', async (t) => {
+  const open = gate()
+  const server = serveTasks(t, {
+    agents: [{ name: 'Bot', run: (prompt) => prompt === 'wait' ? open.promise.then(() => 'done') : prompt }],
+    taskKeepMs: 60_000, maxTasks: 2,
+  })
+  const bot = new Caller(server)
+  assert.deepEqual(server.status().tasks, { running: 0, finished: 0, bytes: 0 })
+  const { id } = await bot.task('wait', { isBlocking: false })
+  const { bytes } = server.status().tasks
+  assert.ok(bytes > 1_000 && bytes < 5_000, String(bytes))
+  await bot.task('x'.repeat(10_000))
+  const more = server.status().tasks
+  assert.deepEqual([more.running, more.finished], [1, 1])
+  // Once as a message, once as an artifact.
+  assert.ok(more.bytes - bytes > 40_000 && more.bytes - bytes < 50_000, String(more.bytes))
+  open.open()
+  await eventually(async () => sumOf(await bot.get(id)) === 'completed: done')
+  await bot.task('x')
+  await bot.task('x')
+  const less = server.status().tasks
+  assert.deepEqual([less.running, less.finished], [0, 2])
+  assert.ok(less.bytes < 6_000, String(less.bytes))
+})

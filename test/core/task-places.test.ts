@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { TaskPlaces } from '../../lib/core/task-places.ts'
+import { taskOf } from '../../lib/core/task-seed.ts'
+import { standingTime } from '../fixtures/time.ts'
+import type { Task, TaskState } from '../../lib/core/task.ts'
+import type { Limits } from '../../lib/index.ts'
+
+interface Places { readonly places: TaskPlaces; readonly gone: readonly string[] }
+
+function placesWith(limits: Partial<Limits>): Places {
+  const gone: string[] = []
+  return { places: new TaskPlaces(limitsOf(limits), ({ task }) => gone.push(task.id)), gone }
+}
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+function task(id: string, more: { state?: TaskState; owner?: string; ttlMs?: number; text?: string } = {}): Task {
+  const { state = 'working', owner = 'ann', ttlMs, text = '' } = more
+  return taskOf({
+    id, owner, protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
+    ttlMs, history: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
+  }, AT, { state, at: AT })
+}
+
+test('what runs never makes room, what rests does, of whoever has most', () => {
+  const { places, gone } = placesWith({ maxTasks: 4 })
+  places.add(task('a1'), undefined, 0)
+  for (const id of ['a2', 'a3']) places.rest(places.add(task(id, { state: 'completed' }), undefined, 0))
+  places.rest(places.add(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
+  places.add(task('c1', { owner: 'cid' }), undefined, 0)
+  assert.deepEqual(gone, ['a2'])
+  places.add(task('c2', { owner: 'cid' }), undefined, 0)
+  places.add(task('c3', { owner: 'cid' }), undefined, 0)
+  assert.deepEqual(gone.toSorted(), ['a2', 'a3', 'b1'])
+  assert.equal(places.running, 4)
+  assert.throws(() => places.check(), { kind: 'busy' })
+  assert.throws(() => places.add(task('d1'), undefined, 0), { kind: 'busy' })
+  assert.equal(places.find('d1'), undefined)
+})
+
+test('what runs again makes no room any longer', () => {
+  const { places, gone } = placesWith({ maxTasks: 1 })
+  const place = places.add(task('a', { state: 'input-required' }), undefined, 0)
+  places.rest(place)
+  assert.deepEqual([places.running, places.idle], [0, 1])
+  places.check()
+  places.wake(place)
+  places.wake(place)
+  assert.deepEqual([places.running, places.idle], [1, 0])
+  assert.throws(() => places.add(task('b'), undefined, 0), { kind: 'busy' })
+  assert.deepEqual(gone, [])
+})
+
+test('a task that rests is kept for a time: of its end, of its client, of its waiting', (t) => {
+  const pass = standingTime(t)
+  const limits = { taskKeepMs: 100_000, waitingTaskKeepMs: 30 }
+  const kept: readonly (readonly [more: Parameters<typeof task>[1], keepMs: number])[] = [
+    [{ state: 'completed' }, 100_000],
+    [{ state: 'canceled' }, 100_000],
+    [{ state: 'input-required' }, 30],
+    [{ state: 'auth-required' }, 30],
+    [{ state: 'working' }, Infinity],
+    [{ state: 'completed', ttlMs: 1 }, 60_000],
+    [{ state: 'completed', ttlMs: 70_000 }, 70_000],
+    [{ state: 'completed', ttlMs: 1e9 }, 100_000],
+  ]
+  for (const [more, keepMs] of kept) {
+    assert.equal(placesWith(limits).places.keepMs(task('a', more)), keepMs, JSON.stringify(more))
+  }
+  const { places, gone } = placesWith(limits)
+  places.rest(places.add(task('a', { state: 'input-required' }), undefined, 0))
+  pass(29)
+  assert.equal(places.find('a')?.task.id, 'a')
+  assert.deepEqual([...places.of('ann')].length, 1)
+  pass(1)
+  assert.deepEqual([...places.of('ann')], [])
+  assert.equal(places.find('a'), undefined)
+  assert.deepEqual([gone, places.idle, places.bytes], [['a'], 0, 0])
+})
+
+test('tasks are bounded in bytes too, as they grow', () => {
+  const { places, gone } = placesWith({ maxTasksBytes: 100_000 })
+  places.rest(places.add(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
+  const place = places.add(task('b'), undefined, 0)
+  assert.deepEqual(gone, [])
+  places.change(place, task('b', { text: 'x'.repeat(40_000) }))
+  assert.deepEqual(gone, ['a'])
+  assert.ok(places.bytes > 80_000 && places.bytes < 100_000, String(places.bytes))
+  assert.throws(() => places.add(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
+})

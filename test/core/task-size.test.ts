@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { taskOf } from '../../lib/core/task-seed.ts'
+import { bytesOf, bytesOfMessage } from '../../lib/core/task-size.ts'
+import type { Task } from '../../lib/core/task.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+const large = 'x'.repeat(10_000)
+const seed = {
+  id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' }, contextId: 'c',
+  sessionId: undefined, ttlMs: undefined,
+}
+const small = taskOf(seed, AT, { state: 'working', at: AT })
+const part = { type: 'text' as const, text: large }
+const message = { id: 'm', role: 'user' as const, parts: [part] }
+
+const holders: readonly (readonly [where: string, task: Partial<Task>])[] = [
+  ['its message', { status: { state: 'working', at: AT, message } }],
+  ['its history', { history: [message] }],
+  ['the data of a message', { history: [{ ...message, parts: [{ type: 'data', data: [{ deep: large }] }] }] }],
+  ['the metadata of a message', { history: [{ ...message, parts: [], metadata: { note: large } }] }],
+  ['the extensions of a message', { history: [{ ...message, parts: [], extensions: [large] }] }],
+  ['the references of a message', { history: [{ ...message, parts: [], referenceTaskIds: [large] }] }],
+  ['what a part is marked with', { history: [{ ...message, parts: [{ type: 'text', text: '', _meta: { a: large } }] }] }],
+  ['an artifact', { artifacts: [{ id: 'a', parts: [part] }] }],
+  ['the name of an artifact', { artifacts: [{ id: 'a', name: large, parts: [] }] }],
+  ['the description of an artifact', { artifacts: [{ id: 'a', description: large, parts: [] }] }],
+  ['the metadata of an artifact', { artifacts: [{ id: 'a', metadata: { note: large }, parts: [] }] }],
+  ['the extensions of an artifact', { artifacts: [{ id: 'a', extensions: [large], parts: [] }] }],
+  ['a question', { questions: [{ key: 'q', question: { what: 'elicit', message: large, schema: {} } }] }],
+  ['an answer', { turn: { messageId: 'm', metadata: undefined, answers: { q: large }, results: {} } }],
+  ['what was done once', { turn: { messageId: 'm', metadata: undefined, answers: {}, results: { pay: large } } }],
+  ['its result', { result: { text: large } }],
+  ['its fault', { fault: { kind: 'failed', message: large } }],
+  ['its owner', { owner: large }],
+]
+
+test('whatever a task holds is counted, wherever it is', () => {
+  const least = bytesOf(small)
+  for (const [where, more] of holders) {
+    const bytes = bytesOf({ ...small, ...more }) - least
+    assert.ok(bytes >= 19_000 && bytes < 21_500, `${where}: ${bytes}`)
+  }
+  assert.ok(least < 2_000)
+})
+
+test('a message is counted by its parts', () => {
+  assert.ok(bytesOfMessage(message) - bytesOfMessage({ ...message, parts: [] }) >= 20_000)
+})
