@@ -324,3 +324,21 @@ test('no cache gives what a key was needed for to somebody without one', async (
     }
   }
 })
+
+/** Every place that takes JSON, and how it says that a body is too much. */
+const takers: readonly (readonly [path: string, status: number])[] = [
+  ['/', 400], ['/agents/echo', 400], ['/tools/t', 400], ['/mcp', 400], ['/messages/', 400], ['/a2a', 400],
+  ['/message:send', 400], ['/v1/chat/completions', 400],
+]
+
+test('a body of more objects and lists than may be is parsed by no door', async (t) => {
+  const server = serve(t, {
+    agents: [echo], tools: [{ name: 't', run: () => '' }], protocol: 'all', maxObjects: 100,
+  })
+  const body = JSON.stringify({ query: 'hi', metadata: { many: Array.from({ length: 100 }, () => ({})) } })
+  for (const [path, status] of takers) {
+    const response = await server.fetch(request(path, body))
+    assert.equal(response.status, status, path)
+    assert.match(await response.text(), /The JSON holds more than 100 objects and lists/, path)
+  }
+})

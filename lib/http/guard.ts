@@ -5,7 +5,7 @@
  * names are compared with lists, never with each other unless one of them passed a list.
  * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
  */
-import { parseHost } from './address.ts'
+import { authorityOf, parseHost } from './address.ts'
 import type { NamedHost } from './address.ts'
 import type { KnownHeaders } from './exchange.ts'
 
@@ -22,8 +22,9 @@ export interface GuardOptions {
 
 /** What the guard says of one request. */
 export interface Verdict {
-  /** A sentence, where the request is refused. */
+  /** A sentence, where the request is refused: for what it says, or `isMalformed`. */
   readonly refused: string | undefined
+  readonly isMalformed?: true
   /** Whether the Host passed a list. */
   readonly hostIsListed: boolean
   /** CORS headers for the reply: name, value, name, value. */
@@ -56,6 +57,9 @@ const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
 const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
+const malformed: Verdict = Object.freeze({
+  ...fine, refused: 'The Host header is no host; send the one of the address', isMalformed: true,
+})
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
 
 /**
@@ -82,7 +86,10 @@ export function createGuard(options: GuardOptions): Guard {
   function hostVerdict(host: string, bind: Bind): Verdict {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
-    if (anyHost || !isChecked) return fine
+    if (anyHost || !isChecked) {
+      // What no address can be made of names nothing, and must not be read by whoever makes addresses.
+      return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine : malformed
+    }
     const named = parseHost(host)
     if (named === undefined) {
       return { ...fine, refused: 'The Host header does not name a host of this server' }

@@ -153,17 +153,24 @@ test('what is unusual and right is served', async (t) => {
   }
 })
 
-test('whatever Host says, what names the server by it is an answer', async (t) => {
-  const { port } = await listen(t, { agents: [echo], protocol: 'all', allowedHosts: ['*'] })
+test('a Host of which no address can be made is refused where any other may be sent', async (t) => {
+  const { port, server } = await listen(t, { agents: [echo], protocol: 'all', allowedHosts: ['*'] })
   const paths = ['/', '/openapi.json', '/.well-known/agent-card.json', '/sse']
   for (const host of ['a:b', 'a:99999', '[', '::1', '1.2.3.4.5', '256.0.0.1', 'a b', '"', '%', '\x80']) {
     for (const path of paths) {
       const wire = await dial(t, port)
       wire.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: */*\r\n\r\n`)
       const text = await wire.until((got) => got.includes('\r\n\r\n'))
-      assert.match(text, /^HTTP\/1\.1 200 /, `${host} ${path}`)
+      assert.match(text, /^HTTP\/1\.1 400 /, `${host} ${path}`)
       wire.leave()
     }
+  }
+  assert.deepEqual(server.status().mcp?.sessions, 0)
+  for (const host of ['', 'agents.example', 'my_service:80', '[::1]:8000', '127.0.0.1']) {
+    const wire = await dial(t, port)
+    wire.send(`GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    assert.match(await wire.until((got) => got.includes('\r\n\r\n')), /^HTTP\/1\.1 200 /, host)
+    wire.leave()
   }
 })
 
