@@ -77,7 +77,6 @@ const asked = [
   ['MCP', '/mcp', [...json, ...accept, '-d', JSON.stringify(list)], 200, /"name":"echo"/],
   ['A2A', '/a2a', [...json, '-d', JSON.stringify(message)], 200, /You said hello/],
   ['a card', '/.well-known/agent-card.json', [], 200, /"name":"Echo"/],
-  ['a body of another type', '/', ['-d', 'query=hello'], 415, /application\/json/],
   ['a large reply', '/', [...json, '-d', `{"query":"${'x'.repeat(90_000)}"}`], 200, /You said x{90000}/],
 ]
 
