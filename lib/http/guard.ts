@@ -49,7 +49,7 @@ export interface Guard {
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
 const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
-  + 'x-a2a-extensions, etag'
+  + 'x-a2a-extensions, etag, idempotent-replayed, x-should-retry'
 const MAX_REMEMBERED = 256
 const MAX_KEY_CHARS = 512
 /** In the place of a header that did not come. No header can be this: it would be no header line. */

@@ -6,6 +6,7 @@
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
 import { openaiFaultText } from './openai-errors.ts'
@@ -64,7 +65,7 @@ export class ChatRun implements Source, UserMessage {
     let said = 0
     const say = (text: string): boolean => {
       said += Buffer.byteLength(text)
-      return chunk(`"content":${JSON.stringify(text)}`)
+      return chunk(`"content":${quote(text)}`)
     }
     const finish = (answer: Answer): void => {
       // An answer that came whole is one piece; artifacts come at the end.
@@ -92,7 +93,7 @@ export class ChatRun implements Source, UserMessage {
 
   #finished(answer: Answer): Reply {
     const said = textOfAnswer(answer)
-    const message = `{"role":"assistant","content":${JSON.stringify(said)},"refusal":null}`
+    const message = `{"role":"assistant","content":${quote(said)},"refusal":null}`
     const choices = `"choices":[{"index":0,"message":${message},${STOP}`
     const usage = this.#usage(Buffer.byteLength(said))
     const body = `${this.#head('chat.completion')},${choices},${usage}}`

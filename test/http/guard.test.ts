@@ -227,7 +227,7 @@ test('pages read where they are listed, on this machine, and never with credenti
     assert.equal(preflight !== undefined, allowed !== undefined, row)
     if (allowed === undefined) continue
     const exposed = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
-      + 'x-a2a-extensions, etag'
+      + 'x-a2a-extensions, etag, idempotent-replayed, x-should-retry'
     assert.equal(of('Access-Control-Expose-Headers'), exposed)
   }
 })
