@@ -171,3 +171,54 @@ test('artifacts stand in the task as they come', () => {
   const [artifact, ...others] = task().artifacts
   assert.deepEqual([artifact?.parts.length, others], [2, []])
 })
+
+test('a run whose client takes its time ends, its questions stay, and another takes its place', async (t) => {
+  const pass = standingTime(t)
+  const { service } = serviceOf({ askTimeoutMs: 50 })
+  const client = { can: () => true, isResumable: true }
+  const seed = {
+    id: 't-1', owner: OWNER, protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'a' }, contextId: 'c',
+    sessionId: undefined, ttlMs: undefined,
+  }
+  const task = (): Task => service.tasks.get(OWNER, 't-1') as Task
+  const call = callOf({ can: () => false })
+  const run = new TaskRun(service, call, client)
+  await run.begin(seed)
+  const answers = [run.ask({ what: 'roots' }), run.ask({ what: 'roots' })]
+  await turn()
+  pass(50)
+  assert.deepEqual([call.signal.aborted, service.tasks.runOf('t-1')], [true, undefined])
+  for (const answer of answers) await assert.rejects(answer, { name: 'AbortError' })
+  // Whatever the run still says is nothing to the task.
+  run.complete('late')
+  run.fail(new Error('late'))
+  run.end('completed', undefined)
+  run.answer(new Map([['roots', 1]]))
+  assert.deepEqual([task().status.state, task().questions.length], ['input-required', 2])
+  const next = new TaskRun(service, callOf({ can: () => false }), client)
+  next.resume('t-1')
+  assert.deepEqual([task().status.state, service.tasks.runOf('t-1') === next], ['working', true])
+  next.end('completed', [{ type: 'text', text: 'done' }])
+  assert.deepEqual([task().status.state, task().questions], ['completed', []])
+})
+
+test('a turn may end without the task, which then waits without a run', () => {
+  const { run, task } = begun()
+  run.end('input-required', [{ type: 'text', text: 'Which?' }])
+  run.end('completed', undefined)
+  run.progress(1, 1, 'late')
+  assert.deepEqual([task().status.state, task().status.message?.parts], [
+    'input-required', [{ type: 'text', text: 'Which?' }],
+  ])
+})
+
+test('pieces make one artifact, their texts one text, and none comes after the end', () => {
+  const { run, task } = begun()
+  const text = (said: string): { type: 'text'; text: string } => ({ type: 'text', text: said })
+  void run.piece('a', text('You '), false, false)
+  void run.piece('a', text('said'), true, true)
+  void run.piece('a', { type: 'data', data: 1 }, true, true)
+  run.end('completed', undefined)
+  void run.piece('a', text(' more'), true, true)
+  assert.deepEqual(task().artifacts, [{ id: 'a', parts: [text('You said'), { type: 'data', data: 1 }] }])
+})

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { Tasks } from '../../lib/core/tasks.ts'
+import { eventually } from '../fixtures/client.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
+import type { RunningTask, Task } from '../../lib/core/task.ts'
+import type { TaskSeed } from '../../lib/core/task-seed.ts'
+import type { Limits, Store } from '../../lib/index.ts'
+
+/** The tasks of one process. */
+function processOn(store: Store, limits: Partial<Limits> = {}): Tasks {
+  return new Tasks(limitsOf(limits), store, () => {})
+}
+
+const seed: TaskSeed = {
+  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
+  ttlMs: undefined,
+}
+
+/** A run that counts how often it is cancelled. */
+function runOf(): RunningTask & { readonly cancels: () => number } {
+  let cancelled = 0
+  return { settled: undefined, answer() {}, refuse() {}, cancel() { cancelled += 1 }, cancels: () => cancelled }
+}
+
+/** A task that waits in the store. */
+async function waiting(tasks: Tasks, run?: RunningTask): Promise<string> {
+  const { id } = await tasks.create(seed, run)
+  tasks.move(id, 'input-required', { message: [{ type: 'text', text: 'Which?' }] })
+  await tasks.kept(id)
+  return id
+}
+
+test('a task is taken as it was read, once, and by one process', async () => {
+  const store = sharedStore(1)
+  const [one, two, three] = [processOn(store), processOn(store), processOn(store)]
+  const id = await waiting(one)
+  const [seen, also] = await Promise.all([two.get('ann', id), three.get('ann', id)])
+  assert.ok(seen && also)
+  assert.equal(two.isCurrent(seen), false)
+  await Promise.all([two.take(seen), three.take(also)])
+  assert.deepEqual([two.isCurrent(seen), three.isCurrent(also)].toSorted(), [false, true])
+  const [winner, loser, task] = two.isCurrent(seen) ? [two, three, seen] : [three, two, also]
+  await winner.take(task)
+  assert.ok(winner.isCurrent(task))
+  assert.equal(loser.addMessage(id, { id: 'm', role: 'user', parts: [] }), false)
+  assert.equal(winner.addMessage(id, { id: 'm', role: 'user', parts: [] }), true)
+  // What was read before is not what stands now.
+  await winner.take(task)
+  assert.equal(winner.isCurrent(task), false)
+  await winner.kept(id)
+  assert.equal((await loser.get('ann', id))?.history.length, 2)
+})
+
+test('whoever had a task that was taken lets its run go, tells nobody that it ended, and reads it there', async () => {
+  const store = sharedStore()
+  const [one, two] = [processOn(store), processOn(store)]
+  const run = runOf()
+  const id = await waiting(one, run)
+  const told: string[] = []
+  one.watch('ann', id, ({ what }) => { told.push(what) })
+  const seen = await two.get('ann', id)
+  assert.ok(seen)
+  await two.take(seen)
+  two.move(id, 'completed')
+  await eventually(async () => (await two.get('ann', id))?.status.state === 'completed')
+  assert.equal((await one.get('ann', id))?.status.state, 'completed')
+  assert.deepEqual([run.cancels(), told, one.running, one.finished], [1, ['forgotten'], 0, 0])
+})
+
+test('a list has each task once, as it stands', async () => {
+  const store = sharedStore()
+  const [one, two] = [processOn(store), processOn(store)]
+  const ids = [await waiting(one), await waiting(one), await waiting(two)]
+  const seen = await two.get('ann', ids[0]!)
+  assert.ok(seen)
+  await two.take(seen)
+  two.move(ids[0]!, 'working')
+  await two.kept(ids[0]!)
+  for (const tasks of [one, two]) {
+    const list = await tasks.list('ann')
+    assert.deepEqual(list.map(({ id, status: { state } }) => [id, state]), [
+      [ids[0], 'working'], [ids[2], 'input-required'], [ids[1], 'input-required'],
+    ])
+    assert.deepEqual(await tasks.list('bob'), [])
+  }
+})
+
+test('how long the store keeps a task depends on what it waits for', async () => {
+  const store = sharedStore()
+  const keeps: number[] = []
+  const tasks = processOn({
+    ...store, isShared: true, write: (key, value, keepMs, expected) => {
+      keeps.push(keepMs)
+      return store.write(key, value, keepMs, expected)
+    },
+  }, { taskKeepMs: 1_000_000, waitingTaskKeepMs: 2_000_000 })
+  const id = await waiting(tasks)
+  tasks.move(id, 'completed')
+  await tasks.kept(id)
+  assert.deepEqual(keeps, [Infinity, 2_000_000, 1_000_000])
+})
+
+test('a task of which nobody was told is dropped from the store too', async () => {
+  const store = sharedStore()
+  const removed: unknown[] = []
+  const tasks = processOn({
+    ...store, isShared: true, remove: async (key, expected) => {
+      removed.push(expected)
+      return store.remove(key, expected)
+    },
+  })
+  const { id } = await tasks.create(seed)
+  tasks.move(id, 'working')
+  await tasks.drop(id)
+  assert.equal(store.entries.size, 0)
+  assert.equal(tasks.running, 0)
+  assert.deepEqual(removed, [2])
+  assert.equal(await tasks.get('ann', id), undefined)
+})
+
+test('a task that cannot be taken now can be later', async () => {
+  const store = sharedStore()
+  const id = await waiting(processOn(store))
+  const tasks = processOn(store)
+  const seen = await tasks.get('ann', id) as Task
+  store.failWith(new Error('not reached'))
+  await assert.rejects(async () => tasks.take(seen), /not reached/)
+  assert.equal(tasks.isCurrent(seen), false)
+  store.failWith(undefined)
+  await tasks.take(seen)
+  assert.equal(tasks.isCurrent(seen), true)
+})
+
+test('a store that mixes up owners shows nobody another\'s task', async () => {
+  const store = sharedStore()
+  const tasks = processOn(store)
+  const id = await waiting(tasks)
+  const [entry] = store.entries.values()
+  const mixed = processOn({ ...store, isShared: true, read: async () => entry, list: async () => [entry!] })
+  assert.equal(await mixed.get('bob', id), undefined)
+  assert.deepEqual(await mixed.list('bob'), [])
+})
