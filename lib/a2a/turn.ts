@@ -76,6 +76,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #artifactId: string | undefined
   /** What is needed to run again; undefined before the first question or side effect. */
   #turn: TaskTurn | undefined
+  /** Of results that happen once. */
+  #keptBytes = 0
 
   constructor(setup: TurnSetup) {
     const { service, origin, message, task, metadata, extensions } = setup
@@ -201,6 +203,11 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     const result = await fn()
     const json: string | undefined = JSON.stringify(result)
     if (json === undefined) return result
+    const { maxResultBytes } = this.#setup.service.limits
+    this.#keptBytes += json.length
+    if (this.#keptBytes > maxResultBytes) {
+      throw new Fault('too-large', `The results of call.once are larger than ${maxResultBytes} bytes`)
+    }
     this.#keep({ results: { ...this.#turn?.results, [key]: JSON.parse(json) as unknown } })
     return result
   }

@@ -214,7 +214,12 @@ class AnswerBuilder {
 function jsonValue(data: unknown): unknown {
   const what = foreignTo(data)
   if (what !== undefined) throw mistake(`the data of an answer is ${what}`)
-  return data
+  try {
+    // A copy: it is kept, and told again later.
+    return JSON.parse(JSON.stringify(data)) as unknown
+  } catch {
+    throw mistake('the data of an answer is what JSON cannot say')
+  }
 }
 
 type Members = Readonly<Record<string, unknown>>
