@@ -16,6 +16,7 @@ import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { answerParts, dataPart } from './answer-parts.ts'
 import { messageOf } from './message.ts'
+import { TurnMemory } from './turn-memory.ts'
 import type { Answer, AnswerState, Emit } from '../core/answer.ts'
 import type { ArtifactInput } from '../core/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../core/call.ts'
@@ -24,7 +25,7 @@ import type { Severity } from '../core/log.ts'
 import type { Ability, Question } from '../core/question.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task, TaskMessage, TaskQuestion, TaskState, TaskTurn } from '../core/task.ts'
+import type { Task, TaskMessage, TaskQuestion, TaskState } from '../core/task.ts'
 import type { TaskClient } from '../core/task-run.ts'
 import type { TaskSeed } from '../core/task-seed.ts'
 import type { JsonMembers, Message } from './model.ts'
@@ -45,8 +46,6 @@ export interface TurnSetup {
   /** Nothing is shown before the agent has said something. */
   readonly isReserved: boolean
 }
-
-const nothing: JsonMembers = Object.freeze({})
 
 /** One turn. */
 export class Turn implements TaskClient, CallChannel, CallFacts {
@@ -74,10 +73,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #pieces = 0
   readonly #stateParts: Content[] = []
   #artifactId: string | undefined
-  /** What is needed to run again; undefined before the first question or side effect. */
-  #turn: TaskTurn | undefined
-  /** Of results that happen once. */
-  #keptBytes = 0
+  readonly #memory: TurnMemory
 
   constructor(setup: TurnSetup) {
     const { service, origin, message, task, metadata, extensions } = setup
@@ -92,7 +88,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.extensions = extensions
     this.call = new LiveCall(origin, this, this)
     this.#run = new TaskRun(service, this.call, this)
-    this.#turn = 'status' in task ? task.turn : undefined
+    const { maxResultBytes } = service.limits
+    this.#memory = new TurnMemory(this, maxResultBytes, 'status' in task ? task.turn : undefined)
   }
 
   /** Whether its task is there, and its client may see it. */
@@ -182,41 +179,35 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   }
 
   known(_question: Question, key: string): unknown {
-    const answers = this.#turn?.answers
-    return answers !== undefined && Object.hasOwn(answers, key) ? answers[key] : undefined
+    return this.#memory.answer(key)
   }
 
   show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
-    this.#keep({})
+    this.#memory.begin()
+    this.#keep()
     const isAddress = open.every(({ question }) => question.what === 'elicit-url')
     const message = open.flatMap(({ question }) => questionParts(question))
     return { state: isAddress ? 'auth-required' : 'input-required', message }
   }
 
   answered(answers: ReadonlyMap<string, unknown>): void {
-    this.#keep({ answers: { ...this.#turn?.answers, ...Object.fromEntries(answers) } })
+    this.#memory.keepAnswers(answers)
+    this.#keep()
   }
 
   async once(key: string, fn: () => unknown): Promise<unknown> {
-    const known = this.#turn?.results
-    if (known !== undefined && Object.hasOwn(known, key)) return known[key]
+    const known = this.#memory.result(key)
+    if (known !== undefined) return known
     const result = await fn()
-    const json: string | undefined = JSON.stringify(result)
-    if (json === undefined) return result
-    const { maxResultBytes } = this.#setup.service.limits
-    this.#keptBytes += json.length
-    if (this.#keptBytes > maxResultBytes) {
-      throw new Fault('too-large', `The results of call.once are larger than ${maxResultBytes} bytes`)
-    }
-    this.#keep({ results: { ...this.#turn?.results, [key]: JSON.parse(json) as unknown } })
+    this.#memory.keepResult(key, result)
+    this.#keep()
     return result
   }
 
   /** Keeps what is needed to run this turn again, once there is a task to keep it with. */
-  #keep(more: Partial<TaskTurn>): void {
-    const { messageId, metadata } = this
-    this.#turn = { messageId, metadata, answers: nothing, results: nothing, ...this.#turn, ...more }
-    if (this.isShown) this.#setup.service.tasks.keepTurn(this.taskId, this.#turn)
+  #keep(): void {
+    const { turn } = this.#memory
+    if (turn !== undefined && this.isShown) this.#setup.service.tasks.keepTurn(this.taskId, turn)
   }
 
   /** From here on there is a task. */
@@ -226,7 +217,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     if (this.#run.isTask) this.call.channel = this.#run
     else void this.#run.begin(this.#setup.task)
     this.#isReserved = false
-    if (this.#turn !== undefined) this.#keep({})
+    this.#keep()
     this.#shown()
   }
 

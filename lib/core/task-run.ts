@@ -259,6 +259,8 @@ export class TaskRun implements CallChannel, RunningTask {
   /** The run ends, its questions stay. */
   #park(): void {
     if (this.#isOver || this.#id === undefined) return
+    // On a busy machine the time is over before the question was shown, and then nobody could answer it.
+    if (this.#isShowing) this.#show()
     this.#isOver = true
     const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
     this.#service.tasks.release(this.#id, this)

@@ -137,6 +137,14 @@ test('an answer that does not come in time is a timeout, and the task goes on', 
   assert.equal(task().status.state, 'working')
 })
 
+test('a question whose time is over before it was shown waits for its answer all the same', (t) => {
+  const pass = standingTime(t)
+  const { run, task } = begun({ isResumable: true }, { askTimeoutMs: 50 })
+  run.ask({ what: 'elicit', message: 'Name?', schema }).catch(() => {})
+  pass(50)
+  assert.deepEqual([task().status.state, task().questions.length], ['input-required', 1])
+})
+
 test('at its end a task lets its handler clean up, and nobody is asked any longer', async () => {
   const { run, task } = begun()
   const answers = [run.ask({ what: 'roots' }), run.ask({ what: 'roots' })]
