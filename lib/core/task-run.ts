@@ -237,8 +237,7 @@ export class TaskRun implements CallChannel, RunningTask {
     try {
       return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
     } catch (cause) {
-      const { requestId: request } = this.#call
-      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
+      this.#service.log('error', 'The detail of a Fault is not JSON', { request: this.#call.requestId, cause })
       return { kind, message }
     }
   }
@@ -256,10 +255,9 @@ export class TaskRun implements CallChannel, RunningTask {
     this.refuse(key, new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
   }
 
-  /** The run ends, its questions stay. */
+  /** The run ends, its questions stay: each was shown, however busy the machine is. */
   #park(): void {
     if (this.#isOver || this.#id === undefined) return
-    // On a busy machine the time is over before the question was shown, and then nobody could answer it.
     if (this.#isShowing) this.#show()
     this.#isOver = true
     const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
