@@ -85,9 +85,6 @@ export class TaskRun implements CallChannel, RunningTask {
 
   get settled(): Promise<void> | undefined { return this.#client.settled }
 
-  /** Its task's id, once it is one. */
-  get id(): string | undefined { return this.#id }
-
   /**
    * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is
    * no room for one. Resolves when the task may be promised to the client.
@@ -237,7 +234,8 @@ export class TaskRun implements CallChannel, RunningTask {
     try {
       return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
     } catch (cause) {
-      this.#service.log('error', 'The detail of a Fault is not JSON', { request: this.#call.requestId, cause })
+      const request = this.#call.requestId
+      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
       return { kind, message }
     }
   }
