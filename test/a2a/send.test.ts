@@ -289,3 +289,15 @@ test('what tasks hold is counted, and let go', async (t) => {
   assert.deepEqual([less.running, less.finished], [0, 2])
   assert.ok(less.bytes < 6_000, String(less.bytes))
 })
+
+test('an agent whose task finds no room is told at once that nobody wants its answer', async (t) => {
+  let signal: AbortSignal | undefined
+  const bot = callerOf(t, async (_prompt, call) => {
+    signal = call.signal
+    await new Promise((resolve) => setImmediate(resolve))
+    throw new Error('late')
+  }, { maxTasksBytes: 20_000 })
+  await assert.rejects(bot.send('x'.repeat(15_000)), { code: -32603, status: 503 })
+  assert.equal(signal?.aborted, true)
+  assert.equal((await bot.list()).totalSize, 0)
+})
