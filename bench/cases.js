@@ -17,9 +17,11 @@ const mcpHeaders = { 'Content-Type': JSON_TYPE, 'Accept': `${JSON_TYPE}, ${EVENT
 const health = JSON.stringify({
   status: 'ok',
   endpoints: [
-    '/', '/health', '/healthz', '/ready', '/docs', '/openapi.json', '/agents', '/agents/list', '/mcp', '/sse',
-    '/messages/', '/messages', '/a2a', '/a2a/', '/.well-known/agent-card.json', '/.well-known/agent.json',
-    '/a2a/.well-known/agent-card.json', '/a2a/.well-known/agent.json', '/status',
+    '/', '/health', '/healthz', '/ready', '/docs', '/openapi.json', '/agents', '/agents/list', '/tools',
+    '/v1/models', '/v1/chat/completions', '/mcp', '/sse', '/messages/', '/messages', '/a2a', '/a2a/',
+    '/.well-known/agent-card.json', '/.well-known/agent.json', '/a2a/.well-known/agent-card.json',
+    '/a2a/.well-known/agent.json', '/message:send', '/message:stream', '/tasks', '/extendedAgentCard',
+    '/status',
   ],
   name: 'Assistant',
   version: '1.0.0',
