@@ -4,7 +4,7 @@
  */
 import { constants, isUtf8 } from 'node:buffer'
 import { MAX_TIMER_MS } from '../core/clock.ts'
-import { isTurnTaken, LARGE_LENGTH, whenTurnIsFree } from './turn.ts'
+import { LARGE_LENGTH, turn, whenTurnIsFree } from './turn.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
 
@@ -137,7 +137,7 @@ export function readBody(
   }
   incoming.on('end', () => {
     isWhole = true
-    if (length > LARGE_LENGTH && isTurnTaken()) whenTurnIsFree(finish)
+    if (length > LARGE_LENGTH && turn.isTaken) whenTurnIsFree(finish)
     else finish()
   })
   const gone = (): void => { if (!isWhole) fail('gone') }

@@ -14,7 +14,7 @@ import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { ResponsePipe, UnsentReply } from './response-pipe.ts'
-import { isTurnTaken, LARGE_LENGTH, takeTurn, whenTurnIsFree } from './turn.ts'
+import { LARGE_LENGTH, takeTurn, turn, whenTurnIsFree } from './turn.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
@@ -153,7 +153,7 @@ export class Transaction {
     readBody(this.#incoming, request, budget, limits, this.#isTimed, (text, failure) => {
       if (failure !== undefined) return this.#refuseBody(request, failure)
       request.body = text
-      if (isTurnTaken()) whenTurnIsFree(() => this.#run(request, endpoint))
+      if (turn.isTaken) whenTurnIsFree(() => this.#run(request, endpoint))
       else this.#run(request, endpoint)
     })
   }

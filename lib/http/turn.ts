@@ -7,18 +7,16 @@ export const LARGE_LENGTH: number = 128 * 1024
 
 /** The event loop is one, whoever's server it runs. */
 const waiting: (() => void)[] = []
-let isTaken = false
+const state = { isTaken: false }
+
+/** Looked at before each body: whether something large was done in this turn, or waits already. */
+export const turn: { readonly isTaken: boolean } = state
 
 /** Says that something large was done: what else could be large waits for the next turn. */
 export function takeTurn(): void {
-  if (isTaken) return
-  isTaken = true
+  if (state.isTaken) return
+  state.isTaken = true
   setImmediate(begin)
-}
-
-/** Whether something large was done in this turn, or waits already. */
-export function isTurnTaken(): boolean {
-  return isTaken
 }
 
 /** Does something in a later turn, in the order in which it was said. It must not throw. */
@@ -28,8 +26,8 @@ export function whenTurnIsFree(run: () => void): void {
 }
 
 function begin(): void {
-  isTaken = false
-  while (!isTaken) {
+  state.isTaken = false
+  while (!state.isTaken) {
     const run = waiting.shift()
     if (run === undefined) return
     run()

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isTurnTaken, takeTurn, whenTurnIsFree } from '../../lib/http/turn.ts'
+import { takeTurn, turn, whenTurnIsFree } from '../../lib/http/turn.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 
 test('a turn that is taken is free again in the next one', async () => {
-  assert.equal(isTurnTaken(), false)
+  assert.equal(turn.isTaken, false)
   takeTurn()
-  assert.equal(isTurnTaken(), true)
+  assert.equal(turn.isTaken, true)
   await nextTurn()
-  assert.equal(isTurnTaken(), false)
+  assert.equal(turn.isTaken, false)
 })
 
 test('of large pieces of work one is done in a turn, in the order in which they came', async () => {
@@ -25,7 +25,7 @@ test('of large pieces of work one is done in a turn, in the order in which they 
     assert.deepEqual(done, expected)
   }
   await nextTurn()
-  assert.equal(isTurnTaken(), false)
+  assert.equal(turn.isTaken, false)
 })
 
 test('small pieces that have waited are done in one turn', async () => {
