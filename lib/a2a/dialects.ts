@@ -41,8 +41,9 @@ export type Version = string | undefined
 
 /** §3.6: the version in a header or a query parameter. 0.2 is spoken as 0.3. */
 export function versionOf(exchange: Exchange): Version {
-  const said = exchange.head.a2aVersion ?? new URLSearchParams(exchange.query).get('A2A-Version')
-  const text = said?.trim()
+  const { head: { a2aVersion }, query } = exchange
+  if (a2aVersion === undefined && query === '') return undefined
+  const text = (a2aVersion ?? new URLSearchParams(query).get('A2A-Version'))?.trim()
   if (text === undefined || text === '') return undefined
   const [, major, minor = '0'] = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,9})?$/.exec(text) ?? []
   if (major === undefined) return text

@@ -18,8 +18,9 @@ const none: readonly string[] = Object.freeze([])
 
 /** The URIs that a request asks for, in its order, each once. */
 export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly string[] {
-  const lists = HEADERS.map((name) => urisOf(origin, name)).filter((uris) => uris.length > 0)
-  return lists.length === 0 ? none : [...new Set(lists.flat())]
+  const newer = urisOf(origin, HEADERS[0])
+  const older = urisOf(origin, HEADERS[1])
+  return newer.length + older.length === 0 ? none : [...new Set([...newer, ...older])]
 }
 
 /**
