@@ -4,7 +4,8 @@
  * Spec: A2A 1.0 §3.1.4.
  */
 import { wrongField } from './fields.ts'
-import { isVisible, viewOf } from './task-view.ts'
+import { isVisible } from './find-task.ts'
+import { viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { ListRequest, TaskPage } from './model.ts'

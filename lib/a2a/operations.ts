@@ -5,11 +5,12 @@
  */
 import { requestCancel } from './cancel.ts'
 import { extendedCard } from './extended-card.ts'
+import { findTask } from './find-task.ts'
 import { listTasks } from './list.ts'
 import { pushOperations } from './push-operations.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
-import { findTask, viewOf } from './task-view.ts'
+import { viewOf } from './task-view.ts'
 import type { Operations, Visit } from './visit.ts'
 
 /** Those of this server. */

@@ -22,11 +22,11 @@ import type { Task, TaskEvent } from '../core/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { PushConfig } from './model.ts'
 import type { Lookup } from './push-address.ts'
-import type { ToldEvent } from './push-body.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { PushLine } from './push-line.ts'
 import type { TakenOver } from './push-outbox.ts'
 import type { PushSettings } from './push-options.ts'
+import type { ToldEvent } from './task-view.ts'
 
 /** What deliveries are made with; what is left out is as the house has it. */
 export interface PushMeans {

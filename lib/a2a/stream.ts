@@ -5,7 +5,8 @@
  */
 import { isFinished } from '../core/task.ts'
 import { A2aFault } from './faults.ts'
-import { eventOf, findTask, isSettled, viewOf } from './task-view.ts'
+import { findTask } from './find-task.ts'
+import { eventOf, isSettled, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { TaskRequest } from './model.ts'
@@ -32,7 +33,7 @@ export function followTask(
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
   const watched = tasks.watch(principal.id, id, (event, task) => {
-    const told = eventOf(event, task)
+    const told = event.what === 'forgotten' ? undefined : eventOf(event, task)
     if (told !== undefined && !(told.what === 'status' && told.isLast)) {
       return sink.send(told) ? undefined : sink.ready()
     }

@@ -4,7 +4,7 @@ import { pushBodyOf } from '../../lib/a2a/push-body.ts'
 import { v03 } from '../../lib/a2a/v03.ts'
 import { v1 } from '../../lib/a2a/v1.ts'
 import { serviceWith, taskOf } from '../fixtures/webhook.ts'
-import type { ToldEvent } from '../../lib/a2a/push-body.ts'
+import type { ToldEvent } from '../../lib/a2a/task-view.ts'
 import type { Task } from '../../lib/core/task.ts'
 
 interface Happened { readonly task: Task; readonly event: ToldEvent }
