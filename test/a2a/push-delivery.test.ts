@@ -3,7 +3,8 @@ import test from 'node:test'
 import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
 import { pushSettingsOf } from '../../lib/a2a/push-options.ts'
 import { memoryStore } from '../../lib/index.ts'
-import { eventually, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
+import { eventually } from '../fixtures/client.ts'
+import { firstHeld, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
 import type { PushConfig } from '../../lib/a2a/model.ts'
@@ -54,7 +55,7 @@ test('a webhook gets the task as it stands, and then each event, in order', asyn
   assert.deepEqual(wordsOf(await hook.until(5)), [
     'task working 0', 'artifact x', 'artifact x', 'status input-required', 'status completed',
   ])
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 5)
   assert.equal(hook.connections, 1)
 })
@@ -95,11 +96,8 @@ test('each configuration is posted to in its own dialect, and a slow one holds u
 
 test('where the whole task is posted, the last of several that wait says them all', async (t) => {
   const { service, push } = house(t)
-  let release: () => void = () => {}
-  const hook = await webhook(t, (response, nth) => {
-    if (nth > 0) return response.end()
-    release = () => response.end()
-  })
+  const { answer, release } = firstHeld()
+  const hook = await webhook(t, answer)
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '0.3')
   await hook.until(1)
@@ -108,17 +106,14 @@ test('where the whole task is posted, the last of several that wait says them al
   }
   service.tasks.move(task.id, 'completed')
   release()
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task completed 50'])
 })
 
 test('where more waits than may, the task as it stands is posted in its place', async (t) => {
   const { service, push } = house(t)
-  let release: () => void = () => {}
-  const hook = await webhook(t, (response, nth) => {
-    if (nth > 0) return response.end()
-    release = () => response.end()
-  })
+  const { answer, release } = firstHeld()
+  const hook = await webhook(t, answer)
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
@@ -126,7 +121,7 @@ test('where more waits than may, the task as it stands is posted in its place', 
     service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
   }
   release()
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task submitted 300'])
   service.tasks.move(task.id, 'completed')
   assert.equal(wordsOf(await hook.until(3))[2], 'status completed')
@@ -137,17 +132,14 @@ test('what waits is bounded in bytes too', async (t) => {
   const { service, push } = house(t, {}, undefined, {
     dialectOf: (name) => ({ ...wordDialect(name), encodePush }),
   })
-  let release: () => void = () => {}
-  const hook = await webhook(t, (response, nth) => {
-    if (nth > 0) return response.end()
-    release = () => response.end()
-  })
+  const { answer, release } = firstHeld()
+  const hook = await webhook(t, answer)
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
   for (let count = 0; count < 3; count++) service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
   release()
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task', 'task'])
 })
 
@@ -180,7 +172,7 @@ for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 422]) {
     service.tasks.move(task.id, 'working')
     service.tasks.move(task.id, 'completed')
     assert.deepEqual(wordsOf(await hook.until(3)), ['task submitted 0', 'status working', 'status completed'])
-    await eventually('nothing waits', () => push.waiting === 0)
+    await eventually(() => push.waiting === 0, 'nothing waits')
     assert.equal(target.received.length, 0)
     assert.deepEqual(lines.map(({ message }) => message), ['A webhook did not take an event'])
     assert.match(lines[0]!.text, new RegExp(`HTTP ${status}`))
@@ -195,7 +187,7 @@ test('a receiver that is away or too slow is tried again', async (t) => {
   })
   await push.register(await taskOf(service), config(hook.url), '1.0')
   await hook.until(3)
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 3)
 })
 
@@ -219,7 +211,7 @@ test('after its tries an event is given up, and after three such events the conf
     service.tasks.move(task.id, state)
   }
   const configs = (): readonly unknown[] => push.configs.of(task) as readonly unknown[]
-  await eventually('the configuration is gone', () => configs().length === 0)
+  await eventually(() => configs().length === 0, 'the configuration is gone')
   assert.deepEqual(wordsOf(hook.received), [
     'task submitted 0', 'task submitted 0', 'status working', 'status working', 'status input-required',
     'status input-required',
@@ -240,7 +232,7 @@ test('one that is deleted gets nothing more, and one that takes its place gets w
   assert.deepEqual(wordsOf(await back.until(3)).slice(0, 2), ['task submitted 0', 'status working'])
   await push.remove(task, 'a')
   service.tasks.move(task.id, 'completed')
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
   assert.equal(back.received.length, 3)
   await push.register(task, config(back.url, { id: 'a' }), '1.0')
   await back.until(4)
@@ -253,7 +245,7 @@ test('a task that has ended is posted once, as it stands', async (t) => {
   service.tasks.move(task.id, 'completed')
   await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
   assert.deepEqual(wordsOf(await hook.until(1)), ['task completed 0'])
-  await eventually('nothing waits', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'nothing waits')
 })
 
 test('a name is looked up for each post, and one that has turned inward is not posted to', async (t) => {
@@ -265,7 +257,7 @@ test('a name is looked up for each post, and one that has turned inward is not p
   const url = `http://rebinding.example.com:${hook.port}/`
   await push.checkUrl(url)
   await push.register(await taskOf(service), config(url), '1.0')
-  await eventually('it is given up', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'it is given up')
   assert.equal(lookups, 2)
   assert.equal(hook.received.length, 0)
   assert.match(lines[0]!.text, /leads to this machine/)
@@ -305,7 +297,7 @@ test('nothing secret is logged, not even of an address', async (t) => {
   const url = `${hook.url}/hidden-path?key=hidden-query`
   await push.register(task, config(url, { token: 'hidden-token', authentication }), '1.0')
   for (const state of ['working', 'completed'] as const) service.tasks.move(task.id, state)
-  await eventually('it is given up', () => push.waiting === 0)
+  await eventually(() => push.waiting === 0, 'it is given up')
   assert.ok(lines.length > 2)
   for (const { text } of lines) assert.doesNotMatch(text, /hidden/)
 })
@@ -360,9 +352,9 @@ test('what was not delivered before a restart is delivered after it, in order', 
     'task submitted 0', 'status working', 'artifact x', 'status completed',
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
-  await eventually('nothing waits', () => after.push.waiting === 0)
+  await eventually(() => after.push.waiting === 0, 'nothing waits')
   const kept = (): readonly unknown[] => store.list('push-events', '~push', 10) as readonly unknown[]
-  await eventually('nothing is kept', () => kept().length === 0)
+  await eventually(() => kept().length === 0, 'nothing is kept')
 })
 
 test('after a restart a dialect of whole tasks says the task as it stands then', async (t) => {
@@ -374,15 +366,15 @@ test('after a restart a dialect of whole tasks says the task as it stands then',
   await before.push.register(task, config(hook.url), '0.3')
   await hook.until(1)
   before.service.tasks.move(task.id, 'completed')
-  await eventually('the task is kept', () => {
+  await eventually(() => {
     const [entry] = store.list('tasks', 'ann', 1) as readonly { value: string }[]
     return entry !== undefined && entry.value.includes('completed')
-  })
+  }, 'the task is kept')
   await before.push.close()
   isBack = true
   const after = house(t, {}, store)
   assert.deepEqual(wordsOf(await hook.until(2)).slice(1), ['task completed 0'])
-  await eventually('nothing waits', () => after.push.waiting === 0)
+  await eventually(() => after.push.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 2)
 })
 
@@ -400,7 +392,7 @@ test('a process that lives keeps its events, and those of one that is gone are t
     if (key.collection === 'push-senders') looks++
     return store.read(key)
   } }, { leaseMs: 30 })
-  await eventually('it has looked twice', () => looks > 1)
+  await eventually(() => looks > 1, 'it has looked twice')
   assert.equal(hook.received.length, 1)
   const [lease] = store.list('push-senders', '~push', 10) as readonly { key: string }[]
   store.remove({ collection: 'push-senders', owner: '~push', key: lease!.key }, 'any')
@@ -422,7 +414,7 @@ test('whichever process runs a task posts its events, whoever registered the web
   // Heard on a topic that answers at once, and read from a store that does.
   await new Promise((resolve) => { setImmediate(resolve) })
   runs.service.tasks.move(task.id, 'completed')
-  await eventually('nothing waits', () => runs.push.waiting + asks.push.waiting === 0)
+  await eventually(() => runs.push.waiting + asks.push.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'status working'])
 })
 

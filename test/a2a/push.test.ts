@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
 import { PushClient, retryAfterMsOf } from '../../lib/a2a/push.ts'
-import { eventually, webhook } from '../fixtures/webhook.ts'
+import { eventually } from '../fixtures/client.ts'
+import { webhook } from '../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { PushAnswer } from '../../lib/a2a/push.ts'
@@ -75,7 +76,7 @@ test('of an answer no more is read than keeps its connection usable', async (t) 
     flood()
   })
   assert.equal((await client(t)(hook.url)).status, 200)
-  await eventually('the receiver is left', () => isLeft)
+  await eventually(() => isLeft, 'the receiver is left')
   assert.ok(sent < 1e8, `${sent} bytes were sent`)
 })
 
@@ -86,7 +87,7 @@ test('an answer whose body never ends is left when the time is over', async (t) 
     response.write('a')
   })
   assert.equal((await client(t)(hook.url, 60)).status, 200)
-  await eventually('the receiver is left', () => isLeft)
+  await eventually(() => isLeft, 'the receiver is left')
 })
 
 test('what is no HTTP, a head without end, and nobody at all are failures', async (t) => {
