@@ -1,6 +1,8 @@
 /**
- * A client in a few lines: says something to a server without a socket, and reads the answer.
+ * A client of the plain dialect in its own words, as they stand in a body: it can say what is wrong, and
+ * shows everything that an answer has. No test itself.
  */
+import { request } from '../fixtures/client.ts'
 import type { TriportServer } from '../../lib/server.ts'
 
 /** An answer, taken apart. */
@@ -52,13 +54,8 @@ export interface Way {
 
 /** Posts a body: text and bytes as they are, anything else as JSON. */
 export async function post(server: TriportServer, body: unknown, way: Way = {}): Promise<Asked> {
-  const { headers, path = '/a2a', signal = null } = way
-  const response = await server.fetch(new Request(`http://agents.test${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
-    signal,
-  }))
+  const { headers, path = '/a2a', signal } = way
+  const response = await server.fetch(request(path, body, headers, 'POST', signal))
   const { id, result, error } = await response.json() as Envelope
   const { status } = response
   return {

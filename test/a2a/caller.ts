@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { dialectNamed } from '../../lib/a2a/dialects.ts'
 import { request, serve } from '../fixtures/client.ts'
-import type { TestContext } from 'node:test'
 import type { Dialect, OperationCodec } from '../../lib/a2a/dialect.ts'
 import type {
   ListRequest, Message, OperationName, Requests, Results, SendRequest, SendResult, StreamEvent, TaskPage,
@@ -16,6 +15,7 @@ import type { Artifact } from '../../lib/core/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../lib/index.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 import type { TriportServer } from '../../lib/server.ts'
+import type { Scope } from '../fixtures/client.ts'
 
 /** What is answered with an error. `code` is its number on the wire. */
 export class Refused extends Error {
@@ -161,8 +161,7 @@ export class Caller {
 
   #post(method: string, params: unknown, signal?: AbortSignal): Promise<Response> {
     const body = { jsonrpc: '2.0', id: 1, method, params }
-    const asked = request(this.#path, body, this.#headers)
-    return this.#server.fetch(signal === undefined ? asked : new Request(asked, { signal }))
+    return this.#server.fetch(request(this.#path, body, this.#headers, 'POST', signal))
   }
 
   #resultOf(text: string, status: number): unknown {
@@ -181,17 +180,23 @@ export type Run = (prompt: string, call: Call) => unknown
 export type AgentBeside = Pick<Partial<Agent>, 'replies' | 'inputModes' | 'timeoutMs'>
 
 /** A server whose agents are reached over A2A. */
-export function serveTasks(t: TestContext, options: ServerOptions): TriportServer {
+export function serveA2a(t: Scope, options: ServerOptions): TriportServer {
   return serve(t, { protocol: 'a2a', ...options })
+}
+
+/** The same with one agent. */
+export function serveBot(
+  t: Scope, run: Run, options: Partial<ServerOptions> = {}, beside: AgentBeside = {},
+): TriportServer {
+  // What a test writes as an answer the house checks, not the compiler.
+  return serveA2a(t, { agents: [{ name: 'Bot', run: run as () => string, ...beside }], ...options })
 }
 
 /** A client of a server with one agent. */
 export function callerOf(
-  t: TestContext, run: Run, options: Partial<ServerOptions> = {}, beside: AgentBeside = {},
+  t: Scope, run: Run, options: Partial<ServerOptions> = {}, beside: AgentBeside = {},
 ): Caller {
-  // What a test writes as an answer the house checks, not the compiler.
-  const agent = { name: 'Bot', run: run as () => string, ...beside }
-  return new Caller(serveTasks(t, { agents: [agent], ...options }))
+  return new Caller(serveBot(t, run, options, beside))
 }
 
 /** A text, or the parts of a message. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
-import { Caller, callerOf, serveTasks, sumOf, tellOf } from './caller.ts'
+import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
 
 const schema = { type: 'object', properties: { name: { type: 'string' } } }
 
@@ -35,7 +35,7 @@ test('a task that is canceled aborts its run, and what that still says is droppe
 })
 
 test('a task that is canceled stays so, in every dialect; another that has ended cannot be', async (t) => {
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run: (prompt) => prompt === 'wait' ? new Promise<string>(() => {}) : prompt }],
     cancelWaitMs: 1,
   })

@@ -3,19 +3,16 @@ import test from 'node:test'
 import { createCards } from '../../lib/a2a/cards.ts'
 import { defineAgent } from '../../lib/core/agent.ts'
 import { defineTool } from '../../lib/core/tool.ts'
-import { createServer } from '../../lib/server.ts'
 import { createService } from '../../lib/service.ts'
+import { serveA2a } from './caller.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
+const agents = [agent]
 
-function serve(options: Partial<ServerOptions> = {}): TriportServer {
-  return createServer({ agents: [agent], protocol: 'a2a', log: false, ...options })
-}
-
-const address = 'http://agents.test/.well-known/agent.json'
+const address = 'http://triport.test/.well-known/agent.json'
 
 function get(server: TriportServer, headers: Record<string, string> = {}, url = address): Promise<Response> {
   return server.fetch(new Request(url, { headers }))
@@ -25,12 +22,12 @@ async function cardOf(server: TriportServer, url?: string): Promise<Record<strin
   return await (await get(server, {}, url)).json() as Record<string, unknown>
 }
 
-test('a card has every member of the interface, and the media types', async () => {
-  const card = await cardOf(serve({ version: '2.1.0' }))
+test('a card has every member of the interface, and the media types', async (t) => {
+  const card = await cardOf(serveA2a(t, { agents, version: '2.1.0' }))
   const expected = {
     name: 'Bot',
     description: 'Helps.',
-    url: 'http://agents.test/a2a',
+    url: 'http://triport.test/a2a',
     version: '2.1.0',
     capabilities: {
       streaming: true, pushNotifications: false, stateTransitionHistory: false, extendedAgentCard: false,
@@ -42,37 +39,38 @@ test('a card has every member of the interface, and the media types', async () =
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, card[name]])), expected)
 })
 
-test('the address is absolute and the one the client can reach', async () => {
+test('the address is absolute and the one the client can reach', async (t) => {
   const rows: readonly (readonly [options: Partial<ServerOptions>, asked: string, told: string])[] = [
-    [{}, 'http://agents.test:81', 'http://agents.test:81/a2a'],
-    [{}, 'https://agents.test', 'https://agents.test/a2a'],
-    [{}, 'http://agents.test/agents/bot', 'http://agents.test/agents/bot/a2a'],
+    [{}, 'http://triport.test:81', 'http://triport.test:81/a2a'],
+    [{}, 'https://triport.test', 'https://triport.test/a2a'],
+    [{}, 'http://triport.test/agents/bot', 'http://triport.test/agents/bot/a2a'],
     [{ publicUrl: 'https://a.example/x/' }, 'http://localhost', 'https://a.example/x/a2a'],
-    [{ mountPath: '/bots' }, 'http://agents.test/bots', 'http://agents.test/bots/a2a'],
-    [{ trustProxy: true }, 'http://agents.test', 'https://b.example/a2a'],
+    [{ mountPath: '/bots' }, 'http://triport.test/bots', 'http://triport.test/bots/a2a'],
+    [{ trustProxy: true }, 'http://triport.test', 'https://b.example/a2a'],
   ]
   const forwarded = { 'x-forwarded-host': 'b.example', 'x-forwarded-proto': 'https' }
   for (const [options, asked, told] of rows) {
-    const response = await get(serve(options), forwarded, `${asked}/.well-known/agent.json`)
+    const server = serveA2a(t, { agents, ...options })
+    const response = await get(server, forwarded, `${asked}/.well-known/agent.json`)
     assert.equal((await response.json() as { url: string }).url, told, asked)
   }
 })
 
-test('where the host is only what the client says, no cache may share the card', async () => {
+test('where the host is only what the client says, no cache may share the card', async (t) => {
   const rows: readonly (readonly [options: Partial<ServerOptions>, cache: string, vary: string])[] = [
     [{}, 'private, no-cache', 'Host, A2A-Version'],
     [{ publicUrl: 'https://a.example' }, 'public, max-age=300', 'A2A-Version'],
-    [{ allowedHosts: ['agents.test'] }, 'public, max-age=300', 'A2A-Version'],
+    [{ allowedHosts: ['triport.test'] }, 'public, max-age=300', 'A2A-Version'],
   ]
   for (const [options, cache, vary] of rows) {
-    const { headers } = await get(serve(options))
+    const { headers } = await get(serveA2a(t, { agents, ...options }))
     assert.equal(headers.get('cache-control'), cache, JSON.stringify(options))
     assert.equal(headers.get('vary'), vary)
   }
 })
 
-test('a client that has the card is told that it is the same', async () => {
-  const server = serve()
+test('a client that has the card is told that it is the same', async (t) => {
+  const server = serveA2a(t, { agents })
   const first = await get(server)
   const etag = first.headers.get('etag') ?? ''
   const changed = first.headers.get('last-modified') ?? ''
@@ -102,8 +100,8 @@ test('a client that has the card is told that it is the same', async () => {
   }
 })
 
-test('HEAD has the headers of GET and no body', async () => {
-  const server = serve()
+test('HEAD has the headers of GET and no body', async (t) => {
+  const server = serveA2a(t, { agents })
   const whole = await get(server)
   const head = await server.fetch(new Request(address, { method: 'HEAD' }))
   for (const name of ['etag', 'content-length', 'content-type', 'vary']) {
@@ -112,8 +110,8 @@ test('HEAD has the headers of GET and no body', async () => {
   assert.equal(await head.text(), '')
 })
 
-test('a card follows the catalog, and its tag with it', async () => {
-  const server = serve()
+test('a card follows the catalog, and its tag with it', async (t) => {
+  const server = serveA2a(t, { agents })
   const before = await get(server)
   server.catalog.add(defineAgent({ name: 'Other', run: () => 'ok' }))
   server.catalog.remove('agent', 'bot')
@@ -129,7 +127,7 @@ test('a key that is made when the server listens stands in the card from then on
   let isKeyed = false
   const cards = createCards(service, { takesKeys: () => isKeyed })
   const exchange = {
-    baseUrl: 'http://agents.test', baseUrlIsTrusted: true, head: {}, header: () => undefined,
+    baseUrl: 'http://triport.test', baseUrlIsTrusted: true, head: {}, header: () => undefined,
   }
   const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!, '').body)
   assert.doesNotMatch(text(), /security/)
@@ -137,8 +135,8 @@ test('a key that is made when the server listens stands in the card from then on
   assert.match(text(), /"security":\[\{"apiKey":\[\]\}/)
 })
 
-test('a tool that comes or goes changes the root card', async () => {
-  const server = serve()
+test('a tool that comes or goes changes the root card', async (t) => {
+  const server = serveA2a(t, { agents })
   const before = await get(server)
   server.catalog.add(defineTool({ name: 'now', description: 'Tells the time.', run: () => 1 }))
   const after = await get(server)
@@ -146,8 +144,8 @@ test('a tool that comes or goes changes the root card', async () => {
   assert.match(await after.text(), /"id":"now"/)
 })
 
-test('a card asked for under ever new hosts is right each time', async () => {
-  const server = serve()
+test('a card asked for under ever new hosts is right each time', async (t) => {
+  const server = serveA2a(t, { agents })
   for (let count = 0; count < 600; count++) {
     const card = await cardOf(server, `http://h${count}.test/.well-known/agent.json`)
     assert.equal(card['url'], `http://h${count}.test/a2a`)

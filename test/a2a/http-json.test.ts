@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/core/fault.ts'
-import { createServer } from '../../lib/server.ts'
+import { serveA2a } from './caller.ts'
+import type { TestContext } from 'node:test'
 import type { AgentLike, Run } from '../../lib/core/agent.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { TriportServer } from '../../lib/server.ts'
@@ -58,11 +59,13 @@ const bot: Run = async function * (prompt, call) {
   yield `You said ${prompt}`
 }
 
-function serve(
-  options: Partial<ServerOptions> = {}, agent: AgentLike = { name: 'Bot', run: bot },
+const muse = { name: 'Muse', run: (prompt: string) => `Muse heard ${prompt}` }
+
+/** A server of two agents, the first of which is given. */
+function serveBoth(
+  t: TestContext, options: Partial<ServerOptions> = {}, agent: AgentLike = { name: 'Bot', run: bot },
 ): TriportServer {
-  const muse = { name: 'Muse', run: (prompt: string) => `Muse heard ${prompt}` }
-  return createServer({ agents: [agent, muse], protocol: 'a2a', log: false, ...options })
+  return serveA2a(t, { agents: [agent, muse], ...options })
 }
 
 type Headed = Record<string, string>
@@ -73,7 +76,7 @@ async function tell(
 ): Promise<Told> {
   const [method = '', path = ''] = line.split(' ')
   const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
-  const response = await server.fetch(new Request(`http://agents.test${path}`, {
+  const response = await server.fetch(new Request(`http://triport.test${path}`, {
     method,
     headers: isJson ? { 'content-type': 'application/json', ...headers } : headers,
     body: body === undefined ? null : isJson ? JSON.stringify(body) : body,
@@ -118,8 +121,8 @@ function fieldOf({ body }: Told): string | undefined {
   return body.error?.details[0]?.fieldViolations?.[0]?.field
 }
 
-test('a message becomes a task, which is read, listed and canceled, at each agent', async () => {
-  const server = serve()
+test('a message becomes a task, which is read, listed and canceled, at each agent', async (t) => {
+  const server = serveBoth(t)
   for (const base of ['', '/agents/muse', '/agents/bot']) {
     const task = await begin(server, 'hi', base)
     assert.equal(task.status.state, 'TASK_STATE_COMPLETED')
@@ -134,21 +137,21 @@ test('a message becomes a task, which is read, listed and canceled, at each agen
   assert.deepEqual([canceled.status, canceled.body.status?.state], [200, 'TASK_STATE_CANCELED'])
 })
 
-test('a task belongs to the agent whose path it was begun at', async () => {
-  const server = serve()
+test('a task belongs to the agent whose path it was begun at', async (t) => {
+  const server = serveBoth(t)
   const { id } = await begin(server, 'hi', '/agents/muse')
   assert.equal(reasonOf(await tell(server, `GET /tasks/${id}`)), 'TASK_NOT_FOUND')
   assert.equal((await tell(server, `GET /agents/muse/tasks/${id}`)).status, 200)
 })
 
-test('an agent that answers with messages does so here too', async () => {
-  const server = serve({}, { name: 'Bot', replies: 'message', run: () => 'ok' })
+test('an agent that answers with messages does so here too', async (t) => {
+  const server = serveBoth(t, {}, { name: 'Bot', replies: 'message', run: () => 'ok' })
   const { status, body } = await tell(server, 'POST /message:send', saying('hi'))
   assert.deepEqual([status, body.message?.parts], [200, [{ text: 'ok' }]])
 })
 
-test('a stream is events without an envelope: first the task, last how it ended', async () => {
-  const server = serve()
+test('a stream is events without an envelope: first the task, last how it ended', async (t) => {
+  const server = serveBoth(t)
   const accept = { accept: A2A_JSON }
   const { status, headers, text } = await tell(server, 'POST /message:stream', saying('hi'), accept)
   assert.deepEqual([status, headers.get('content-type')], [200, 'text/event-stream'])
@@ -158,8 +161,8 @@ test('a stream is events without an envelope: first the task, last how it ended'
   assert.deepEqual(events.map(({ event }) => event), events.map(() => undefined))
 })
 
-test('what goes wrong behind the first event is the last event', async () => {
-  const server = serve({}, {
+test('what goes wrong behind the first event is the last event', async (t) => {
+  const server = serveBoth(t, {}, {
     name: 'Bot', replies: 'message', run: () => { throw new Error('secret') },
   })
   const { status, text } = await tell(server, 'POST /message:stream', saying('hi'))
@@ -170,8 +173,8 @@ test('what goes wrong behind the first event is the last event', async () => {
   assert.doesNotMatch(text, /secret/)
 })
 
-test('subscribing is GET and POST, asks for no body, and has its colon in either spelling', async () => {
-  const server = serve()
+test('subscribing is GET and POST, asks for no body, and has its colon in either spelling', async (t) => {
+  const server = serveBoth(t)
   for (const line of ['GET /tasks/{}:subscribe', 'POST /tasks/{}:subscribe', 'POST /tasks/{}%3Asubscribe']) {
     const { id } = await begin(server, 'ask')
     const reading = tell(server, line.replace('{}', id))
@@ -182,8 +185,8 @@ test('subscribing is GET and POST, asks for no body, and has its colon in either
   }
 })
 
-test('what is wrong before the first event is an ordinary answer', async () => {
-  const server = serve()
+test('what is wrong before the first event is an ordinary answer', async (t) => {
+  const server = serveBoth(t)
   const { id } = await begin(server, 'hi')
   for (const method of ['GET', 'POST']) {
     const told = await tell(server, `${method} /tasks/${id}:subscribe`)
@@ -192,8 +195,8 @@ test('what is wrong before the first event is an ordinary answer', async () => {
   assert.equal((await tell(server, 'POST /message:stream', {})).status, 400)
 })
 
-test('the webhooks of a task are registered, listed, read and removed', async () => {
-  const server = serve({ a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } } })
+test('the webhooks of a task are registered, listed, read and removed', async (t) => {
+  const server = serveBoth(t, { a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } } })
   const { id } = await begin(server, 'ask')
   const configs = `/tasks/${id}/pushNotificationConfigs`
   // The task of the path, whatever the body says.
@@ -209,8 +212,8 @@ test('the webhooks of a task are registered, listed, read and removed', async ()
   assert.equal((await tell(server, `GET ${configs}/urn:a%20b`)).status, 404)
 })
 
-test('what may stand in the query is read from there, and nothing else', async () => {
-  const server = serve()
+test('what may stand in the query is read from there, and nothing else', async (t) => {
+  const server = serveBoth(t)
   const first = await begin(server, 'one')
   const second = await begin(server, 'two')
   const rows: readonly (readonly [query: string, ids: readonly string[], artifacts?: boolean])[] = [
@@ -236,8 +239,8 @@ test('what may stand in the query is read from there, and nothing else', async (
   assert.equal((await tell(server, `GET /tasks/${first.id}`)).body.history?.length, 1)
 })
 
-test('a member that is wrong is named, wherever it stands', async () => {
-  const server = serve()
+test('a member that is wrong is named, wherever it stands', async (t) => {
+  const server = serveBoth(t)
   const { id } = await begin(server, 'one')
   const rows: readonly (readonly [line: string, body: unknown, field: string | undefined])[] = [
     ['GET /tasks?pageSize=0', undefined, 'pageSize'],
@@ -264,8 +267,8 @@ test('a member that is wrong is named, wherever it stands', async () => {
   }
 })
 
-test('what cannot be read is 400', async () => {
-  const server = serve()
+test('what cannot be read is 400', async (t) => {
+  const server = serveBoth(t)
   const json = { 'content-type': 'application/json' }
   const bodies = ['', '{', 'null', '{} tail', '[', new Uint8Array([0x22, 0xff, 0x22]), '{"a":'.repeat(70)]
   for (const body of bodies) {
@@ -275,8 +278,8 @@ test('what cannot be read is 400', async () => {
   }
 })
 
-test('a body needs one of two media types, and one that may be left out needs none', async () => {
-  const server = serve()
+test('a body needs one of two media types, and one that may be left out needs none', async (t) => {
+  const server = serveBoth(t)
   const text = JSON.stringify(saying('hi'))
   const types: readonly (readonly [type: string, status: number])[] = [
     ['application/json', 200], [A2A_JSON, 200], ['Application/A2A+JSON; charset=UTF-8', 200],
@@ -295,8 +298,8 @@ test('a body needs one of two media types, and one that may be left out needs no
   }
 })
 
-test('the answer has the media type of the protocol where the client knows it', async () => {
-  const server = serve()
+test('the answer has the media type of the protocol where the client knows it', async (t) => {
+  const server = serveBoth(t)
   const rows: readonly (readonly [headers: Headed, type: string])[] = [
     [{}, 'application/json'],
     [{ accept: '*/*' }, 'application/json'],
@@ -315,8 +318,8 @@ test('the answer has the media type of the protocol where the client knows it', 
   assert.equal(told.headers.get('content-type'), A2A_JSON)
 })
 
-test('version 1.0 is spoken, and what names no version means it', async () => {
-  const server = serve()
+test('version 1.0 is spoken, and what names no version means it', async (t) => {
+  const server = serveBoth(t)
   for (const version of ['1.0', ' 1.0 ', '1', '1.0.1', '']) {
     const told = await tell(server, 'GET /tasks', undefined, { 'a2a-version': version })
     assert.equal(told.status, 200, version)
@@ -334,8 +337,8 @@ test('version 1.0 is spoken, and what names no version means it', async () => {
   }
 })
 
-test('a task that is not there is not found, whatever is asked of it', async () => {
-  const server = serve({ a2a: { pushNotifications: true } })
+test('a task that is not there is not found, whatever is asked of it', async (t) => {
+  const server = serveBoth(t, { a2a: { pushNotifications: true } })
   const config = { url: 'https://example.com/hook' }
   const rows: readonly (readonly [line: string, body?: unknown])[] = [
     ['GET /tasks/none'], ['GET /tasks/none:delete'], ['POST /tasks/none:cancel'],
@@ -353,8 +356,8 @@ test('a task that is not there is not found, whatever is asked of it', async () 
   }
 })
 
-test('where nothing is posted to webhooks, that is said before anything else', async () => {
-  const server = serve()
+test('where nothing is posted to webhooks, that is said before anything else', async (t) => {
+  const server = serveBoth(t)
   const configs = '/tasks/none/pushNotificationConfigs'
   for (const line of [`GET ${configs}`, `DELETE ${configs}/1`]) {
     const told = await tell(server, line)
@@ -362,9 +365,9 @@ test('where nothing is posted to webhooks, that is said before anything else', a
   }
 })
 
-test('a refusal is in the form of the binding, with the headers that belong to it', async () => {
+test('a refusal is in the form of the binding, with the headers that belong to it', async (t) => {
   const rateLimit = { perMinute: 60, burst: 2 }
-  const server = serve({ apiKey: 'key-of-ann', maxBodyBytes: 1_000, rateLimit })
+  const server = serveBoth(t, { apiKey: 'key-of-ann', maxBodyBytes: 1_000, rateLimit })
   const ann = { 'x-api-key': 'key-of-ann' }
   const rows: readonly (readonly [string, unknown, Headed, number, string, string?])[] = [
     ['GET /tasks', undefined, {}, 401, 'UNAUTHENTICATED', 'www-authenticate'],
@@ -388,8 +391,8 @@ test('a refusal is in the form of the binding, with the headers that belong to i
   assert.ok(told.headers.has('retry-after'))
 })
 
-test('tenants have paths of their own, and the one in the path is the one that counts', async () => {
-  const server = serve({ a2a: { tenants: ['acme', 'org:Straße 7'] } })
+test('tenants have paths of their own, and the one in the path is the one that counts', async (t) => {
+  const server = serveBoth(t, { a2a: { tenants: ['acme', 'org:Straße 7'] } })
   for (const base of ['', '/agents/muse']) {
     for (const tenant of ['acme', 'org:Straße 7']) {
       const at = `${base}/${encodeURIComponent(tenant)}`
@@ -406,9 +409,9 @@ test('tenants have paths of their own, and the one in the path is the one that c
   assert.equal((await tell(server, `GET /acme/tasks/${id}`)).status, 200)
 })
 
-test('a tenant that was not declared is refused in both bindings', async () => {
+test('a tenant that was not declared is refused in both bindings', async (t) => {
   for (const a2a of [{}, { tenants: ['acme'] }]) {
-    const server = serve({ a2a })
+    const server = serveBoth(t, { a2a })
     for (const told of [
       await tell(server, 'GET /tasks?tenant=other'),
       await tell(server, 'POST /message:send', { ...saying('hi'), tenant: 'other' }),
@@ -426,14 +429,15 @@ test('a tenant that was not declared is refused in both bindings', async () => {
       assert.match(rpc.text, /"field":"tenant"/)
     }
   }
-  const { status, headers } = await tell(serve(), 'GET /other/tasks')
+  const { status, headers } = await tell(serveBoth(t), 'GET /other/tasks')
   assert.deepEqual([status, headers.get('content-type')], [404, 'application/problem+json'])
 })
 
-test('what another door has behind its first segment stays its own, whatever it is called', async () => {
+test('what another door has behind its first segment stays its own, whatever it is called', async (t) => {
   const tool = { name: 'tasks', run: () => 'ran' }
   const tenants = ['acme']
-  const server = serve({ protocol: 'all', tools: [tool], a2a: { tenants } }, { name: 'Tasks', run: bot })
+  const agent = { name: 'Tasks', run: bot }
+  const server = serveBoth(t, { protocol: 'all', tools: [tool], a2a: { tenants } }, agent)
   assert.match((await tell(server, 'POST /tools/tasks', {})).text, /ran/)
   assert.match((await tell(server, 'GET /tools/tasks')).text, /"name":"tasks"/)
   assert.match((await tell(server, 'GET /agents/tasks')).text, /"id":"tasks"/)
@@ -442,22 +446,23 @@ test('what another door has behind its first segment stays its own, whatever it 
   assert.equal((await tell(server, 'POST /', saying('hi'))).status, 422)
 })
 
-test('a card of 0.3 alone has no address of this binding, which answers all the same', async () => {
-  const server = serve({ a2a: { card: '0.3' } })
+test('a card of 0.3 alone has no address of this binding, which answers all the same', async (t) => {
+  const server = serveBoth(t, { a2a: { card: '0.3' } })
   const { text } = await tell(server, 'GET /.well-known/agent-card.json')
   assert.doesNotMatch(text, /HTTP\+JSON/)
   await begin(server, 'hi')
 })
 
-test('a tenant is not called like a path of this binding', () => {
+test('a tenant is not called like a path of this binding', (t) => {
   for (const tenant of ['tasks', 'message:send', 'message:stream', 'extendedAgentCard', 'a2a', 'agents']) {
-    assert.throws(() => serve({ a2a: { tenants: [tenant] } }), /is a path already; choose another name/)
+    const options = { a2a: { tenants: [tenant] } }
+    assert.throws(() => serveBoth(t, options), /is a path already; choose another name/)
   }
 })
 
-test('extensions that are active are named in the header that asked for them', async () => {
+test('extensions that are active are named in the header that asked for them', async (t) => {
   const uri = 'https://example.com/ext'
-  const server = serve({ a2a: { extensions: [{ uri, required: true }] } })
+  const server = serveBoth(t, { a2a: { extensions: [{ uri, required: true }] } })
   for (const path of ['/message:send', '/message:stream']) {
     const told = await tell(server, `POST ${path}`, saying('hi'), { 'a2a-extensions': `${uri}, urn:other` })
     assert.deepEqual([told.status, told.headers.get('a2a-extensions')], [200, uri])
@@ -466,7 +471,7 @@ test('extensions that are active are named in the header that asked for them', a
   }
 })
 
-test('each kind of fault has its status and its name', async () => {
+test('each kind of fault has its status and its name', async (t) => {
   const rows: readonly (readonly [FaultKind, status: number, name: string])[] = [
     ['invalid', 400, 'INVALID_ARGUMENT'], ['unauthenticated', 401, 'UNAUTHENTICATED'],
     ['forbidden', 403, 'PERMISSION_DENIED'], ['not-found', 404, 'NOT_FOUND'],
@@ -476,7 +481,7 @@ test('each kind of fault has its status and its name', async () => {
   ]
   for (const [kind, ...owed] of rows) {
     const run = (): never => { throw new Fault(kind, 'why') }
-    const server = serve({}, { name: 'Bot', replies: 'message', run })
+    const server = serveBoth(t, {}, { name: 'Bot', replies: 'message', run })
     const { status, headers, body: { error } } = await tell(server, 'POST /message:send', saying('hi'))
     assert.deepEqual([status, error?.status, error?.message, error?.code], [...owed, 'why', owed[0]], kind)
     assert.equal(headers.has('www-authenticate'), status === 401)
@@ -484,20 +489,20 @@ test('each kind of fault has its status and its name', async () => {
   }
 })
 
-test('a detail that is not JSON is left out, and a reply that is too large is refused', async () => {
+test('a detail that is not JSON is left out, and a reply that is too large is refused', async (t) => {
   const run: Run = (prompt) => {
     if (prompt === 'long') return 'x'.repeat(2_000)
     throw new Fault('invalid', 'why', { count: 1n })
   }
-  const server = serve({ maxResultBytes: 1_000 }, { name: 'Bot', replies: 'message', run })
+  const server = serveBoth(t, { maxResultBytes: 1_000 }, { name: 'Bot', replies: 'message', run })
   const odd = await tell(server, 'POST /message:send', saying('odd'))
   assert.deepEqual([odd.status, odd.body.error?.message, odd.body.error?.details.length], [400, 'why', 1])
   const long = await tell(server, 'POST /message:send', saying('long'))
   assert.deepEqual([long.status, long.body.error?.code], [413, 413])
 })
 
-test('HEAD answers as GET does, without a body', async () => {
-  const server = serve()
+test('HEAD answers as GET does, without a body', async (t) => {
+  const server = serveBoth(t)
   const { id } = await begin(server, 'ask')
   for (const path of ['/tasks', `/tasks/${id}`, `/tasks/${id}:subscribe`]) {
     const { status, text } = await tell(server, `HEAD ${path}`)
@@ -506,8 +511,7 @@ test('HEAD answers as GET does, without a body', async () => {
 })
 
 test('over a socket, below a mount path and beside the other doors, it is the same', async (t) => {
-  const server = serve({ protocol: 'all', mountPath: '/bots', a2a: { tenants: ['acme'] } })
-  t.after(() => server.close())
+  const server = serveBoth(t, { protocol: 'all', mountPath: '/bots', a2a: { tenants: ['acme'] } })
   const { url } = await server.listen(0)
   const headers = { 'content-type': A2A_JSON }
   for (const base of [url, `${url}/acme`, `${url}/agents/muse`]) {
@@ -524,8 +528,8 @@ test('over a socket, below a mount path and beside the other doors, it is the sa
   assert.equal((await fetch(`${url}/agents/bot`)).status, 200)
 })
 
-test('the description of the server has every path, with what its query may hold', async () => {
-  const { body } = await tell(serve(), 'GET /openapi.json')
+test('the description of the server has every path, with what its query may hold', async (t) => {
+  const { body } = await tell(serveBoth(t), 'GET /openapi.json')
   const { paths } = body as {
     paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>
   }

@@ -2,25 +2,19 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { a2aEndpoints } from '../../lib/a2a/door.ts'
 import { Fault } from '../../lib/core/fault.ts'
-import { createServer } from '../../lib/server.ts'
 import { createService } from '../../lib/service.ts'
 import { ask, message, post } from './ask.ts'
-import type { AgentLike, Run } from '../../lib/core/agent.ts'
+import { serveBot } from './caller.ts'
+import type { Run } from '../../lib/core/agent.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
-import type { TriportServer } from '../../lib/server.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
 
 const echo: Run = (prompt) => `You said ${prompt}`
 
-function serve(agent: AgentLike = echo, options: ServerOptions = {}): TriportServer {
-  return createServer({ agents: [agent], protocol: 'a2a', log: false, ...options })
-}
-
 const open = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":'
 
-test('what is not JSON is a parse error with the status 400 and no id', async () => {
-  const server = serve()
+test('what is not JSON is a parse error with the status 400 and no id', async (t) => {
+  const server = serveBot(t, echo)
   const bodies: readonly (string | Uint8Array)[] = [
     '', '   ', '{', '{"jsonrpc":"2.0"', `${open}{}} tail`, '{"id":NaN}', '{/* */}', "{'id':1}", '{"id":"\n"}',
     'hello',
@@ -35,8 +29,8 @@ test('what is not JSON is a parse error with the status 400 and no id', async ()
   assert.equal(await ask(server, 'hello'), 'You said hello')
 })
 
-test('JSON that is no request is an invalid request, with its id where that could be read', async () => {
-  const server = serve()
+test('JSON that is no request is an invalid request, with its id where that could be read', async (t) => {
+  const server = serveBot(t, echo)
   const request = { jsonrpc: '2.0', id: '1', method: 'message/send' }
   const rows: readonly (readonly [body: unknown, id: unknown])[] = [
     ['1', null], ['null', null], ['true', null], ['"hello"', null], ['[]', null],
@@ -64,16 +58,16 @@ test('JSON that is no request is an invalid request, with its id where that coul
   }
 })
 
-test('an id comes back with its type', async () => {
-  const server = serve()
+test('an id comes back with its type', async (t) => {
+  const server = serveBot(t, echo)
   for (const id of ['1', '', 'ü"\u2028', 0, -7, Number.MAX_SAFE_INTEGER, null]) {
     assert.equal((await post(server, message('hello', { id }))).id, id)
     assert.equal((await post(server, { jsonrpc: '2.0', id, method: 'nothing' })).id, id)
   }
 })
 
-test('a method of no dialect is not found', async () => {
-  const server = serve()
+test('a method of no dialect is not found', async (t) => {
+  const server = serveBot(t, echo)
   const methods = [
     'tasks/send', 'SendMessages', 'MESSAGE/SEND', 'message/send ', 'tools/list',
     '__proto__', 'constructor', 'toString',
@@ -84,8 +78,8 @@ test('a method of no dialect is not found', async () => {
   }
 })
 
-test('strange but legal JSON is plain data', async () => {
-  const server = serve((prompt, { metadata }) => {
+test('strange but legal JSON is plain data', async (t) => {
+  const server = serveBot(t, (prompt, { metadata }) => {
     return `${prompt} ${Object.keys(metadata).join()} ${Reflect.get({}, 'x')}`
   })
   const part = '{"text":"hi","__proto__":{"x":1},"constructor":1}'
@@ -96,7 +90,7 @@ test('strange but legal JSON is plain data', async () => {
   assert.equal(await ask(server, '\u0000\u2028\ud800'), '\u0000\u2028\ud800  undefined')
 })
 
-test('each kind of fault has its number and its status', async () => {
+test('each kind of fault has its number and its status', async (t) => {
   const rows: readonly (readonly [FaultKind, status: number, code: number])[] = [
     ['invalid', 200, -32602], ['unauthenticated', 401, -32600], ['forbidden', 403, -32600],
     ['not-found', 200, -32602], ['conflict', 200, -32004], ['unsupported', 200, -32004],
@@ -106,7 +100,7 @@ test('each kind of fault has its number and its status', async () => {
   for (const [kind, ...owed] of rows) {
     const fault = new Fault(kind, 'why')
     for (const run of [() => { throw fault }, async () => { throw fault }]) {
-      const server = serve(run, { name: 'Café "7"' })
+      const server = serveBot(t, run, { name: 'Café "7"' })
       const { status, id, code, data, headers } = await post(server, message('hello'))
       assert.deepEqual([status, code, id, data], [...owed, '1', { detail: 'why' }], kind)
       assert.equal(headers.get('retry-after'), status === 503 ? '1' : null)
@@ -115,7 +109,7 @@ test('each kind of fault has its number and its status', async () => {
   }
 })
 
-test('whatever else an agent does wrong is an internal error that tells nothing', async () => {
+test('whatever else an agent does wrong is an internal error that tells nothing', async (t) => {
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle
   const throws = (value: unknown) => () => { throw value }
@@ -137,7 +131,7 @@ test('whatever else an agent does wrong is an internal error that tells nothing'
   ]
   for (const run of runs) {
     const lines: string[] = []
-    const server = serve(run, { log: (level) => lines.push(level) })
+    const server = serveBot(t, run, { log: (level) => lines.push(level) })
     const headers = { 'x-request-id': 'r-1' }
     const { status, id, code, error, data } = await post(server, message('hello'), { headers })
     assert.deepEqual([status, id, code, error], [200, '1', -32603, 'Internal error'], String(run))
@@ -146,20 +140,20 @@ test('whatever else an agent does wrong is an internal error that tells nothing'
   }
 })
 
-test('exposeErrors shows the message of a defect', async () => {
-  const server = serve(() => { throw new Error('no such table') }, { exposeErrors: true })
+test('exposeErrors shows the message of a defect', async (t) => {
+  const server = serveBot(t, () => { throw new Error('no such table') }, { exposeErrors: true })
   assert.deepEqual((await post(server, message('hello'))).data, { detail: 'no such table' })
 })
 
-test('a fault whose detail is not JSON is answered without it', async () => {
-  const server = serve(() => { throw new Fault('failed', 'why', { secret: 1n }) })
+test('a fault whose detail is not JSON is answered without it', async (t) => {
+  const server = serveBot(t, () => { throw new Fault('failed', 'why', { secret: 1n }) })
   const { code, error, data } = await post(server, message('hello'))
   assert.deepEqual([code, error, data], [-32603, 'Internal error', { detail: 'why' }])
 })
 
-test('a reply over maxResultBytes is refused, however it is counted', async () => {
+test('a reply over maxResultBytes is refused, however it is counted', async (t) => {
   for (const run of [(prompt: string) => prompt, async (prompt: string) => prompt]) {
-    const server = serve(run, { maxResultBytes: 1024 })
+    const server = serveBot(t, run, { maxResultBytes: 1024 })
     assert.equal((await post(server, message('x'.repeat(700)))).code, undefined)
     for (const text of ['x'.repeat(1025), '\u0000'.repeat(200), 'ü'.repeat(500)]) {
       const { status, id, code } = await post(server, message(text))
@@ -168,8 +162,8 @@ test('a reply over maxResultBytes is refused, however it is counted', async () =
   }
 })
 
-test('a body that is too long, of another type or coded is refused in the form of the door', async () => {
-  const server = serve(undefined, { maxBodyBytes: 1024 })
+test('a body that is too long, of another type or coded is refused in the form of the door', async (t) => {
+  const server = serveBot(t, echo, { maxBodyBytes: 1024 })
   const rows: readonly (readonly [headers: Record<string, string>, status: number])[] = [
     [{ 'content-type': 'text/plain' }, 415],
     [{ 'content-type': 'text/plain; a=application/json' }, 415],
@@ -191,10 +185,10 @@ test('a body that is too long, of another type or coded is refused in the form o
   }
 })
 
-test('more calls than allowed are 503, with the id of the message', async () => {
+test('more calls than allowed are 503, with the id of the message', async (t) => {
   let release = (): void => {}
   const done = new Promise<string>((resolve) => { release = () => resolve('done') })
-  const server = serve(() => done, { maxCalls: 1 })
+  const server = serveBot(t, () => done, { maxCalls: 1 })
   const first = post(server, message('one'))
   await new Promise(setImmediate)
   const second = await post(server, message('two', { id: 2 }))
@@ -204,14 +198,14 @@ test('more calls than allowed are 503, with the id of the message', async () => 
   assert.equal((await first).text, 'done')
 })
 
-test('an agent that takes too long is an internal error, in time', async () => {
-  const server = serve({ name: 'Slow', timeoutMs: 20, run: () => new Promise<string>(() => {}) })
+test('an agent that takes too long is an internal error, in time', async (t) => {
+  const server = serveBot(t, () => new Promise<string>(() => {}), {}, { timeoutMs: 20 })
   const { status, code, data } = await post(server, message('hello'))
   assert.deepEqual([status, code, data], [200, -32603, { detail: 'No result within 20 ms' }])
 })
 
-test('a thousand clients with one id each get their own answer', async () => {
-  const server = serve(async (prompt) => {
+test('a thousand clients with one id each get their own answer', async (t) => {
+  const server = serveBot(t, async (prompt) => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 50))
     return `You said ${prompt}`
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Caller, callerOf, serveTasks } from './caller.ts'
+import { Caller, callerOf, serveA2a } from './caller.ts'
 import type { TaskPage } from '../../lib/a2a/model.ts'
 import type { TaskState } from '../../lib/core/task.ts'
 
@@ -76,7 +76,7 @@ test('a page goes on where its last task had to make room', async (t) => {
 })
 
 test('where a page ends is the house\'s to read, and its caller\'s', async (t) => {
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run: (prompt) => prompt }],
     apiKey: [{ id: 'ann', key: 'ann-key-1' }, { id: 'bob', key: 'bob-key-1' }],
   })

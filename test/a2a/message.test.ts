@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { promptOf } from '../../lib/a2a/message.ts'
-import { createServer } from '../../lib/server.ts'
 import { ask, message, post } from './ask.ts'
+import { serveA2a, serveBot } from './caller.ts'
 import type { Run } from '../../lib/core/agent.ts'
-import type { TriportServer } from '../../lib/server.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
-
-function serve(run: Run, options: Partial<ServerOptions> = {}): TriportServer {
-  return createServer({ agents: [{ name: 'Bot', run }], protocol: 'a2a', log: false, ...options })
-}
 
 const history: Run = (prompt, call) => {
   return `${call.history.map(({ role, content }) => `${role}: ${content}`).join('; ')} > ${prompt}`
@@ -22,9 +16,9 @@ test('the prompt is the texts, one below the other, without the files', () => {
   assert.equal(promptOf([link]), '')
 })
 
-test('a handler sees the door, the conversation, the metadata and every part', async () => {
+test('a handler sees the door, the conversation, the metadata and every part', async (t) => {
   let seen: unknown
-  const server = serve((prompt, call) => {
+  const server = serveBot(t, (prompt, call) => {
     const { protocol, sessionId, history: said, metadata, message: blocks, requestId, trace } = call
     seen = { prompt, protocol, sessionId, said, metadata, blocks, requestId, trace, asks: call.can('elicit') }
     return 'ok'
@@ -50,9 +44,9 @@ test('a handler sees the door, the conversation, the metadata and every part', a
   })
 })
 
-test('a handler sees the extensions that the client asks for, known or not', async () => {
+test('a handler sees the extensions that the client asks for, known or not', async (t) => {
   const seen: unknown[] = []
-  const server = serve((_, call) => {
+  const server = serveBot(t, (_, call) => {
     seen.push(call.extensions)
     return 'ok'
   }, { a2a: { extensions: [{ uri: 'urn:a' }] } })
@@ -63,8 +57,8 @@ test('a handler sees the extensions that the client asks for, known or not', asy
   assert.deepEqual(seen, [['urn:a', 'urn:b'], ['urn:a', 'urn:b'], []])
 })
 
-test('a context that the client names goes on, one that it does not is made and told', async () => {
-  const server = serve(history)
+test('a context that the client names goes on, one that it does not is made and told', async (t) => {
+  const server = serveBot(t, history)
   const contextId = (await post(server, message('one'))).said?.contextId
   assert.match(contextId ?? '', /^[\da-f-]{36}$/)
   assert.equal(await ask(server, 'two', { contextId }), 'user: one; assistant:  > one > two')
@@ -75,16 +69,16 @@ test('a context that the client names goes on, one that it does not is made and 
   assert.equal(await ask(server, 'five'), ' > five')
 })
 
-test('each reply has an id of its own', async () => {
-  const server = serve(() => 'ok')
+test('each reply has an id of its own', async (t) => {
+  const server = serveBot(t, () => 'ok')
   const ids = new Set<string | undefined>()
   for (let count = 0; count < 20; count++) ids.add((await post(server, message('x'))).said?.messageId)
   assert.equal(ids.size, 20)
 })
 
-test('a conversation belongs to whoever began it', async () => {
+test('a conversation belongs to whoever began it', async (t) => {
   const apiKey = [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }]
-  const server = serve(history, { apiKey })
+  const server = serveBot(t, history, { apiKey })
   const say = async (text: string, key: string): Promise<string | undefined> => {
     const said = message(text, { contextId: 'shared' })
     return (await post(server, said, { headers: { 'x-api-key': key } })).text
@@ -94,8 +88,8 @@ test('a conversation belongs to whoever began it', async () => {
   assert.equal(await say('three', 'key-of-ann'), 'user: one; assistant:  > one > three')
 })
 
-test('what failed or was rejected is no part of the conversation, a question is', async () => {
-  const server = serve((prompt, call) => {
+test('what failed or was rejected is no part of the conversation, a question is', async (t) => {
+  const server = serveBot(t, (prompt, call) => {
     if (prompt === 'fail') return { text: 'no', state: 'failed' }
     if (prompt === 'reject') return { text: 'no', state: 'rejected' }
     if (prompt === 'throw') throw new Error('no')
@@ -106,16 +100,16 @@ test('what failed or was rejected is no part of the conversation, a question is'
   assert.equal(await ask(server, '2026', { contextId: 'c' }), 'user: plan; assistant: Which year? > 2026')
 })
 
-test('a message of files alone is remembered by their names', async () => {
-  const server = serve(history)
+test('a message of files alone is remembered by their names', async (t) => {
+  const server = serveBot(t, history)
   const parts = [{ uri: 'https://a.example/x.png' }, { uri: 'data:,y' }]
   const params = { message: { role: 'user', contextId: 'c', parts } }
   await post(server, { jsonrpc: '2.0', id: '1', method: 'message/send', params })
   assert.equal(await ask(server, 'next', { contextId: 'c' }), 'user: x.png, data; assistant:  >  > next')
 })
 
-test('an answer in pieces is one text', async () => {
-  const server = serve(async function* () {
+test('an answer in pieces is one text', async (t) => {
+  const server = serveBot(t, async function* () {
     yield 'one '
     yield 'two'
     yield { type: 'resource_link', uri: 'https://a.example/x', name: 'x' }
@@ -123,14 +117,14 @@ test('an answer in pieces is one text', async () => {
   assert.equal(await ask(server, 'go'), 'one two|https://a.example/x')
 })
 
-test('structured output alone is its JSON text', async () => {
-  assert.equal(await ask(serve(() => ({ data: { sum: 3 } })), 'go'), '{"sum":3}')
-  assert.equal(await ask(serve(() => ({ sum: 3 })), 'go'), '{"sum":3}')
-  assert.equal(await ask(serve(() => ({ text: 'three', data: { sum: 3 } })), 'go'), 'three')
+test('structured output alone is its JSON text', async (t) => {
+  assert.equal(await ask(serveBot(t, () => ({ data: { sum: 3 } })), 'go'), '{"sum":3}')
+  assert.equal(await ask(serveBot(t, () => ({ sum: 3 })), 'go'), '{"sum":3}')
+  assert.equal(await ask(serveBot(t, () => ({ text: 'three', data: { sum: 3 } })), 'go'), 'three')
 })
 
-test('artifacts are parts of the answer: replaced by id, added to with append', async () => {
-  const server = serve((prompt, call) => {
+test('artifacts are parts of the answer: replaced by id, added to with append', async (t) => {
+  const server = serveBot(t, (prompt, call) => {
     if (prompt === 'recall') return call.history.map(({ content }) => content).join('; ')
     call.artifact({ parts: ['loose'] })
     call.artifact({ id: 'a', parts: ['draft'] })
@@ -145,15 +139,16 @@ test('artifacts are parts of the answer: replaced by id, added to with append', 
   assert.equal(await ask(server, 'recall', { contextId: 'c' }), 'go; Done.loosefinal wordlast')
 })
 
-test('asking the client is not supported, and says so', async () => {
-  const server = serve(async (_, call) => (await call.elicit({ message: 'Which year?', schema: {} })).action)
+test('asking the client is not supported, and says so', async (t) => {
+  const question = { message: 'Which year?', schema: {} }
+  const server = serveBot(t, async (_, call) => (await call.elicit(question)).action)
   const { status, code, error } = await post(server, message('go'))
   assert.deepEqual([status, code, error], [200, -32004, 'This operation is not supported'])
 })
 
-test('what a handler logs goes to the server, with the id of the request', async () => {
+test('what a handler logs goes to the server, with the id of the request', async (t) => {
   const lines: unknown[] = []
-  const server = serve((_, call) => {
+  const server = serveBot(t, (_, call) => {
     call.log('warning', { disk: 'full' }, 'store')
     call.progress(1, 2)
     call.detach()
@@ -163,12 +158,12 @@ test('what a handler logs goes to the server, with the id of the request', async
   assert.deepEqual(lines, [['warning', '{"disk":"full"}', { request: 'r-1', logger: 'store' }]])
 })
 
-test('a client that leaves ends the run', async () => {
+test('a client that leaves ends the run', async (t) => {
   let began = (): void => {}
   let ended = (_: unknown): void => {}
   const running = new Promise<void>((resolve) => { began = resolve })
   const aborted = new Promise<unknown>((resolve) => { ended = resolve })
-  const server = serve((_, call) => new Promise(() => {
+  const server = serveBot(t, (_, call) => new Promise(() => {
     call.signal.addEventListener('abort', () => ended(call.signal.reason))
     began()
   }))
@@ -181,17 +176,17 @@ test('a client that leaves ends the run', async () => {
   assert.deepEqual([status, code], [503, -32603])
 })
 
-test('a group answers with its last agent, and a failing one ends it with what was said', async () => {
+test('a group answers with its last agent, and a failing one ends it with what was said', async (t) => {
   const one: Run = (prompt) => `${prompt}1`
   const two: Run = (prompt) => prompt === 'fail1' ? { text: 'no ink', state: 'failed' } : `${prompt}2`
   const agents = [{ name: 'One', run: one }, { name: 'Two', run: two }]
-  const server = createServer({ groups: [{ name: 'Desk', agents }], protocol: 'a2a', log: false })
+  const server = serveA2a(t, { groups: [{ name: 'Desk', agents }] })
   assert.equal(await ask(server, 'go '), 'go 12')
   const results = [{ agent: 'One', response: 'fail1' }, { agent: 'Two', error: 'no ink' }]
   assert.deepEqual((await post(server, message('fail'))).data, { results, detail: 'Two failed: no ink' })
 })
 
-test('what stands in an artifact is called like it, but for what has a name', async () => {
+test('what stands in an artifact is called like it, but for what has a name', async (t) => {
   const data = new Uint8Array([0, 1, 2])
   const parts = [
     'a joke',
@@ -199,7 +194,7 @@ test('what stands in an artifact is called like it, but for what has a name', as
     { type: 'image', data, mimeType: 'image/png', _meta: { filename: 'own.png' } },
     { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf' },
   ] as const
-  const server = serve((_prompt, call) => {
+  const server = serveBot(t, (_prompt, call) => {
     call.artifact({ name: 'Jokes', parts })
     call.artifact({ parts: ['more'] })
     return 'ok'

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createServer } from '../../lib/server.ts'
+import { request } from '../fixtures/client.ts'
+import { serveA2a } from './caller.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
 const NEW = '/extendedAgentCard'
 const OLD = '/agent/authenticatedExtendedCard'
+const agents = [{ name: 'Bot', description: 'Helps.', run: () => 'ok' }, { name: 'Muse', run: () => 'ok' }]
 const apiKey = [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }]
 const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
-
-function serve(options: Partial<ServerOptions> = {}): TriportServer {
-  const agents = [{ name: 'Bot', description: 'Helps.', run: () => 'ok' }, { name: 'Muse', run: () => 'ok' }]
-  return createServer({ agents, protocol: 'a2a', log: false, ...options })
-}
 
 async function get(server: TriportServer, path: string, headers: Record<string, string> = {}): Promise<{
   readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown>
 }> {
-  const response = await server.fetch(new Request(`http://agents.test${path}`, { headers }))
+  const response = await server.fetch(request(path, undefined, headers))
   return {
     status: response.status, headers: response.headers, body: await response.json() as Record<string, unknown>,
   }
@@ -28,8 +25,8 @@ const extendedCard: NonNullable<ServerOptions['a2a']>['extendedCard'] = async ({
   return id === 'key:ann' ? { description: `Sells, as ${who.id}.`, skills: [skill] } : undefined
 }
 
-test('a caller who proves who it is gets more of the card, and no cache keeps it', async () => {
-  const server = serve({ apiKey, a2a: { extendedCard } })
+test('a caller who proves who it is gets more of the card, and no cache keeps it', async (t) => {
+  const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard } })
   const rows = [
     [NEW, 'bot', 'supportedInterfaces'], [`/agents/muse${NEW}`, 'muse', 'supportedInterfaces'],
     [OLD, 'bot', 'url'], [`/agents/muse${OLD}`, 'muse', 'url'],
@@ -43,13 +40,13 @@ test('a caller who proves who it is gets more of the card, and no cache keeps it
     assert(member in body, path)
   }
   const { body } = await get(server, `/agents/muse${OLD}`, ann)
-  assert.equal(body['url'], 'http://agents.test/agents/muse/a2a')
+  assert.equal(body['url'], 'http://triport.test/agents/muse/a2a')
   // What one of them sees is not in the card for everybody.
   assert.doesNotMatch(JSON.stringify((await get(server, '/.well-known/agent-card.json')).body), /Sells|buy/)
 })
 
-test('who proves nothing, and who may see nothing more, is told so in the form of the path', async () => {
-  const server = serve({ apiKey, a2a: { extendedCard } })
+test('who proves nothing, and who may see nothing more, is told so in the form of the path', async (t) => {
+  const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard } })
   const bob = { authorization: 'Bearer key-of-bob' }
   const rows = [
     [NEW, {}, 401, 'UNAUTHENTICATED'], [NEW, bob, 400, 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'],
@@ -63,9 +60,9 @@ test('who proves nothing, and who may see nothing more, is told so in the form o
   }
 })
 
-test('where there is no extended card the answer says so', async () => {
+test('where there is no extended card the answer says so', async (t) => {
   for (const options of [{}, { apiKey }]) {
-    const server = serve(options)
+    const server = serveA2a(t, { agents, ...options })
     const reply = await get(server, NEW, ann)
     assert.equal(reply.status, 400)
     assert.match(JSON.stringify(reply.body), /"reason":"UNSUPPORTED_OPERATION"/)
@@ -73,17 +70,17 @@ test('where there is no extended card the answer says so', async () => {
   }
 })
 
-test('an object is the extended card of the root alone', async () => {
-  const server = serve({ apiKey, a2a: { extendedCard: { description: 'Sells.' } } })
+test('an object is the extended card of the root alone', async (t) => {
+  const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard: { description: 'Sells.' } } })
   assert.equal((await get(server, NEW, ann)).body['description'], 'Sells.')
   assert.equal((await get(server, `/agents/muse${NEW}`, ann)).status, 400)
 })
 
-test('what is wrong with a function stays in the log', async () => {
+test('what is wrong with a function stays in the log', async (t) => {
   const logged: unknown[] = []
   const broken = (): never => { throw new Error('secret') }
   const log: ServerOptions['log'] = (level, message) => logged.push([level, message])
-  const server = serve({ apiKey, a2a: { extendedCard: broken }, log })
+  const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard: broken }, log })
   for (const path of [NEW, OLD]) {
     const { status, body } = await get(server, path, ann)
     assert.equal(status, 500)

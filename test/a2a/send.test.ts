@@ -3,7 +3,7 @@ import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
-import { Caller, callerOf, serveTasks, sumOf, tellOf } from './caller.ts'
+import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
 import type { Run } from './caller.ts'
 
 const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
@@ -63,7 +63,7 @@ test('a task that takes longer than its agent may fails', async (t) => {
 test('a client that does not want to wait gets the task as it begins', async (t) => {
   for (const dialect of ['1.0', '0.3'] as const) {
     const open = gate()
-    const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => open.promise.then(() => 'done') }] })
+    const server = serveA2a(t, { agents: [{ name: 'Bot', run: () => open.promise.then(() => 'done') }] })
     const bot = new Caller(server, { dialect })
     const task = await bot.task('hello', { isBlocking: false })
     assert.equal(sumOf(task), 'working', dialect)
@@ -216,7 +216,7 @@ test('what does not answer a question is heard, and the question asked again', a
 })
 
 test('parts of a type that the agent does not read are refused, but not before the task they are for', async (t) => {
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', inputModes: ['text/*', 'image/png'], run: () => ({ text: 'More?', state: 'input-required' }) }],
   })
   const bot = new Caller(server)
@@ -267,7 +267,7 @@ test('a task that waits for an answer makes no room while its run does, and stop
 
 test('what tasks hold is counted, and let go', async (t) => {
   const open = gate()
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run: (prompt) => prompt === 'wait' ? open.promise.then(() => 'done') : prompt }],
     taskKeepMs: 60_000, maxTasks: 2,
   })

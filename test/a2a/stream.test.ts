@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
-import { Caller, callerOf, replayed, serveTasks, sumOf, tellOf, wordsOf } from './caller.ts'
+import { Caller, callerOf, replayed, serveA2a, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../lib/a2a/model.ts'
 
 /** The raw events of a stream. */
@@ -52,7 +52,7 @@ test('what is said about the state stands in the last event and in no artifact',
 })
 
 test('0.3 says of each status whether the stream ends behind it, 1.0 just ends', async (t) => {
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run: async (prompt, call) => {
       call.progress(1, 2, 'half')
       return { text: 'Which?', state: prompt === 'ask' ? 'input-required' as const : 'completed' as const }
@@ -119,7 +119,7 @@ test('a subscriber to a task that waits sees its next turn', async (t) => {
 })
 
 test('a task that has ended is not subscribed to, an unknown one neither', async (t) => {
-  const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
+  const server = serveA2a(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
   const bot = new Caller(server)
   const { id } = await bot.task('hello')
   await assert.rejects(bot.subscribe(id), { code: -32004, detail: /completed/ })
@@ -127,7 +127,7 @@ test('a task that has ended is not subscribed to, an unknown one neither', async
 })
 
 test('0.3 answers with a stream what is asked to stream, even where it is an error', async (t) => {
-  const server = serveTasks(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
+  const server = serveA2a(t, { agents: [{ name: 'Bot', run: () => 'done' }] })
   const old = new Caller(server, { dialect: '0.3' })
   const { id } = await old.task('hello')
   const message = { kind: 'message', messageId: 'm-1', role: 'user', parts: [{ kind: 'text', text: 'more' }] }

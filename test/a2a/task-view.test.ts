@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Caller, serveTasks, sumOf } from './caller.ts'
+import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 
 interface Strangers { readonly owner: Caller; readonly strangers: ReadonlyMap<string, Caller> }
@@ -8,7 +8,7 @@ interface Strangers { readonly owner: Caller; readonly strangers: ReadonlyMap<st
 /** The owner of a task, and others who must not see it. */
 function strangersOf(t: TestContext): Strangers {
   const run = (): object => ({ text: 'Which?', state: 'input-required' })
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run }, { name: 'Other', run }],
     apiKey: [{ id: 'ann', key: 'ann-key-1' }, { id: 'bob', key: 'bob-key-1' }],
   })
@@ -51,13 +51,13 @@ test('for others a task does not exist, whatever they want of it', async (t) => 
 })
 
 test('under its own address an agent has the tasks that were sent to it at the root', async (t) => {
-  const server = serveTasks(t, { agents: [() => 'done', { name: 'Other', run: () => 'other' }] })
+  const server = serveA2a(t, { agents: [() => 'done', { name: 'Other', run: () => 'other' }] })
   const { id } = await new Caller(server).task('hello')
   assert.equal(sumOf(await new Caller(server, { path: '/agents/assistant/a2a' }).get(id)), 'completed: done')
 })
 
 test('a task belongs to a tenant, and one that the card does not name has none', async (t) => {
-  const server = serveTasks(t, {
+  const server = serveA2a(t, {
     agents: [{ name: 'Bot', run: () => ({ text: 'Which?', state: 'input-required' as const }) }],
     a2a: { tenants: ['acme', 'other'] },
   })

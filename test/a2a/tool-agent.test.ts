@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isToolAgent, rootOf, toolCallFor } from '../../lib/a2a/tool-agent.ts'
-import { createServer, Fault } from '../../lib/index.ts'
+import { Fault } from '../../lib/index.ts'
 import { createService } from '../../lib/service.ts'
+import { request } from '../fixtures/client.ts'
+import { ask, message, post } from './ask.ts'
+import { Caller, serveA2a, sumOf } from './caller.ts'
+import type { TestContext } from 'node:test'
+import type { TaskView } from '../../lib/a2a/model.ts'
 import type { Content } from '../../lib/core/content.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
@@ -24,63 +29,41 @@ const tools = [add, shout] as unknown as NonNullable<ServerOptions['tools']>
 const text = (said: string): Content => ({ type: 'text', text: said })
 const call = (skill: unknown, args?: unknown): Content => ({ type: 'data', data: { skill, arguments: args } })
 
-function serve(options: Partial<ServerOptions> = {}): TriportServer {
-  return createServer({ name: 'Desk', tools, protocol: 'a2a', log: false, ...options })
+function partsOf({ artifacts }: TaskView): readonly Content[] | undefined {
+  return artifacts?.[0]?.parts
 }
 
-let count = 0
-
-interface Task {
-  readonly status: { readonly state: string; readonly message?: { readonly parts: readonly unknown[] } }
-  readonly id: string
-  readonly artifacts: readonly { readonly parts: readonly unknown[] }[]
+function serveDesk(t: TestContext, options: Partial<ServerOptions> = {}): TriportServer {
+  return serveA2a(t, { name: 'Desk', tools, ...options })
 }
 
-async function send(
-  server: TriportServer, part: object, { path = '/a2a', ...more }: { path?: string; taskId?: string } = {},
-): Promise<{ readonly status: number; readonly task: Task | undefined }> {
-  const message = { messageId: `m${++count}`, role: 'ROLE_USER', parts: [part], ...more }
-  const response = await server.fetch(new Request(`http://agents.test${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }),
-  }))
-  const { result } = await response.json() as { result?: { task: Task } }
-  return { status: response.status, task: result?.task }
-}
-
-test('tools alone have an agent that is named like the server, whose skills are the tools', async () => {
-  const server = serve()
-  const response = await server.fetch(new Request('http://agents.test/.well-known/agent-card.json'))
+test('tools alone have an agent that is named like the server, whose skills are the tools', async (t) => {
+  const response = await serveDesk(t).fetch(request('/.well-known/agent-card.json'))
   const card = await response.json() as { name: string; skills: readonly { id: string }[] }
   assert.equal(card.name, 'Desk')
   assert.deepEqual(card.skills.map(({ id }) => id), ['add', 'shout'])
 })
 
-test('a data part runs the tool that it names, and its result is data, or text', async () => {
-  const server = serve()
-  const sum = await send(server, { data: { skill: 'add', arguments: { a: 1, b: 2 } } })
-  assert.equal(sum.task?.status.state, 'TASK_STATE_COMPLETED')
-  assert.deepEqual(sum.task?.artifacts[0]?.parts, [{ data: { sum: 3 } }])
-  const loud = await send(server, { data: { skill: 'shout', arguments: { text: 'hi' } } })
-  assert.deepEqual(loud.task?.artifacts[0]?.parts, [{ text: 'HI' }])
+test('a data part runs the tool that it names, and its result is data, or text', async (t) => {
+  const desk = new Caller(serveDesk(t))
+  const sum = await desk.task([call('add', { a: 1, b: 2 })])
+  assert.equal(sum.status.state, 'completed')
+  assert.deepEqual(partsOf(sum), [{ type: 'data', data: { sum: 3 } }])
+  assert.deepEqual(partsOf(await desk.task([call('shout', { text: 'hi' })])), [text('HI')])
 })
 
-test('wrong arguments fail the task, and say which', async () => {
-  const { task } = await send(serve(), { data: { skill: 'add', arguments: { a: 'one', b: 2 } } })
-  assert.equal(task?.status.state, 'TASK_STATE_FAILED')
-  assert.match(JSON.stringify(task?.status.message?.parts), /Invalid arguments for add: .*number/)
+test('wrong arguments fail the task, and say which', async (t) => {
+  const task = await new Caller(serveDesk(t)).task([call('add', { a: 'one', b: 2 })])
+  assert.match(sumOf(task), /^failed \(Invalid arguments for add: .*number/)
 })
 
-test('what names no tool is asked for one, and the next message of the task runs it', async () => {
-  const server = serve()
-  const asked = await send(server, { text: 'hello' })
-  assert.equal(asked.task?.status.state, 'TASK_STATE_INPUT_REQUIRED')
-  assert.match(JSON.stringify(asked.task?.status.message?.parts), /one of add, shout/)
-  const taskId = asked.task!.id
-  const done = await send(server, { data: { skill: 'shout', arguments: { text: 'yes' } } }, { taskId })
-  assert.equal(done.task?.id, taskId)
-  assert.deepEqual(done.task?.artifacts[0]?.parts, [{ text: 'YES' }])
+test('what names no tool is asked for one, and the next message of the task runs it', async (t) => {
+  const desk = new Caller(serveDesk(t))
+  const asked = await desk.task('hello')
+  assert.match(sumOf(asked), /^input-required \(.*one of add, shout/)
+  const done = await desk.task([call('shout', { text: 'yes' })], { taskId: asked.id })
+  assert.equal(done.id, asked.id)
+  assert.deepEqual(partsOf(done), [text('YES')])
 })
 
 test('text runs a tool where it is the only one and needs one text', () => {
@@ -101,38 +84,30 @@ test('text runs a tool where it is the only one and needs one text', () => {
   }
 })
 
-test('beside agents, the tools are skills of the one at the root, and text is the agent\'s', async () => {
+test('beside agents, the tools are skills of the one at the root, and text is the agent\'s', async (t) => {
   const run = (prompt: string): string => `You said ${prompt}`
-  const server = serve({ agents: [{ name: 'One', run }, { name: 'Two', run }] })
-  const part = { data: { skill: 'shout', arguments: { text: 'hi' } } }
-  assert.deepEqual((await send(server, part)).task?.artifacts[0]?.parts, [{ text: 'HI' }])
-  assert.deepEqual((await send(server, part, { path: '/agents/one/a2a' })).task?.artifacts[0]?.parts, [
-    { text: 'HI' },
-  ])
-  assert.deepEqual((await send(server, part, { path: '/agents/two/a2a' })).task?.artifacts[0]?.parts, [
-    { text: 'You said ' },
-  ])
-  assert.deepEqual((await send(server, { text: 'hi' })).task?.artifacts[0]?.parts, [{ text: 'You said hi' }])
-})
-
-test('a tool with scopes is refused before a task is begun', async () => {
-  const secret = { name: 'secret', description: 'Says it.', scopes: ['secrets'], run: () => 'it' }
-  const server = serve({ tools: [secret] as never })
-  assert.equal((await send(server, { data: { skill: 'secret' } })).status, 403)
-})
-
-test('the plain dialect runs the only tool by text too, and a failing tool is an error', async () => {
-  const ask = async (server: TriportServer): Promise<{ result?: unknown; error?: { data: unknown } }> => {
-    const message = { role: 'user', parts: [{ text: 'hi' }] }
-    const response = await server.fetch(new Request('http://agents.test/a2a', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
-    }))
-    return await response.json() as { result?: unknown; error?: { data: unknown } }
+  const server = serveDesk(t, { agents: [{ name: 'One', run }, { name: 'Two', run }] })
+  const shouting = call('shout', { text: 'hi' })
+  for (const [path, part, said] of [
+    ['/a2a', shouting, 'HI'],
+    ['/agents/one/a2a', shouting, 'HI'],
+    ['/agents/two/a2a', shouting, 'You said '],
+    ['/a2a', text('hi'), 'You said hi'],
+  ] as const) {
+    assert.deepEqual(partsOf(await new Caller(server, { path }).task([part])), [text(said)], path)
   }
-  const { result } = await ask(serve({ tools: [shout] as never }))
-  assert.match(JSON.stringify(result), /"text":"HI"/)
+})
+
+test('a tool with scopes is refused before a task is begun', async (t) => {
+  const secret = { name: 'secret', description: 'Says it.', scopes: ['secrets'], run: () => 'it' }
+  const desk = new Caller(serveDesk(t, { tools: [secret] as never }))
+  await assert.rejects(desk.task([call('secret')]), { status: 403 })
+  assert.deepEqual((await desk.list()).tasks, [])
+})
+
+test('the plain dialect runs the only tool by text too, and a failing tool is an error', async (t) => {
+  assert.equal(await ask(serveDesk(t, { tools: [shout] as never }), 'hi'), 'HI')
   const failing = { ...shout, run: () => { throw new Fault('failed', 'No voice') } }
-  assert.deepEqual((await ask(serve({ tools: [failing] as never }))).error?.data, { detail: 'No voice' })
+  const { data } = await post(serveDesk(t, { tools: [failing] as never }), message('hi'))
+  assert.deepEqual(data, { detail: 'No voice' })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import test from 'node:test'
-import { createServer } from '../../lib/server.ts'
+import test, { after } from 'node:test'
+import { serveA2a } from './caller.ts'
 import type { AgentOutput } from '../../lib/core/answer.ts'
 import type { Call } from '../../lib/core/call.ts'
 
@@ -31,9 +31,7 @@ const acts = new Map<string, (call: Call) => AgentOutput>([
   ['link', () => ({ text: 'Here it is.', content: [report] })],
 ])
 
-const server = createServer({
-  protocol: 'a2a',
-  log: false,
+const server = serveA2a({ after }, {
   agents: [{
     name: 'Golden',
     description: 'Answers as it is told.',
