@@ -130,7 +130,7 @@ function figures(type: 'counter' | 'gauge', all: readonly Figure[]): string {
   )).join('')
 }
 
-function statusText({ calls, streams, bodies, conversations, tasks, mcp }: ServerStatus): string {
+function statusText({ calls, streams, bodies, conversations, tasks, store, mcp }: ServerStatus): string {
   const states: readonly Sample[] = [
     { labels: ['running'], value: tasks.running }, { labels: ['finished'], value: tasks.finished },
   ]
@@ -144,6 +144,9 @@ function statusText({ calls, streams, bodies, conversations, tasks, mcp }: Serve
     ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
     ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
   ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
+    + (store === undefined ? '' : figures('gauge', [
+      ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0],
+    ]))
     + (mcp === undefined ? '' : figures('gauge', [
       ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],
       ['triport_mcp_subscribers', 'Subscribers of MCP notices.', mcp.subscribers],

@@ -145,6 +145,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
       bodies: { bytes: budget.held },
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
+      store: service.shared && (service.shared.isAway ? 'away' : 'reached'),
       mcp: mcp?.status(),
     }
   }

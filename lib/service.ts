@@ -4,6 +4,7 @@
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
+import { GuardedStore } from './core/guarded-store.ts'
 import { IdempotentReplies } from './core/idempotency.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { define } from './core/subject.ts'
@@ -35,7 +36,13 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log ?? usualLog))
   warnOfSilence(log, catalog)
-  const store = options.store ?? memoryStore()
+  const secret = options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)
+  const shared = options.store?.isShared !== true ? undefined : new GuardedStore(options.store, limits, log)
+  if (shared !== undefined && secret === undefined) {
+    throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
+      + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
+  }
+  const store = shared ?? options.store ?? memoryStore()
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
@@ -53,6 +60,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     tasks: new Tasks(limits, store, log),
     idempotency: new IdempotentReplies(limits, replies, log),
     store,
+    shared,
   }
-  return { service, seal: createSeal(options.secret ?? (process.env['TRIPORT_SECRET'] || undefined), name) }
+  return { service, seal: createSeal(secret, name) }
 }

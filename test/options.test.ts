@@ -21,6 +21,12 @@ const unknown: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ colour: 'red' }, / has no option 'colour'; it has [\w, ]*name, version.* and \d+ more$/],
 ]
 
+test('a store that others share needs a secret that they share too', () => {
+  const store = memoryStore({ isShared: true })
+  assert.throws(() => createServer({ agents: [() => ''], store }), { name: 'TypeError', message: /secret/ })
+  assert.ok(createServer({ agents: [() => ''], store, secret: 'sixteen characters' }))
+})
+
 test('an option that nobody knows is refused, by every verb', async () => {
   for (const [options, sentence] of unknown) {
     const isFine = (verb: string) => (error: Error): boolean => {

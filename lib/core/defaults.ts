@@ -103,6 +103,12 @@ export interface Limits {
   readonly maxIdempotencyKeys: number
   /** Their replies together, in the same way. Most replies are a few kilobytes. */
   readonly maxIdempotencyBytes: number
+  /** One call of a shared store; over it, the store counts as not reached. */
+  readonly storeTimeoutMs: number
+  /** One value or event that is given to a shared store, in bytes. The store has a bound of its own. */
+  readonly maxValueBytes: number
+  /** A process that shares a store and says nothing there for this long counts as dead. */
+  readonly leaseMs: number
   /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
   readonly graceMs: number
 }
@@ -160,6 +166,9 @@ export const defaults: Limits = Object.freeze({
   idempotencyKeepMs: 10 * 60_000,
   maxIdempotencyKeys: 10_000,
   maxIdempotencyBytes: 64 * MiB,
+  storeTimeoutMs: 2_000,
+  maxValueBytes: 16 * MiB,
+  leaseMs: 10_000,
   graceMs: 10_000,
 })
 

@@ -5,6 +5,7 @@ import type { OnCall } from './call-observer.ts'
 import type { Catalog } from './catalog.ts'
 import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
+import type { GuardedStore } from './guarded-store.ts'
 import type { IdempotentReplies } from './idempotency.ts'
 import type { Log } from './log.ts'
 import type { Store } from './store.ts'
@@ -28,4 +29,6 @@ export interface Service {
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies
   readonly store: Store
+  /** The same, where others share it. */
+  readonly shared: GuardedStore | undefined
 }

@@ -38,7 +38,15 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
     operations: { get: plainOperation('Service', summary) },
   })
-  const healthy: Endpoint['handle'] = ({ basePath }) => {
+  // What a store that others share is like; nothing where there is none.
+  const store = (): object => (
+    service.shared === undefined ? {} : { store: service.shared.isAway ? 'away' : 'reached' }
+  )
+  const healthy: Endpoint['handle'] = ({ basePath, query }) => {
+    if (query !== '' && new URLSearchParams(query).has('verbose')) {
+      const { name, version } = service
+      return json({ status: 'ok', endpoints: fixedPaths(basePath), name, version, ...store() })
+    }
     if (health?.basePath !== basePath) {
       const endpoints = fixedPaths(basePath)
       const { name, version } = service
@@ -63,7 +71,8 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     at('/health', 'Whether the server is up', healthy),
     at('/healthz', 'Whether the server is up', healthy),
     at('/ready', 'Whether the server takes work', ({ origin: { requestId } }) => {
-      if (!facts.isDraining()) return json({ status: 'ready' })
+      // Without its store a process still serves most; if it left, all others would leave with it.
+      if (!facts.isDraining()) return json({ status: 'ready', ...store() })
       const headers = ['Retry-After', '1']
       return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),

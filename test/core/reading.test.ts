@@ -24,7 +24,7 @@ function serve(things: readonly Served[], options: Partial<Limits> = {}, logged:
   for (const thing of things) catalog.add(thing)
   const store = memoryStore({ maxEntries: 10, maxBytes: 1_000 })
   return {
-    name: 'test', version: '1.0.0', description: '', catalog, limits, exposeErrors: false, store,
+    name: 'test', version: '1.0.0', description: '', catalog, limits, exposeErrors: false, store, shared: undefined,
     log: (...line) => { logged.push(line) },
     workload: new Workload(limits.maxCalls, 'here'),
     conversations: new Conversations(limits),

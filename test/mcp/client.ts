@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { createServer } from '../../lib/index.ts'
+import { sealed } from '../fixtures/client.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import type { ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
@@ -18,7 +19,7 @@ const META = 'io.modelcontextprotocol/'
 
 /** A server with the MCP door and no log. */
 export function serve(options: ServerOptions): TriportServer {
-  return createServer({ name: 'Test', protocol: 'mcp', log: false, ...options })
+  return createServer({ name: 'Test', protocol: 'mcp', log: false, ...sealed(options), ...options })
 }
 
 /** A request to the server, with headers that most requests have. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
-import type { ServerOptions } from '../../lib/index.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { echo, eventually, jsonOf, request, serve } from '../fixtures/client.ts'
+import type { ServerOptions, Store } from '../../lib/index.ts'
 
 const chat = ['/v1/models', '/v1/chat/completions']
 const common = ['/', '/health', '/healthz', '/ready', '/docs', '/openapi.json']
@@ -72,6 +73,32 @@ test('health says what is up, in two spellings', async (t) => {
       version: '2.3.4',
     })
   }
+})
+
+test('what a shared store is like is told, and a server without its store stays ready', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  let isSilent = false
+  const read: Store['read'] = (key) => isSilent ? new Promise(() => {}) : memory.read(key)
+  const store: Store = { ...memory, isShared: true, read }
+  const server = serve(t, { agents: [echo], store, metrics: true, storeTimeoutMs: 10 })
+  const told = async (): Promise<readonly unknown[]> => [
+    await jsonOf(await server.fetch(request('/ready'))),
+    (await jsonOf(await server.fetch(request('/health?verbose'))))['store'],
+    /^triport_store_up (\d)$/m.exec(await (await server.fetch(request('/metrics'))).text())?.[1],
+    server.status().store,
+  ]
+  assert.deepEqual(await told(), [{ status: 'ready', store: 'reached' }, 'reached', '1', 'reached'])
+  assert.equal((await jsonOf(await server.fetch(request('/health'))))['store'], undefined)
+  isSilent = true
+  await eventually(async () => {
+    const asked = await server.fetch(request('/', { query: 'Hi', session_id: 'conversation-1' }))
+    return asked.status === 503 && server.status().store === 'away'
+  })
+  assert.deepEqual(await told(), [{ status: 'ready', store: 'away' }, 'away', '0', 'away'])
+  const alone = serve(t, { agents: [echo], metrics: true })
+  assert.equal(alone.status().store, undefined)
+  assert.equal((await jsonOf(await alone.fetch(request('/health?verbose'))))['store'], undefined)
+  assert.doesNotMatch(await (await alone.fetch(request('/metrics'))).text(), /store_up/)
 })
 
 test('a server is ready until it closes', async (t) => {

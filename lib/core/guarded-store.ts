@@ -1,0 +1,183 @@
+/**
+ * A shared store behind a guard: no call waits for longer than `storeTimeoutMs`, and while the store cannot
+ * be reached every call fails at once, so that nothing queues up behind it. One question a second finds out
+ * whether it is there again.
+ *
+ * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
+ */
+import { MAX_TIMER_MS } from './clock.ts'
+import { Fault } from './fault.ts'
+import type { Limits } from './defaults.ts'
+import type { Log } from './log.ts'
+import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
+
+/** So many calls in a row that were not answered, and the store is away. */
+const MAX_FAILURES = 3
+/** How often a store that is away is asked whether it is there again. */
+const PROBE_MS = 1_000
+
+const nowhere: StoreKey = { collection: 'probe', owner: '~', key: 'probe' }
+
+/** A shared store, and whether it answers. Each method is that of the store; what fails is a `Fault`. */
+export class GuardedStore implements Store {
+  readonly isShared = true
+  readonly #store: Store
+  readonly #limits: Limits
+  readonly #log: Log
+  #isAway = false
+  #isClosed = false
+  #failures = 0
+  #probe: NodeJS.Timeout | undefined
+  readonly #onReturn: (() => void)[] = []
+
+  constructor(store: Store, limits: Limits, log: Log) {
+    this.#store = store
+    this.#limits = limits
+    this.#log = log
+  }
+
+  /** Whether it does not answer: then no call waits for it. */
+  get isAway(): boolean { return this.#isAway }
+
+  /** Calls each time that the store is there again after it was away. */
+  onReturn(listener: () => void): void { this.#onReturn.push(listener) }
+
+  read(key: StoreKey): MaybePromise<Entry | undefined> {
+    return this.#ask(() => this.#store.read(key))
+  }
+
+  write(
+    key: StoreKey, value: string, keepMs: number, expected: number | 'any',
+  ): MaybePromise<number | undefined> {
+    return this.#ask(() => {
+      this.#requireFit(value)
+      return this.#store.write(key, value, keepMs, expected)
+    })
+  }
+
+  remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean> {
+    return this.#ask(() => this.#store.remove(key, expected))
+  }
+
+  list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]> {
+    return this.#ask(() => this.#store.list(collection, owner, limit, before))
+  }
+
+  publish(topic: string, text: string, keep?: Keep): MaybePromise<void> {
+    return this.#ask(() => {
+      this.#requireFit(text)
+      return this.#store.publish(topic, text, keep)
+    })
+  }
+
+  follow(
+    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
+  ): MaybePromise<() => void> {
+    // Nobody would ever end what begins too late.
+    return this.#ask(() => this.#store.follow(topic, from, listener, onLost), (stop) => stop())
+  }
+
+  close(): MaybePromise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#probe)
+    return this.#store.close?.()
+  }
+
+  #requireFit(text: string): void {
+    const { maxValueBytes } = this.#limits
+    if (text.length * 3 <= maxValueBytes || Buffer.byteLength(text) <= maxValueBytes) return
+    throw new Fault('too-large', `What is kept may have ${maxValueBytes} bytes`)
+  }
+
+  #ask<T>(work: () => MaybePromise<T>, onLate?: (answer: T) => void): MaybePromise<T> {
+    if (this.#isAway) return Promise.reject(unreached())
+    let answer
+    try {
+      answer = work()
+    } catch (error) {
+      return Promise.reject(this.#failed(error))
+    }
+    if (answer instanceof Promise) return this.#within(answer, onLate)
+    this.#failures = 0
+    return answer
+  }
+
+  #within<T>(answer: Promise<T>, onLate: ((answer: T) => void) | undefined): Promise<T> {
+    const { storeTimeoutMs } = this.#limits
+    return new Promise((resolve, reject) => {
+      let isLate = false
+      const timer = storeTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
+        isLate = true
+        const late = new Fault('timeout', `The store did not answer within ${storeTimeoutMs} ms`)
+        if (++this.#failures >= MAX_FAILURES) this.#leave(late)
+        reject(unreached(late))
+      }, storeTimeoutMs)
+      answer.then((value) => {
+        if (isLate) return onLate?.(value)
+        clearTimeout(timer)
+        this.#failures = 0
+        resolve(value)
+      }, (error: unknown) => {
+        if (isLate) return
+        clearTimeout(timer)
+        reject(this.#failed(error))
+      })
+    })
+  }
+
+  /** What the caller is told. */
+  #failed(error: unknown): Fault {
+    // A refusal is an answer; a busy store says by its cause that it was not reached.
+    if (error instanceof Fault && !(error.kind === 'busy' && error.cause !== undefined)) {
+      this.#failures = 0
+      return error
+    }
+    // Of what an engine throws, nobody can tell whether it was reached. So it is asked something harmless.
+    if (++this.#failures === MAX_FAILURES) void this.#answers().then((why) => this.#settle(why))
+    return error instanceof Fault ? error : unreached(error)
+  }
+
+  #settle(why: unknown): void {
+    if (why === undefined) this.#failures = 0
+    else this.#leave(why)
+  }
+
+  #leave(cause: unknown): void {
+    if (this.#isAway || this.#isClosed) return
+    this.#isAway = true
+    this.#log('warning', 'The store does not answer: what needs it is refused until it does', { cause })
+    this.#await()
+  }
+
+  #await(): void {
+    this.#probe = setTimeout(() => {
+      void this.#answers().then((why) => {
+        if (this.#isClosed) return
+        if (why !== undefined) return this.#await()
+        this.#isAway = false
+        this.#failures = 0
+        this.#log('warning', 'The store answers again')
+        for (const listener of this.#onReturn) listener()
+      })
+    }, PROBE_MS)
+    this.#probe.unref()
+  }
+
+  /** Why the store does not answer; undefined where it does. Never rejects. */
+  #answers(): Promise<unknown> {
+    const asked = new Promise((resolve) => resolve(this.#store.read(nowhere)))
+    return new Promise((resolve) => {
+      const { storeTimeoutMs } = this.#limits
+      const timer = setTimeout(
+        resolve, Math.min(storeTimeoutMs, MAX_TIMER_MS), new Error(`Nothing within ${storeTimeoutMs} ms`),
+      )
+      timer.unref()
+      asked.then(() => resolve(undefined), (error: unknown) => resolve(error ?? new Error('It failed')))
+        .finally(() => clearTimeout(timer))
+    })
+  }
+}
+
+function unreached(cause?: unknown): Fault {
+  return new Fault('busy', 'The store cannot be reached now; try again later', undefined, { cause })
+}

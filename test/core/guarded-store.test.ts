@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { GuardedStore } from '../../lib/core/guarded-store.ts'
+import { Fault, memoryStore } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
+import type { Store } from '../../lib/index.ts'
+
+const key = { collection: 'things', owner: 'ann', key: 'one' }
+
+/** How a store behaves from now on. */
+type Mood = 'well' | 'silent' | Error
+
+/** A guarded store, and the way to spoil what is behind it. */
+function guarded(storeTimeoutMs = 20): {
+  guard: GuardedStore; turn: (mood: Mood) => void; asked: () => number; said: string[]
+} {
+  const inner = memoryStore({ isShared: true })
+  let mood: Mood = 'well'
+  let asked = 0
+  const act = <T>(work: () => T): T | Promise<never> => {
+    asked += 1
+    if (mood === 'silent') return new Promise<never>(() => {})
+    if (mood !== 'well') return Promise.reject(mood)
+    return work()
+  }
+  const store: Store = {
+    isShared: true,
+    read: (...all) => act(() => inner.read(...all)),
+    write: (...all) => act(() => inner.write(...all)),
+    remove: (...all) => act(() => inner.remove(...all)),
+    list: (...all) => act(() => inner.list(...all)),
+    publish: (...all) => act(() => inner.publish(...all)),
+    follow: (...all) => act(() => inner.follow(...all)),
+  }
+  const said: string[] = []
+  const guard = new GuardedStore(store, limitsOf({ storeTimeoutMs }), (_level, text) => { said.push(text) })
+  return { guard, turn: (next) => { mood = next }, asked: () => asked, said }
+}
+
+const isBusy = { name: 'Fault', kind: 'busy', message: 'The store cannot be reached now; try again later' }
+
+test('a store that is well answers as it does without a guard, and at once where it can', () => {
+  const { guard } = guarded()
+  const version = guard.write(key, 'a', 1_000, 0)
+  assert.equal(guard.write(key, 'b', 1_000, 0), undefined)
+  assert.deepEqual(guard.read(key), { key: 'one', value: 'a', version })
+  assert.deepEqual(guard.list('things', 'ann', 10), [guard.read(key)])
+  const heard: string[] = []
+  const stop = guard.follow('topic', 'now', (text) => heard.push(text))
+  assert.ok(typeof stop === 'function')
+  guard.publish('topic', 'x')
+  assert.deepEqual(heard, ['x'])
+  stop()
+  assert.equal(guard.remove(key, 'any'), true)
+})
+
+test('a store that is silent is waited for three times, and then not any more', async () => {
+  const { guard, turn, asked, said } = guarded()
+  turn('silent')
+  await Promise.all([1, 2, 3].map(() => assert.rejects(async () => guard.read(key), isBusy)))
+  assert.ok(guard.isAway)
+  const before = asked()
+  const began = performance.now()
+  for (const call of [
+    () => guard.read(key), () => guard.write(key, 'a', 1, 0), () => guard.remove(key, 'any'),
+    () => guard.list('things', 'ann', 1), () => guard.publish('topic', 'x'),
+    () => guard.follow('topic', 'now', () => {}),
+  ]) await assert.rejects(async () => call(), isBusy)
+  assert.ok(performance.now() - began < 20)
+  assert.equal(asked(), before)
+  assert.equal(said.length, 1)
+  guard.close()
+})
+
+test('whether a store is there again is found out without a call, and told', async () => {
+  const { guard, turn, said } = guarded()
+  let returns = 0
+  guard.onReturn(() => { returns += 1 })
+  turn(new Error('connect ECONNREFUSED'))
+  for (const _ of [1, 2, 3]) await assert.rejects(async () => guard.read(key), isBusy)
+  await eventually(() => guard.isAway)
+  turn('well')
+  await eventually(() => !guard.isAway)
+  assert.equal(guard.read(key), undefined)
+  assert.deepEqual([returns, said.length], [1, 2])
+})
+
+test('two failures with an answer in between are no reason to give a store up', async () => {
+  const { guard, turn } = guarded()
+  for (const _ of [1, 2, 3]) {
+    turn('silent')
+    await Promise.all([1, 2].map(() => assert.rejects(async () => guard.read(key), isBusy)))
+    turn('well')
+    guard.read(key)
+  }
+  assert.equal(guard.isAway, false)
+})
+
+test('what a store refuses is told as it is, and is no sign that it is away', async () => {
+  const { guard, turn, asked } = guarded()
+  for (const refusal of [new Fault('too-large', 'Too much'), new Fault('busy', 'No room')]) {
+    turn(refusal)
+    for (const _ of [1, 2, 3, 4]) await assert.rejects(async () => guard.write(key, 'a', 1, 0), refusal)
+  }
+  assert.equal(asked(), 8)
+  assert.equal(guard.isAway, false)
+})
+
+test('what an engine throws at its caller does not put it away for others', async () => {
+  const inner = memoryStore({ isShared: true })
+  const guard = new GuardedStore({
+    ...inner, isShared: true,
+    write: () => Promise.reject(new Error('invalid byte sequence')),
+  }, limitsOf({ storeTimeoutMs: 20 }), () => {})
+  for (const _ of [1, 2, 3, 4]) await assert.rejects(async () => guard.write(key, 'a', 1, 0), isBusy)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(guard.isAway, false)
+})
+
+test('what is larger than a store may be given never reaches it', async () => {
+  const { guard, asked } = guarded()
+  const small = new GuardedStore(guard, limitsOf({ maxValueBytes: 10 }), () => {})
+  const isTooLarge = { kind: 'too-large' }
+  await assert.rejects(async () => small.write(key, 'eleven byte', 1_000, 0), isTooLarge)
+  await assert.rejects(async () => small.publish('topic', 'ééééééé'), isTooLarge)
+  assert.equal(asked(), 0)
+  assert.ok(small.write(key, 'ten bytes!', 1_000, 0))
+})
+
+test('who begins to hear too late hears nothing', async () => {
+  const inner = memoryStore({ isShared: true })
+  let stops = 0
+  let begin = (): void => {}
+  const guard = new GuardedStore({
+    ...inner, isShared: true,
+    follow: () => new Promise((resolve) => { begin = () => resolve(() => { stops += 1 }) }),
+  }, limitsOf({ storeTimeoutMs: 20 }), () => {})
+  await assert.rejects(async () => guard.follow('topic', 'now', () => {}), isBusy)
+  begin()
+  await eventually(() => stops === 1)
+})
