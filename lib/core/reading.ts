@@ -5,6 +5,8 @@
  * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
  * under `runHandler`, and answers without a promise where they did.
  */
+import { pointerOf } from '../schema/error.ts'
+import { FaultList } from '../wire/bounded.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
@@ -13,6 +15,7 @@ import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
 import { runHandler } from './run-handler.ts'
 import { isThenable } from './thenable.ts'
+import type { ProblemError } from '../wire/problem.ts'
 import type { Catalog } from './catalog.ts'
 import type { Completion } from './completion.ts'
 import type { ResourceContents } from './content.ts'
@@ -66,8 +69,8 @@ export function locateResource(catalog: Catalog, uri: string): LocatedResource |
 
 /**
  * Gets a prompt with its arguments, text by name. Throws `Fault('invalid')` for an unknown prompt, a
- * required argument that is missing, and a value that is not text. What the prompt has not declared, it
- * does not get.
+ * required argument that is missing, and a value that is not text; the detail of the last two lists them as
+ * `errors`. What the prompt has not declared, it does not get.
  */
 export function getPrompt(
   service: Service, name: string, args: unknown, call: LiveCall, session?: Workload,
@@ -82,15 +85,19 @@ export function getPrompt(
 }
 
 function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, string>> {
-  const given = texts(args, `The arguments of the prompt '${prompt.name}'`)
+  const wrong: WrongTexts = new FaultList()
+  const given = texts(args, `The arguments of the prompt '${prompt.name}'`, wrong)
   const taken: Record<string, string> = Object.create(null)
   for (const { name, required } of prompt.arguments) {
     const value = given[name]
-    if (value === undefined && required === true) {
-      throw new Fault('invalid', `The prompt '${prompt.name}' needs the argument '${name}'`)
-    }
+    const path = pointerOf([name])
     if (value !== undefined) taken[name] = value
+    else if (required === true && !wrong.items.some((one) => one.path === path)) {
+      const sentence = `The prompt '${prompt.name}' needs the argument '${name}'`
+      wrong.add({ path, message: 'is missing', sentence })
+    }
   }
+  requireNone(wrong)
   return taken
 }
 
@@ -109,7 +116,9 @@ export function complete(
     throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
   }
   const settled = isRecord(context) ? context['arguments'] : context
-  const known = { arguments: texts(settled, `The arguments of 'context'`) }
+  const wrong: WrongTexts = new FaultList()
+  const known = { arguments: texts(settled, `The arguments of 'context'`, wrong) }
+  requireNone(wrong)
   const thing = completable(service.catalog, ref, name)
   requireScopes(call.principal, thing.scopes)
   const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
@@ -137,16 +146,36 @@ function completable(catalog: Catalog, ref: unknown, argument: string): Prompt |
   throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
 }
 
-/** Text by name, in an object without a prototype. Left out: none. */
-function texts(value: unknown, what: string): Readonly<Record<string, string>> {
+/** What is wrong with texts by name: where, what, and both in a sentence. */
+type WrongTexts = FaultList<ProblemError & { readonly sentence: string }>
+
+/**
+ * Text by name, in an object without a prototype. Left out: none. What is no text is wrong, and not taken.
+ * Throws `Fault('invalid')` for what is no object.
+ */
+function texts(value: unknown, what: string, wrong: WrongTexts): Readonly<Record<string, string>> {
   const taken: Record<string, string> = Object.create(null)
   if (value === undefined) return taken
-  if (!isRecord(value)) throw new Fault('invalid', `${what} must be an object`)
+  if (!isRecord(value)) {
+    const errors = [{ path: '', message: 'must be an object' }]
+    throw new Fault('invalid', `${what} must be an object`, { errors })
+  }
   for (const [name, text] of Object.entries(value)) {
-    if (typeof text !== 'string') throw new Fault('invalid', `${what} must be strings, and '${name}' is not`)
-    taken[name] = text
+    if (typeof text === 'string') {
+      taken[name] = text
+    } else {
+      const sentence = `${what} must be strings, and '${name}' is not`
+      wrong.add({ path: pointerOf([name]), message: 'must be a string', sentence })
+    }
   }
   return taken
+}
+
+/** Throws `Fault('invalid')` with the list of what is wrong, where anything is. */
+function requireNone({ items }: WrongTexts): void {
+  if (items.length === 0) return
+  const errors = items.map(({ path, message }) => ({ path, message }))
+  throw new Fault('invalid', items.map(({ sentence }) => sentence).join('; '), { errors })
 }
 
 function unknownPrompt(name: string): Fault {

@@ -41,6 +41,11 @@ function newCall(): LiveCall {
   }, { protocol: 'mcp' }, {})
 }
 
+/** The detail of a `Fault` that lists what is wrong. */
+function listing(...errors: readonly (readonly [path: string, message: string])[]): object {
+  return { errors: errors.map(([path, message]) => ({ path, message })) }
+}
+
 function fails(run: () => unknown, kind: FaultKind, message: RegExp, detail?: unknown): void {
   assert.throws(run, (error: unknown) => {
     assert.ok(error instanceof Fault)
@@ -152,18 +157,23 @@ test('a prompt that resolves later is answered later', async () => {
 
 test('an unknown prompt and wrong arguments are invalid', () => {
   const service = serve([review])
-  const rows: readonly (readonly [string, unknown, RegExp])[] = [
+  const missing = ['/code', 'is missing'] as const
+  const rows: readonly (readonly [string, unknown, RegExp, detail?: object])[] = [
     ['toString', {}, /^Unknown prompt: toString$/],
-    ['review', {}, /^The prompt 'review' needs the argument 'code'$/],
-    ['review', undefined, /needs the argument 'code'/],
-    ['review', { code: 7 }, /^The arguments of the prompt 'review' must be strings, and 'code' is not$/],
-    ['review', { code: 'x', other: null }, /must be strings, and 'other' is not/],
-    ['review', ['x'], /^The arguments of the prompt 'review' must be an object$/],
-    ['review', JSON.parse('{"__proto__":{"code":"x"}}'), /must be strings, and '__proto__' is not/],
-    ['review', JSON.parse('{"constructor":"x"}'), /needs the argument 'code'/],
+    ['review', {}, /^The prompt 'review' needs the argument 'code'$/, listing(missing)],
+    ['review', undefined, /needs the argument 'code'/, listing(missing)],
+    ['review', { code: 7 }, /^The arguments of the prompt 'review' must be strings, and 'code' is not$/,
+      listing(['/code', 'must be a string'])],
+    ['review', { code: 'x', other: null }, /must be strings, and 'other' is not/,
+      listing(['/other', 'must be a string'])],
+    ['review', ['x'], /^The arguments of the prompt 'review' must be an object$/,
+      listing(['', 'must be an object'])],
+    ['review', JSON.parse('{"__proto__":{"code":"x"}}'), /'__proto__' is not; The prompt 'review' needs/,
+      listing(['/__proto__', 'must be a string'], missing)],
+    ['review', JSON.parse('{"constructor":"x"}'), /needs the argument 'code'/, listing(missing)],
   ]
-  for (const [name, args, message] of rows) {
-    fails(() => getPrompt(service, name, args, newCall()), 'invalid', message)
+  for (const [name, args, message, detail] of rows) {
+    fails(() => getPrompt(service, name, args, newCall()), 'invalid', message, detail)
   }
 })
 
@@ -217,7 +227,7 @@ test('more than a hundred values are cut, and say so', () => {
 test('a completion of what there is not is invalid', () => {
   const service = serve([review, page])
   const one = { name: 'code', value: '' }
-  const rows: readonly (readonly [unknown, unknown, unknown, RegExp])[] = [
+  const rows: readonly (readonly [unknown, unknown, unknown, RegExp, detail?: object])[] = [
     [undefined, one, undefined, /^'ref' must be \{ type: 'ref\/prompt', name \} or/],
     [{ type: 'ref/tool', name: 'x' }, one, undefined, /^'ref' must be/],
     [{ type: 'ref/prompt' }, one, undefined, /^'ref' must be/],
@@ -227,12 +237,13 @@ test('a completion of what there is not is invalid', () => {
     [ofPage, { name: 'x', value: '' }, undefined, /'docs:\/\/\{page\}' has no variable 'x'$/],
     [ofReview, undefined, undefined, /^'argument' must be an object/],
     [ofReview, { name: 'code' }, undefined, /^'argument' must be an object/],
-    [ofReview, one, { arguments: { style: 7 } }, /must be strings, and 'style' is not/],
-    [ofReview, one, { arguments: [] }, /must be an object/],
-    [ofReview, one, 'x', /must be an object/],
+    [ofReview, one, { arguments: { style: 7 } }, /must be strings, and 'style' is not/,
+      listing(['/style', 'must be a string'])],
+    [ofReview, one, { arguments: [] }, /must be an object/, listing(['', 'must be an object'])],
+    [ofReview, one, 'x', /must be an object/, listing(['', 'must be an object'])],
   ]
-  for (const [ref, argument, context, message] of rows) {
-    fails(() => complete(service, ref, argument, context, newCall()), 'invalid', message)
+  for (const [ref, argument, context, message, detail] of rows) {
+    fails(() => complete(service, ref, argument, context, newCall()), 'invalid', message, detail)
   }
 })
 

@@ -74,6 +74,32 @@ test('what cannot be got is refused as a problem document', async (t) => {
   }
 })
 
+type Listed = readonly (readonly [path: string, message: string])[]
+
+const wrongArguments: readonly (readonly [body: unknown, errors: Listed])[] = [
+  [{}, [['/article', 'is missing']]],
+  [{ article: 1, how: null }, [['/article', 'must be a string'], ['/how', 'must be a string']]],
+  [{ how: 7, 'a/b': [] }, [
+    ['/how', 'must be a string'], ['/a~1b', 'must be a string'], ['/article', 'is missing'],
+  ]],
+  [[], [['', 'must be an object']]],
+  ['7', [['', 'must be an object']]],
+]
+
+test('wrong arguments are listed, all of them, each with its place', async (t) => {
+  const server = serve(t, options)
+  for (const [body, errors] of wrongArguments) {
+    const response = await server.fetch(request('/prompts/praise-it', body))
+    const problem = await jsonOf(response)
+    const listed = errors.map(([path, message]) => ({ path, message }))
+    assert.deepEqual([response.status, problem['errors']], [422, listed], JSON.stringify(body))
+  }
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}${'n'.repeat(500)}`, at]))
+  const text = await (await server.fetch(request('/prompts/praise-it', many))).text()
+  assert.equal(JSON.parse(text).errors.length, 20)
+  assert.ok(text.length < 10_000, `${text.length} characters`)
+})
+
 const failures: readonly (readonly [get: () => unknown, status: number])[] = [
   [() => { throw new Fault('conflict', 'Not now.') }, 409],
   [() => { throw new Error('secret') }, 500],
