@@ -1,6 +1,7 @@
 /**
- * The body of a chat completion: JSON in, what is asked out. Whatever else it says about a model (sampling,
- * lengths, formats) is passed over: an agent is asked, not a model.
+ * The body of a chat completion: JSON in, what is asked out. What it says of the work of a model (sampling,
+ * lengths, effort) is passed over: an agent is asked, not a model. What would make the answer another one
+ * in kind (tools, a format, several answers) is refused, because whoever asks for it would miss it.
  *
  * What is wrong is a `Fault` whose detail has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
@@ -59,15 +60,47 @@ export function decodeChat(body: unknown): ChatRequest {
   }
 }
 
+/** A member that an agent cannot obey: when it asks for nothing after all, and what to do about it. */
+interface Foreign {
+  readonly asksNothing: (value: unknown) => boolean
+  readonly demand: string
+  readonly code: 'unsupported_parameter' | 'unsupported_value'
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
+const never = (): boolean => false
+
+function unusable(demand: string, asksNothing: Foreign['asksNothing'] = never): Foreign {
+  return { asksNothing, demand: `cannot be used: ${demand}`, code: 'unsupported_parameter' }
+}
+
+function only(value: string, why: string, asksNothing: Foreign['asksNothing']): Foreign {
+  return { asksNothing, demand: `must be ${value}, or left out: ${why}`, code: 'unsupported_value' }
+}
+
+const foreign: ReadonlyMap<string, Foreign> = new Map([
+  ['tools', unusable(NO_TOOLS, isEmpty)],
+  ['functions', unusable(NO_TOOLS, isEmpty)],
+  ['tool_choice', only('"auto" or "none"', NO_TOOLS, isFree)],
+  ['function_call', only('"auto" or "none"', NO_TOOLS, isFree)],
+  ['response_format', only('{"type": "text"}', 'an agent answers in its own words; ask for a format in them',
+    (value) => isRecord(value) && value['type'] === 'text')],
+  ['n', only('1', 'an agent gives one answer', (value) => value === 1)],
+  ['logprobs', only('false', 'an agent knows no probabilities', (value) => value === false)],
+  ['top_logprobs', only('0', 'an agent knows no probabilities', (value) => value === 0)],
+  ['modalities', only('["text"]', 'an agent answers with text',
+    (value) => Array.isArray(value) && value.every((one) => one === 'text'))],
+  ['audio', unusable('an agent answers with text; leave it out')],
+  ['web_search_options', unusable('an agent searches by means of its own; leave it out')],
+])
+
 /** What an agent cannot do for whoever asks, and what would be missed if it were passed over. */
 function refuseForeign(body: Members): void {
-  for (const name of ['tools', 'functions']) {
+  for (const [name, { asksNothing, demand, code }] of foreign) {
     const value = body[name]
-    if (!isGiven(value) || (Array.isArray(value) && value.length === 0)) continue
-    throw wrong(name, `cannot be used: ${NO_TOOLS}`, 'unsupported_parameter')
+    if (isGiven(value) && !asksNothing(value)) throw wrong(name, demand, code)
   }
-  const { n } = body
-  if (isGiven(n) && n !== 1) throw wrong('n', 'must be 1: an agent gives one answer', 'unsupported_value')
 }
 
 function saidIn(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'history'> {

@@ -134,6 +134,42 @@ test('openai: errors are its own classes', options, async () => {
   await assert.rejects(client.embeddings.create({ model: 'echo', input: 'a' }), NotFoundError)
 })
 
+const demands = [
+  ['response_format', { response_format: { type: 'json_object' } }, /ask for a format in them/],
+  ['n', { n: 2 }, /one answer/],
+  ['logprobs', { logprobs: true, top_logprobs: 2 }, /probabilities/],
+  ['modalities', { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } }, /\["text"\]/],
+  ['tool_choice', { tool_choice: 'required' }, /"auto" or "none"/],
+  ['web_search_options', { web_search_options: {} }, /leave it out/],
+]
+
+test('openai: what an agent cannot obey is refused by name, whole and streamed', options, async () => {
+  for (const [param, more, sentence] of demands) {
+    for (const stream of [false, true]) {
+      await assert.rejects(ask('echo', 'hi', { ...more, stream }), (error) => (
+        error instanceof BadRequestError && error.param === param && error.code.startsWith('unsupported_')
+          && sentence.test(error.message)
+      ), param)
+    }
+  }
+  const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+  const response_format = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } }
+  const messages = [{ role: 'user', content: 'hi' }]
+  await assert.rejects(client.chat.completions.parse({ model: 'echo', messages, response_format }), BadRequestError)
+  const f = { name: 'f', parameters: schema, parse: JSON.parse, function: () => '1' }
+  const tools = [{ type: 'function', function: f }]
+  await assert.rejects(client.chat.completions.runTools({ model: 'echo', messages, tools }).done(), BadRequestError)
+})
+
+test('openai: what is said of a model is passed over', options, async () => {
+  const { choices } = await ask('echo', 'hi', {
+    temperature: 0, top_p: 0.5, max_completion_tokens: 5, frequency_penalty: 1, presence_penalty: 1, seed: 7,
+    logit_bias: { 50256: -100 }, reasoning_effort: 'low', user: 'ann', store: false, service_tier: 'auto',
+    response_format: { type: 'text' }, logprobs: false, parallel_tool_calls: false, modalities: ['text'],
+  })
+  assert.equal(choices[0].message.content, 'hi ')
+})
+
 test('openai: an agent that has failed is not run again, and says what went wrong', options, async () => {
   failures = 0
   await assert.rejects(ask('broken', 'hi'), (error) => (
