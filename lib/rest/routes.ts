@@ -1,18 +1,19 @@
 /**
  * The HTTP door: a query to one agent or to a group, the lists, and the streamed reply.
  */
+import { timeoutOf } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { replyOnce } from './idempotent-query.ts'
+import { replyOnce } from './idempotent-reply.ts'
 import { describeOperation, listOperation, queryOperation } from './openapi-operations.ts'
 import { promptEndpoints } from './prompts.ts'
 import { decodeQuery } from './query.ts'
 import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
 import { resourceEndpoints } from './resources.ts'
-import { QueryRun } from './run.ts'
+import { QueryRun, replayedAnswer } from './run.ts'
 import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { KeyHold } from '../core/idempotency.ts'
@@ -116,9 +117,13 @@ function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | 
   const isStream = query.stream ?? wanted === EVENT_STREAM
   const { idempotencyKey: key } = exchange.head
   if (key === undefined) return begin(service, who, query, isStream, exchange)
-  return replyOnce(
-    service, who, key, isStream, exchange, (hold) => begin(service, who, query, isStream, exchange, hold),
-  )
+  return replyOnce(service, key, exchange.origin, {
+    identity: JSON.stringify([who.id, exchange.head.sessionId, exchange.body]),
+    timeoutMs: timeoutOf(service, who),
+    isStream,
+    begin: (hold) => begin(service, who, query, isStream, exchange, hold),
+    replay: replayedAnswer,
+  })
 }
 
 /** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */

@@ -1,6 +1,7 @@
 /**
  * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
  */
+import { isRecord } from '../core/content.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
@@ -151,4 +152,12 @@ export class QueryRun implements Source, UserMessage {
     if (reply.length <= maxResultBytes) return reply
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
   }
+}
+
+/** A reply of earlier as events. */
+export function replayedAnswer(reply: string): string {
+  const answer: unknown = JSON.parse(reply)
+  const said = isRecord(answer) ? answer['response'] : undefined
+  if (said === undefined || said === '') return formatEvent(reply, 'done', '1')
+  return formatEvent(`{"text":${JSON.stringify(said)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
 }

@@ -12,14 +12,19 @@ import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { faultText } from './reply.ts'
 import type { Origin } from '../core/call.ts'
+import type { KeyHold } from '../core/idempotency.ts'
 import type { Severity } from '../core/log.ts'
 import type { Service } from '../core/service.ts'
+import type { MaybePromise } from '../core/store.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
 import type { Reply } from '../http/exchange.ts'
 
-/** Calls a tool and replies with the whole of its result. Throws, or rejects with, a `Fault`. */
+/**
+ * Calls a tool and replies with the whole of its result. Throws, or rejects with, a `Fault`. `hold` is of a
+ * call with a key: it goes on when the client leaves.
+ */
 export function wholeResult(
-  service: Service, tool: Tool, args: unknown, origin: Origin,
+  service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold,
 ): Reply | Promise<Reply> {
   const channel = new PlainChannel(service, origin, 'http')
   const call = new LiveCall(origin, channel, channel)
@@ -28,24 +33,33 @@ export function wholeResult(
   )
   const result = callTool(service, tool, args, call)
   if (!(result instanceof Promise)) return reply(result)
-  call.cancelWhenGone()
+  if (hold === undefined) call.cancelWhenGone()
   return result.then(reply)
 }
 
 /**
  * Calls a tool and replies with events: `progress` and `log` as they come, then `done` or `error`. What is
  * refused before the tool runs is thrown as a `Fault`, or, where the check takes a promise, an `error`.
+ * `hold` is of a call with a key: it goes on when the client leaves, and gives the key back at its end.
  */
-export function streamedResult(service: Service, tool: Tool, args: unknown, origin: Origin): Reply {
+export function streamedResult(
+  service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold,
+): Reply {
   service.workload.check()
   requireScopes(origin.principal, tool.scopes)
-  const events = new EventChannel(service, origin, () => call.leave())
+  const events = new EventChannel(service, origin, hold === undefined ? () => call.leave() : undefined)
   const call = new LiveCall(origin, events, events)
+  // Whoever asks again after the end is told of that end.
+  const end = (event: 'done' | 'error', data: string, settled: MaybePromise<void>): void => {
+    if (settled instanceof Promise) void settled.then(() => events.finish(event, data))
+    else events.finish(event, data)
+  }
   const finish = (result: ToolResult): void => {
-    events.finish('done', encode(service, tool, result, origin.requestId))
+    const reply = encode(service, tool, result, origin.requestId)
+    end('done', reply, hold?.keep(reply))
   }
   const fail = (error: unknown): void => {
-    events.finish('error', faultText(service, error, origin.requestId).text)
+    end('error', faultText(service, error, origin.requestId).text, hold?.release())
   }
   let refused: Fault | undefined
   try {
@@ -60,13 +74,18 @@ export function streamedResult(service: Service, tool: Tool, args: unknown, orig
   return { status: 200, type: EVENT_STREAM, body: events.stream }
 }
 
+/** A reply of earlier as events: what came before its end is gone. */
+export function replayedResult(reply: string): string {
+  return formatEvent(reply, 'done', '1')
+}
+
 /** The way back of a call that is answered with events. */
 class EventChannel extends PlainChannel {
   readonly stream: DeferredStream
   #count = 0
   #lastProgress = -Infinity
 
-  constructor(service: Service, origin: Origin, onOver: () => void) {
+  constructor(service: Service, origin: Origin, onOver: (() => void) | undefined) {
     super(service, origin, 'http')
     this.stream = new DeferredStream(onOver)
   }

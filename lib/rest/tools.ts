@@ -3,14 +3,16 @@
  * paths of their own and are no tools here.
  */
 import { Fault } from '../core/fault.ts'
+import { requireScopes } from '../core/principal.ts'
 import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { replyOnce } from './idempotent-reply.ts'
 import { listEndpoint, shownTool, underscored } from './listing.ts'
 import { describeTools, toolsOperation } from './openapi-catalog.ts'
 import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
-import { streamedResult, wholeResult } from './tool-run.ts'
+import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
@@ -54,6 +56,16 @@ function use(service: Service, exchange: Exchange): Reply | Promise<Reply> {
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)
-  return wanted === EVENT_STREAM ? streamedResult(service, tool, parsed.value, origin)
-    : wholeResult(service, tool, parsed.value, origin)
+  const run = wanted === EVENT_STREAM ? streamedResult : wholeResult
+  const { idempotencyKey: key } = head
+  if (key === undefined) return run(service, tool, parsed.value, origin)
+  // Who may not use the tool any more does not hear what it said either.
+  requireScopes(origin.principal, tool.scopes)
+  return replyOnce(service, key, origin, {
+    identity: JSON.stringify({ tool: tool.name, body }),
+    timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
+    isStream: wanted === EVENT_STREAM,
+    begin: (hold) => run(service, tool, parsed.value, origin, hold),
+    replay: replayedResult,
+  })
 }

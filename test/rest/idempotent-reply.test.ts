@@ -8,13 +8,19 @@ import type { AgentOutput, Call, ServerOptions, TriportServer } from '../../lib/
 
 interface Run { readonly call: Call; end(output: AgentOutput): void; fail(error: unknown): void }
 
+interface Patient {
+  readonly runs: Run[]
+  readonly options: ServerOptions
+  readonly run: (prompt: string, call: Call) => Promise<string>
+}
+
 /** An agent that answers when it is told to, and the runs that it has had. */
-function patient(): { readonly runs: Run[]; readonly options: ServerOptions } {
+function patient(): Patient {
   const runs: Run[] = []
   const run = (_prompt: string, call: Call): Promise<string> => new Promise((end, fail) => {
     runs.push({ call, end: (output) => end(String(output)), fail })
   })
-  return { runs, options: { agents: [{ name: 'Agent', run }] } }
+  return { runs, run, options: { agents: [{ name: 'Agent', run }] } }
 }
 
 /** One that answers at once, with the number of the run. */
@@ -58,10 +64,10 @@ type Sent = readonly [key: string, body: unknown, headers?: Record<string, strin
 
 const seconds: readonly (readonly [what: string, sent: Sent, status: number, sentence?: RegExp])[] = [
   ['the same', ['k', { query: 'hi' }], 200],
-  ['another query', ['k', { query: 'ho' }], 422, /belongs to another query; make a new key/],
-  ['another member', ['k', { query: 'hi', stream: false }], 422, /another query/],
-  ['another agent', ['k', { query: 'hi' }, {}, '/agents/other'], 422, /another query/],
-  ['another session', ['k', { query: 'hi' }, { 'x-session-id': 'session-1' }], 422, /another query/],
+  ['another query', ['k', { query: 'ho' }], 422, /belongs to another request; make a new key/],
+  ['another member', ['k', { query: 'hi', stream: false }], 422, /another request/],
+  ['another agent', ['k', { query: 'hi' }, {}, '/agents/other'], 422, /another request/],
+  ['another session', ['k', { query: 'hi' }, { 'x-session-id': 'session-1' }], 422, /another request/],
   ['the same agent at another path', ['k', { query: 'hi' }, {}, '/ask'], 200],
   ['no query', ['k', { query: '' }], 422, /must not be empty/],
   ['a key with a blank', ['k k', { query: 'hi' }], 400, /1 to 255 visible ASCII/],
@@ -221,4 +227,162 @@ test('processes that share a store share their keys', async (t) => {
   assert.equal(response.status, 503)
   assert.equal(response.headers.get('retry-after'), '1')
   assert.match(String((await jsonOf(response))['error']), /Idempotency-Key cannot be looked up/)
+})
+
+/** Tools with effects: one counts its runs, one waits, one needs a scope, one fails. */
+function effects(): { readonly options: ServerOptions; readonly runs: Run[]; readonly sent: string[] } {
+  const { runs, run, options } = patient()
+  const sent: string[] = []
+  const send = ({ to }: { readonly to: string }, call: Call): { to: string; number: number } => {
+    call.progress(1, 1)
+    sent.push(to)
+    return { to, number: sent.length }
+  }
+  const to = { type: 'string', minLength: 1 } as const
+  const inputSchema = { type: 'object', properties: { to }, required: ['to'] } as const
+  const fail = (): never => { throw new Fault('failed', `failed ${sent.push('')}`) }
+  return { runs, sent, options: { ...options, protocol: 'http', tools: [
+    { name: 'send', inputSchema, run: send },
+    { name: 'send-too', inputSchema, run: send },
+    { name: 'send-secretly', inputSchema, scopes: ['mail'], run: send },
+    { name: 'send-later', inputSchema, run: (_args, call) => run('', call) },
+    { name: 'fail', run: fail },
+    { name: 'fail-later', run: async () => fail() },
+  ] } }
+}
+
+function call(tool: string, body: unknown = { to: 'ann' }, headers: Record<string, string> = {}): Request {
+  return ask('k', body, headers, `/tools/${tool}`)
+}
+
+const asEvents = { accept: 'text/event-stream' }
+
+test('a call of a tool that is sent again is replied to as the first time, whole and as events', async (t) => {
+  for (const first of [{}, asEvents]) {
+    const { options, sent } = effects()
+    const server = serve(t, options)
+    const done = /"result":\{"to":"ann","number":1\}/
+    const begun = await server.fetch(call('send', undefined, first))
+    assert.equal(isReplayed(begun), false)
+    assert.match(await begun.text(), done)
+    const whole = await server.fetch(call('send'))
+    assert.ok(isReplayed(whole))
+    const reply = await whole.text()
+    assert.match(reply, done)
+    const streamed = await server.fetch(call('send', undefined, asEvents))
+    assert.ok(isReplayed(streamed))
+    assert.equal(await streamed.text(), `id: 1\nevent: done\ndata: ${reply}\n\n`)
+    assert.deepEqual(sent, ['ann'])
+  }
+})
+
+const secondCalls: readonly (readonly [what: string, sent: Request, status: number])[] = [
+  ['the same', call('send'), 200],
+  ['other arguments', call('send', { to: 'bob' }), 422],
+  ['another tool', call('send-too'), 422],
+  ['a query', ask('k'), 422],
+  ['wrong arguments', call('send', { to: '' }), 422],
+  ['no JSON', call('send', '{'), 400],
+  ['a tool that there is not', call('none'), 404],
+  ['a tool that the caller may not use', call('send-secretly'), 403],
+]
+
+test('a key stands for one call', async (t) => {
+  const { options, sent } = effects()
+  const server = serve(t, options)
+  await server.fetch(call('send'))
+  for (const [what, again, status] of secondCalls) {
+    const response = await server.fetch(again)
+    assert.deepEqual([response.status, isReplayed(response)], [status, status === 200], what)
+  }
+  assert.deepEqual(sent, ['ann'])
+})
+
+test('who may not use a tool any more does not hear what it said', async (t) => {
+  const { options } = effects()
+  let scopes = ['mail']
+  const apiKey = (): { id: string; scopes: string[] } => ({ id: 'ann', scopes })
+  const server = serve(t, { ...options, apiKey })
+  const send = async (): Promise<number> => (
+    (await server.fetch(call('send-secretly', undefined, { 'x-api-key': 'k' }))).status
+  )
+  assert.equal(await send(), 200)
+  scopes = []
+  assert.equal(await send(), 403)
+  scopes = ['mail']
+  assert.equal(await send(), 200)
+})
+
+test('a call that fails leaves its key free', async (t) => {
+  const { options, sent } = effects()
+  const server = serve(t, options)
+  for (const tool of ['fail', 'fail-later']) {
+    for (const headers of [{}, asEvents]) {
+      sent.length = 0
+      for (const time of [1, 2]) {
+        assert.match(await (await server.fetch(call(tool, {}, headers))).text(), new RegExp(`failed ${time}`))
+      }
+    }
+  }
+  for (const [key, headers] of [['whole', {}], ['events', asEvents]] as const) {
+    const replies: unknown[] = []
+    for (const to of ['', 'ann', 'ann']) {
+      const response = await server.fetch(call('send', { to }, { ...headers, 'idempotency-key': key }))
+      replies.push([response.status, isReplayed(response)])
+      await response.text()
+    }
+    assert.deepEqual(replies, [[422, false], [200, false], [200, true]], key)
+  }
+})
+
+test('a call with a key goes on when its client leaves, and is replied to when it comes back', async (t) => {
+  for (const headers of [{}, asEvents]) {
+    const { runs, options } = effects()
+    const { url } = await listen(t, options)
+    const send = (signal?: AbortSignal): Promise<Response> => fetch(`${url}/tools/send-later`, {
+      method: 'POST', body: '{"to":"ann"}', ...signal !== undefined && { signal },
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'k', ...headers },
+    })
+    const leaving = new AbortController()
+    const left = send(leaving.signal).then(async (response) => response.text()).catch(() => 'left')
+    await eventually(() => runs.length === 1)
+    leaving.abort()
+    assert.equal(await left, 'left')
+    const second = await send()
+    assert.deepEqual([second.status, second.headers.get('retry-after')], [409, '1'])
+    assert.equal(runs[0]!.call.signal.aborted, false)
+    runs[0]!.end('done')
+    await eventually(async () => (await send()).status === 200)
+    assert.match(await (await send()).text(), /"result":"done"/)
+    assert.equal(runs.length, 1)
+  }
+})
+
+test('a call without a key ends when its client leaves', async (t) => {
+  for (const headers of [{}, asEvents]) {
+    const { runs, options } = effects()
+    const { url } = await listen(t, options)
+    const leaving = new AbortController()
+    const left = fetch(`${url}/tools/send-later`, {
+      method: 'POST', body: '{"to":"ann"}', signal: leaving.signal,
+      headers: { 'content-type': 'application/json', ...headers },
+    }).then(async (response) => response.text()).catch(() => 'left')
+    await eventually(() => runs.length === 1)
+    leaving.abort()
+    assert.equal(await left, 'left')
+    await eventually(() => runs[0]!.call.signal.aborted)
+  }
+})
+
+test('the reply of a call is kept before its last event is sent, in a store that takes its time', async (t) => {
+  const store = sharedStore()
+  const { options } = effects()
+  const [one, two] = [serve(t, { ...options, store }), serve(t, { ...options, store })]
+  for (const headers of [asEvents, {}]) {
+    const key = { ...headers, 'idempotency-key': JSON.stringify(headers) }
+    assert.match(await (await one.fetch(call('send', undefined, key))).text(), /"to":"ann"/)
+    const again = await two.fetch(call('send', undefined, key))
+    assert.ok(isReplayed(again))
+    await again.text()
+  }
 })
