@@ -9,7 +9,7 @@ import { costOf } from './body.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { requestChannel } from './observer.ts'
-import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
+import { discard, headerLines, isSource, lengthOf } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { LATE } from './unread.ts'
 import { WebPipe } from './web-pipe.ts'
@@ -155,7 +155,7 @@ class FetchTransaction {
       const detail = 'Too many streams are open; try again later'
       return this.answer(refusalOf(this.#request, 503, detail, ['Retry-After', '5']))
     }
-    const headers = headersOf([...lines, ...STREAM_HEADERS])
+    const headers = headersOf(lines)
     if (!isHead) {
       return new Response(this.#stream(body, status, reply.type === EVENT_STREAM), { status, headers })
     }

@@ -1,13 +1,9 @@
 /**
  * What every reply consists of besides its body, whatever carries it.
  */
+import { EVENT_STREAM } from '../wire/sse.ts'
 import type { Reply, Source } from './exchange.ts'
 import type { HttpRequest } from './request.ts'
-
-/** What every stream says to caches and proxies. */
-export const STREAM_HEADERS: readonly string[] = Object.freeze([
-  'Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no',
-])
 
 /** A reader that has left before its stream began: a source must be opened even for it. */
 const nobody = Object.freeze({
@@ -31,6 +27,10 @@ export function discard(source: Source): void {
 export function headerLines(request: HttpRequest, reply: Reply): string[] {
   const lines = reply.type === undefined ? [] : ['Content-Type', reply.type]
   lines.push('X-Request-Id', request.requestId)
+  // Also where all of a stream is there already: to caches and proxies it is one.
+  if (reply.type === EVENT_STREAM || isSource(reply.body)) {
+    lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')
+  }
   if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
   if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
   if (request.rateHeaders.length > 0) for (const part of request.rateHeaders) lines.push(part)
@@ -39,8 +39,8 @@ export function headerLines(request: HttpRequest, reply: Reply): string[] {
 }
 
 /** Whether a cache could keep a reply of its own accord, and give it to whoever asks next without a key. */
-function mayBeKept({ method }: HttpRequest, { body, headers = [] }: Reply): boolean {
-  if ((method !== 'GET' && method !== 'HEAD') || isSource(body)) return false
+function mayBeKept({ method }: HttpRequest, { body, type, headers = [] }: Reply): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || isSource(body) || type === EVENT_STREAM) return false
   return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
 }
 

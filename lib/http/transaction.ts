@@ -11,7 +11,7 @@ import { LargeReply } from './large-reply.ts'
 import { canLinger, linger } from './linger.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { discard, headerLines, isSource, lengthOf, STREAM_HEADERS } from './reply.ts'
+import { discard, headerLines, isSource, lengthOf } from './reply.ts'
 import { refusalOf } from './request.ts'
 import { ResponsePipe, UnsentReply } from './response-pipe.ts'
 import { LARGE_LENGTH, takeTurn, turn, whenTurnIsFree } from './turn.ts'
@@ -236,7 +236,6 @@ export class Transaction {
     if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
-      lines.push(...STREAM_HEADERS)
       if (request.method !== 'HEAD') return this.#open(body, status, lines, reply.type === EVENT_STREAM)
       discard(body)
       response.writeHead(status, lines)

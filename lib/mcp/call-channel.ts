@@ -27,12 +27,11 @@ export class RequestChannel implements CallChannel {
   #lastProgress: number | undefined
 
   /**
-   * Makes the call of an author's code, with this way back. In a session it can be cancelled by the request's
-   * id. Throws `Fault('invalid')` for a state of an earlier round that is not this call's own, even where the
-   * handler would not ask again.
+   * Makes the call of an author's code, with this way back. Throws `Fault('invalid')` for a state of an
+   * earlier round that is not this call's own, even where the handler would not ask again.
    */
   constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
-    const { params: { inputResponses, requestState }, peer: { revision, session } } = request
+    const { params: { inputResponses, requestState }, peer: { revision } } = request
     this.request = request
     this.live = new LiveCall(request.origin, request, this)
     this.#asksByRoundTrips = revision.ask === 'round' && subject !== undefined
@@ -40,7 +39,6 @@ export class RequestChannel implements CallChannel {
     const isLaterRound = inputResponses !== undefined || requestState !== undefined
     if (isLaterRound && this.#asksByRoundTrips) this.roundTrips()
     request.call = this.live
-    session?.running.set(request.id, this.live)
   }
 
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */

@@ -29,14 +29,20 @@ export function decodeInitialize(params: unknown): Handshake | string {
   }
 }
 
-/** The result of `initialize`. */
-export function initializeResult(mcp: McpContext, { revision }: Handshake, hasStreams: boolean): object {
-  return {
-    protocolVersion: revision.name,
-    capabilities: capabilitiesOf(mcp, revision, hasStreams),
-    serverInfo: pick('implementation', mcp.implementation, revision),
-    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+/** The JSON text of the result of `initialize`, put together once until the catalog changes. */
+export function initializeText(mcp: McpContext, revision: Revision, hasStreams: boolean): string {
+  const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
+  let text = mcp.texts.get(key)
+  if (text === undefined) {
+    text = JSON.stringify({
+      protocolVersion: revision.name,
+      capabilities: capabilitiesOf(mcp, revision, hasStreams),
+      serverInfo: pick('implementation', mcp.implementation, revision),
+      ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    })
+    mcp.texts.set(key, text)
   }
+  return text
 }
 
 /** `server/discover`. */

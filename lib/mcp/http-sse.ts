@@ -13,10 +13,10 @@ import {
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { anonymousPeer } from './choose.ts'
-import { decodeInitialize, initializeResult } from './handshake.ts'
+import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
-import { PostReply } from './post-reply.ts'
+import { jsonAlone, PostReply } from './post-reply.ts'
 import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
@@ -73,7 +73,7 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   if (session?.onEnd === undefined) {
     return invalid(404, 'There is no such session, or it has ended; open /sse again')
   }
-  if (message.kind === 'request' && session.running.has(message.id)) {
+  if (message.kind === 'request' && session.isRunning(message.id)) {
     return invalid(400, 'A request with this id is running in this session already', message.id)
   }
   answerOnStream(mcp, exchange, session, message)
@@ -103,7 +103,7 @@ function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, m
     return channel.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
   }
   session.settle(handshake)
-  channel.finish(formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true))))
+  channel.finish(formatResult(message.id, initializeText(mcp, handshake.revision, true)))
 }
 
 /** Without a session the answer is the body of the response; nothing is needed first. */
@@ -115,14 +115,12 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
     if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
     const handshake = decodeInitialize(params)
     if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
-    const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, false)))
+    const body = formatResult(id, initializeText(mcp, handshake.revision, false))
     return { status: 200, type: JSON_TYPE, body }
   }
-  const post = new PostReply({
-    revision: oldest, session: undefined, acceptsJson: true, acceptsEvents: false, isBatch: false, owed: 1,
-    heartbeatMs: mcp.service.limits.heartbeatMs, onGone: () => {},
-  })
-  const request = dispatch(mcp, message, anonymousPeer(oldest), exchange.origin, post)
+  const peer = anonymousPeer(oldest)
+  const post = new PostReply(peer, jsonAlone, mcp.service.limits.heartbeatMs)
+  const request = dispatch(mcp, message, peer, exchange.origin, post)
   const reply = post.reply()
   // Nobody else could fetch the answer.
   if (reply instanceof Promise) exchange.origin.onGone(() => request?.leave())

@@ -98,6 +98,7 @@ export function dispatch(
     if ('progressToken' in metadata) checkToken(metadata['progressToken'], mcp.service.limits.maxNameBytes)
     const result = method.run(request)
     if (result instanceof Promise) {
+      request.wait()
       const settled = result.then((later) => { if (later !== undefined) request.succeed(later) })
       settled.catch((error: unknown) => request.fail(error))
     } else if (result !== undefined) {

@@ -4,27 +4,27 @@
  */
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
-import { JSON_TYPE } from '../wire/media.ts'
+import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../wire/sse.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ReplayStream } from './replay.ts'
-import type { Revision } from './revisions.ts'
-import type { Session } from './session.ts'
+import type { McpRequest } from './request.ts'
+import type { Peer } from './session.ts'
 
-/** What decides the form of the reply. */
-export interface PostReplyOptions {
-  readonly revision: Revision
-  readonly session: Session | undefined
-  readonly acceptsJson: boolean
-  readonly acceptsEvents: boolean
-  /** The body was an array of messages, so the JSON form of the answer is one too. */
-  readonly isBatch: boolean
-  /** Requests in the body, each of which owes an answer. */
-  readonly owed: number
-  readonly heartbeatMs: number
-  /** The client has left before the end. */
-  readonly onGone: () => void
+/** The forms of a reply that a client reads. */
+export interface Forms { readonly json: boolean; readonly events: boolean }
+
+/** For a client that reads no stream. */
+export const jsonAlone: Forms = Object.freeze({ json: true, events: false })
+const eventsAlone: Forms = Object.freeze({ json: false, events: true })
+const both: Forms = Object.freeze({ json: true, events: true })
+
+/** What an `Accept` header allows; undefined: neither. */
+export function formsOf(accept: string | undefined): Forms | undefined {
+  const json = acceptance(accept, JSON_TYPE) > 0
+  if (acceptance(accept, EVENT_STREAM) > 0) return json ? both : eventsAlone
+  return json ? jsonAlone : undefined
 }
 
 /** A stream as this file writes it: one that can be come back to, or one that cannot. */
@@ -32,31 +32,51 @@ interface Stream { send(message: string): void; finish(): void }
 
 /** One reply: the way back of each request in the body. */
 export class PostReply implements ResponseChannel {
-  readonly #options: PostReplyOptions
-  readonly #answers: string[] = []
+  readonly #peer: Peer
+  readonly #forms: Forms
+  readonly #heartbeatMs: number
+  /** The body was an array of messages, so the JSON form of the answer is one too. */
+  readonly #isBatch: boolean
+  #answers: string[] | undefined
   #owed: number
+  /** Requests whose answers take a while. */
+  #waiting: McpRequest[] | undefined
   #stream: Stream | undefined
   #replay: ReplayStream | undefined
   #reply: Reply | undefined
   #resolve: ((reply: Reply) => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: PostReplyOptions) {
-    this.#options = options
-    this.#owed = options.owed
+  /** `batch` is how many requests a body that was an array held, each of which owes an answer. */
+  constructor(peer: Peer, forms: Forms, heartbeatMs: number, batch?: number) {
+    this.#peer = peer
+    this.#forms = forms
+    this.#heartbeatMs = heartbeatMs
+    this.#isBatch = batch !== undefined
+    this.#owed = batch ?? 1
   }
 
-  get sends(): boolean { return this.#options.acceptsEvents }
+  get sends(): boolean { return this.#forms.events }
 
   /** The reply if it is known, else the promise of it. */
   reply(): Reply | Promise<Reply> {
     if (this.#reply !== undefined) return this.#reply
-    const { acceptsEvents, heartbeatMs } = this.#options
-    if (acceptsEvents && heartbeatMs <= MAX_TIMER_MS) {
+    if (this.#forms.events && this.#heartbeatMs <= MAX_TIMER_MS) {
       // A proxy may give up on a silent answer; a stream can be kept alive.
-      this.#timer = setTimeout(() => this.#open(HEARTBEAT), heartbeatMs)
+      this.#timer = setTimeout(() => this.#open(HEARTBEAT), this.#heartbeatMs)
     }
     return new Promise((resolve) => { this.#resolve = resolve })
+  }
+
+  /** A request that is to be told when the client leaves before its answer. */
+  waitFor(request: McpRequest): void {
+    (this.#waiting ??= []).push(request)
+  }
+
+  /** The client has left before the end, which in some revisions means that it wants no answer. */
+  leave(): void {
+    if (this.#peer.revision.disconnect !== 'cancel') return
+    for (const request of this.#waiting ?? []) request.leave()
   }
 
   /** Sends what belongs to a request and is not its answer: the reply is a stream from now on. */
@@ -71,11 +91,14 @@ export class PostReply implements ResponseChannel {
 
   finish(message: string, status: number = 200, headers?: readonly string[]): void {
     // Most bodies hold one request, and most of those are answered before anything else was said.
-    const { acceptsJson, isBatch } = this.#options
-    if (this.#stream !== undefined || this.#owed > 1 || isBatch || (!acceptsJson && status === 200)) {
+    if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, headers)
+    const isEvent = !this.#forms.json && status === 200
+    if (isEvent && this.#canReplay && this.#peer.revision.primes) {
       return this.#answer(message, status, headers)
     }
     this.#owed = 0
+    // A stream of nothing but the answer leaves whole, and whoever has an id of it has all of it.
+    if (isEvent) return this.#settle({ status, type: EVENT_STREAM, body: formatEvent(message) })
     this.#settle({ status, type: JSON_TYPE, body: message, ...headers !== undefined && { headers } })
   }
 
@@ -86,26 +109,25 @@ export class PostReply implements ResponseChannel {
       if (this.#owed === 0) this.#stream.finish()
       return
     }
-    if (message !== undefined) this.#answers.push(message)
+    if (message !== undefined) (this.#answers ??= []).push(message)
     if (this.#owed > 0) return
-    const { acceptsJson, isBatch } = this.#options
-    if (this.#answers.length === 0) return this.#settle({ status: 202 })
-    if (!acceptsJson && status === 200) {
+    if (this.#answers === undefined) return this.#settle({ status: 202 })
+    if (!this.#forms.json && status === 200) {
       const stream = this.#open()
       return stream.finish()
     }
-    const body = isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
+    const body = this.#isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
     this.#settle({ status, type: JSON_TYPE, body, ...headers !== undefined && { headers } })
   }
 
   /** Turns the reply into a stream, beginning with the answers that are there already. */
   #open(comment: string = ''): Stream {
     if (this.#stream !== undefined) return this.#stream
-    const { revision, session, onGone } = this.#options
+    const { revision, session } = this.#peer
     let body
-    if (session === undefined || session.isOver) {
+    if (!this.#canReplay || session === undefined) {
       let isFinished = false
-      const outbox = new DeferredStream(() => { if (!isFinished) onGone() })
+      const outbox = new DeferredStream(() => { if (!isFinished) this.leave() })
       outbox.write(comment)
       this.#stream = {
         send: (message) => { outbox.write(formatEvent(message)) },
@@ -123,17 +145,23 @@ export class PostReply implements ResponseChannel {
       this.#stream = replay
       body = replay.source(0)
     }
-    for (const answer of this.#answers) this.#stream.send(answer)
+    for (const answer of this.#answers ?? []) this.#stream.send(answer)
     this.#settle({ status: 200, type: EVENT_STREAM, body })
     return this.#stream
   }
 
   /** Ends the connection after an event that the client can come back to; where it cannot, nothing. */
   detach(retryMs: number | undefined): void {
-    const { revision, session, acceptsEvents } = this.#options
-    if (!revision.primes || session === undefined || !acceptsEvents) return
+    const { revision, session } = this.#peer
+    if (!revision.primes || session === undefined || !this.#forms.events) return
     this.#open()
     this.#replay?.detach(retryMs)
+  }
+
+  /** Whether there is a session that a stream can be kept in. */
+  get #canReplay(): boolean {
+    const { session } = this.#peer
+    return session !== undefined && !session.isOver
   }
 
   #settle(reply: Reply): void {

@@ -5,11 +5,12 @@
  * Event ids are `<stream>-<number>`. Knows no JSON-RPC.
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { randomBytes } from 'node:crypto'
 import { FairPool } from '../core/fair-pool.ts'
+import { randomId } from '../wire/random.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
+import type { Queued } from '../core/queue.ts'
 import type { Sink, Source } from '../http/exchange.ts'
 
 interface KeptEvent {
@@ -78,11 +79,16 @@ export class ReplayBudget {
 }
 
 /** One stream of a session. */
-export class ReplayStream {
-  readonly id: string = randomBytes(12).toString('base64url')
+export class ReplayStream implements Queued<ReplayStream> {
+  readonly id: string = randomId(12)
   readonly owner: string
   readonly #limits: Limits
   readonly #budget: ReplayBudget
+  /** Told once when the stream has ended. */
+  readonly #onEnded: ((stream: ReplayStream) => void) | undefined
+  /** Where it waits among its session's that have ended. */
+  previous: ReplayStream | undefined
+  next: ReplayStream | undefined
   #kept: KeptEvent[] = []
   #bytes = 0
   #count = 0
@@ -95,10 +101,13 @@ export class ReplayStream {
   /** Set where the connection is to end before it has begun: the last words on it. */
   #farewell: string | undefined
 
-  constructor(owner: string, limits: Limits, budget: ReplayBudget) {
+  constructor(
+    owner: string, limits: Limits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
+  ) {
     this.owner = owner
     this.#limits = limits
     this.#budget = budget
+    this.#onEnded = onEnded
   }
 
   get isAttached(): boolean { return this.#sink !== undefined }
@@ -136,6 +145,7 @@ export class ReplayStream {
     if (message !== undefined) this.send(message)
     this.#isFinished = true
     this.#finishedAt = performance.now()
+    this.#onEnded?.(this)
     if (this.#hasBegun) this.#budget.ended(this, this.#bytes)
     this.#sink?.end()
     this.#sink = undefined

@@ -35,6 +35,7 @@ export class McpRequest implements CallFacts {
   /** Called once when the request is answered. */
   onFinish: (() => void) | undefined
   #isFinished = false
+  #isWaiting = false
 
   constructor(
     mcp: McpContext, peer: Peer, origin: Origin, channel: ResponseChannel, id: Id,
@@ -65,6 +66,13 @@ export class McpRequest implements CallFacts {
 
   /** Whether it has been answered. */
   get isFinished(): boolean { return this.#isFinished }
+
+  /** Its answer takes a while: from now on it can be cancelled by its id where there is a session. */
+  wait(): void {
+    if (this.call === undefined || this.#isFinished) return
+    this.#isWaiting = true
+    this.peer.session?.running.set(this.id, this.call)
+  }
 
   /** The client has left: nobody waits for the answer. */
   leave(): void {
@@ -160,6 +168,7 @@ export class McpRequest implements CallFacts {
   #finish(): void {
     this.#isFinished = true
     this.onFinish?.()
+    if (!this.#isWaiting) return
     const { session } = this.peer
     if (session !== undefined && session.running.get(this.id) === this.call) session.running.delete(this.id)
   }

@@ -4,11 +4,12 @@
  *
  * A session of another principal does not exist. Spec: MCP 2025-11-25, Transports, Session Management.
  */
-import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
+import { Queue } from '../core/queue.ts'
 import { Workload } from '../core/workload.ts'
+import { randomId } from '../wire/random.ts'
 import { unable } from './client.ts'
 import { ReplayStream } from './replay.ts'
 import type { ClientInfo } from '../core/call.ts'
@@ -25,6 +26,8 @@ import type { Revision } from './revisions.ts'
 export const MAX_SUBSCRIPTIONS = 1_000
 export const MAX_ADDRESS_BYTES: number = 8 * 1024
 export const MAX_ADDRESSES_BYTES: number = 256 * 1024
+
+const none: ReadonlySet<string> = new Set()
 
 /** What is known of the client of one request. */
 export interface Peer {
@@ -52,22 +55,23 @@ export interface Asked {
 /** One session. */
 export class Session implements Peer {
   readonly session: Session = this
-  readonly id: string = randomBytes(24).toString('base64url')
+  readonly id: string = randomId(24)
   readonly owner: string
   revision: Revision
   abilities: ClientAbilities = unable
   client: ClientInfo | undefined
   logLevel: Severity | undefined = 'info'
   readonly workload: Workload
-  /** Calls that run, by the id of their request. */
-  readonly running: Map<Id, LiveCall> = new Map()
-  readonly asked: Map<Id, Asked> = new Map()
-  /** Resources whose changes the client wants to hear of, and their addresses' bytes. */
-  readonly subscriptions: Set<string> = new Set()
+  #running: Map<Id, LiveCall> | undefined
+  #asked: Map<Id, Asked> | undefined
+  #subscriptions: Set<string> | undefined
+  /** The bytes of their addresses. */
   #subscribedBytes = 0
   /** What the client might do when it last subscribed. */
   scopes: readonly string[] = []
-  readonly streams: Map<string, ReplayStream> = new Map()
+  readonly #streams: Map<string, ReplayStream> = new Map()
+  /** Those that have ended, in that order. */
+  readonly #ended = new Queue<ReplayStream>()
   /** Where messages go that belong to no request; undefined while the client has opened none. */
   outlet: ((message: string) => void) | undefined
   /** Set where the session lives as long as one stream: ends that stream. */
@@ -88,10 +92,26 @@ export class Session implements Peer {
     this.workload = new Workload(limits.maxCallsPerSession, 'in this session')
   }
 
+  // Most sessions need none of these, and ten thousand of them may be open.
+
+  /** Calls that run, by the id of their request. */
+  get running(): Map<Id, LiveCall> { return this.#running ??= new Map() }
+
+  /** Questions that wait for their answer. */
+  get asked(): Map<Id, Asked> { return this.#asked ??= new Map() }
+
+  /** Resources whose changes the client wants to hear of. */
+  get subscriptions(): ReadonlySet<string> { return this.#subscriptions ?? none }
+
+  /** Whether a request of that id runs. */
+  isRunning(id: Id): boolean {
+    return this.#running?.has(id) === true
+  }
+
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
     if (this.workload.running > 0 || this.onEnd !== undefined) return true
-    for (const stream of this.streams.values()) if (stream.isAttached || stream.isUnread) return true
+    for (const stream of this.#streams.values()) if (stream.isAttached || stream.isUnread) return true
     return false
   }
 
@@ -109,33 +129,42 @@ export class Session implements Peer {
     if (bytes > MAX_ADDRESS_BYTES) {
       throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
     }
-    const isFull = this.subscriptions.size >= MAX_SUBSCRIPTIONS
+    this.#subscriptions ??= new Set()
+    const isFull = this.#subscriptions.size >= MAX_SUBSCRIPTIONS
     if (isFull || this.#subscribedBytes + bytes > MAX_ADDRESSES_BYTES) {
       throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of `
         + `${MAX_ADDRESSES_BYTES} bytes together; unsubscribe from one`)
     }
-    this.subscriptions.add(uri)
+    this.#subscriptions.add(uri)
     this.#subscribedBytes += bytes
   }
 
   unsubscribe(uri: string): void {
-    if (this.subscriptions.delete(uri)) this.#subscribedBytes -= Buffer.byteLength(uri)
+    if (this.#subscriptions?.delete(uri) === true) this.#subscribedBytes -= Buffer.byteLength(uri)
   }
 
-  /** A new stream, which the client can come back to. */
+  /** The stream of that id, while it is kept. */
+  streamOf(id: string): ReplayStream | undefined {
+    return this.#streams.get(id)
+  }
+
+  /** A new stream, which the client can come back to. Those that ended first make room for it. */
   openStream(): ReplayStream {
-    for (const [id, stream] of this.streams) if (stream.isStale) this.#forget(id, stream)
-    for (const [id, stream] of this.streams) {
-      if (this.streams.size < this.#limits.maxCallsPerSession * 2) break
-      if (stream.isFinished) this.#forget(id, stream)
+    const most = this.#limits.maxCallsPerSession * 2
+    for (let old = this.#ended.first; old !== undefined; old = this.#ended.first) {
+      if (!old.isStale && this.#streams.size < most) break
+      this.#forget(old)
     }
-    const stream = new ReplayStream(this.owner, this.#limits, this.#budget)
-    this.streams.set(stream.id, stream)
+    const stream = new ReplayStream(this.owner, this.#limits, this.#budget, this.#onEnded)
+    this.#streams.set(stream.id, stream)
     return stream
   }
 
-  #forget(id: string, stream: ReplayStream): void {
-    this.streams.delete(id)
+  readonly #onEnded = (stream: ReplayStream): void => { this.#ended.add(stream) }
+
+  #forget(stream: ReplayStream): void {
+    this.#streams.delete(stream.id)
+    if (stream.isFinished) this.#ended.remove(stream)
     stream.drop()
   }
 
@@ -148,11 +177,16 @@ export class Session implements Peer {
   end(): void {
     if (this.isOver) return
     this.isOver = true
-    const reason = new Fault('cancelled', 'The session has ended')
-    for (const call of [...this.running.values()]) call.cancel(reason)
-    for (const asked of [...this.asked.values()]) asked.reject(reason)
-    this.asked.clear()
-    for (const [id, stream] of this.streams) this.#forget(id, stream)
+    const calls = [...this.#running?.values() ?? []]
+    const questions = [...this.#asked?.values() ?? []]
+    // Most have neither, and to make a reason costs more than the rest of an end.
+    if (calls.length + questions.length > 0) {
+      const reason = new Fault('cancelled', 'The session has ended')
+      for (const call of calls) call.cancel(reason)
+      for (const asked of questions) asked.reject(reason)
+      this.#asked?.clear()
+    }
+    for (const stream of this.#streams.values()) this.#forget(stream)
     this.standalone = undefined
     this.outlet = undefined
     this.onEnd?.()

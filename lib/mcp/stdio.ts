@@ -17,7 +17,7 @@ import { parseJson } from '../wire/json.ts'
 import { LineBuffer } from '../wire/lines.ts'
 import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answer.ts'
 import { claimsModern, modernPeer } from './choose.ts'
-import { decodeInitialize, initializeResult } from './handshake.ts'
+import { decodeInitialize, initializeText } from './handshake.ts'
 import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
 import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
@@ -135,7 +135,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     const handshake = decodeInitialize(message.params)
     if (typeof handshake === 'string') return refusal(message, handshake, INVALID_PARAMS)
     session.settle(handshake)
-    return formatResult(message.id, JSON.stringify(initializeResult(mcp, handshake, true)))
+    return formatResult(message.id, initializeText(mcp, handshake.revision, true))
   }
 
   function run(message: RequestMessage, peer: Peer, answer: Respond): void {

@@ -9,31 +9,27 @@ import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from 
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
-import { decodeInitialize, initializeResult } from './handshake.ts'
+import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
-import { PostReply } from './post-reply.ts'
+import { formsOf, PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
 import { invalid, noSession } from './replies.ts'
 import { revisionByName } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'
-import type { McpRequest } from './request.ts'
+import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from './session.ts'
 
 /** `POST /mcp`. */
 export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
-  const { accept } = exchange.head
-  const acceptsEvents = acceptance(accept, EVENT_STREAM) > 0
-  const acceptsJson = acceptance(accept, JSON_TYPE) > 0
-  if (!acceptsEvents && !acceptsJson) {
-    return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
-  }
+  const forms = formsOf(exchange.head.accept)
+  if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
-  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, acceptsJson, acceptsEvents)
+  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, forms)
 
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
@@ -46,7 +42,7 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
+    return answerOne(mcp, exchange, message, peer, forms)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
@@ -55,37 +51,41 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
     takeMessage(peer.session, message)
     return { status: 202 }
   }
-  return answer(mcp, exchange, [message], peer, acceptsJson, acceptsEvents, false)
+  return answerOne(mcp, exchange, message, peer, forms)
 }
 
-/** Runs requests and holds their reply open. */
-function answer(
-  mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer,
-  acceptsJson: boolean, acceptsEvents: boolean, isBatch: boolean,
+/** Runs a request and holds its reply open. */
+function answerOne(
+  mcp: McpContext, exchange: Exchange, message: RequestMessage, peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
-  const { revision, session } = peer
-  if (session !== undefined) {
-    for (const { id } of requests) {
-      if (session.running.has(id)) {
-        return invalid(400, 'A request with this id is running in this session already', id)
-      }
-    }
-  }
-  const running: McpRequest[] = []
-  const leave = (): void => {
-    if (revision.disconnect === 'cancel') for (const request of running) request.leave()
-  }
-  const post = new PostReply({
-    revision, session, acceptsJson, acceptsEvents, isBatch,
-    owed: requests.length, heartbeatMs: mcp.service.limits.heartbeatMs, onGone: leave,
-  })
+  if (peer.session?.isRunning(message.id) === true) return twice(message)
+  const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs)
+  const request = dispatch(mcp, message, peer, exchange.origin, post)
+  if (request !== undefined && !request.isFinished) post.waitFor(request)
+  return held(post, exchange)
+}
+
+/** The same for the requests of a batch. */
+function answerAll(
+  mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer, forms: Forms,
+): Reply | Promise<Reply> {
+  for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message)
+  const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs, requests.length)
   for (const message of requests) {
     const request = dispatch(mcp, message, peer, exchange.origin, post)
-    if (request !== undefined) running.push(request)
+    if (request !== undefined && !request.isFinished) post.waitFor(request)
   }
+  return held(post, exchange)
+}
+
+function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
   const reply = post.reply()
-  if (reply instanceof Promise && revision.disconnect === 'cancel') exchange.origin.onGone(leave)
+  if (reply instanceof Promise) origin.onGone(() => post.leave())
   return reply
+}
+
+function twice({ id }: RequestMessage): Reply {
+  return invalid(400, 'A request with this id is running in this session already', id)
 }
 
 /** `initialize`: a new session, unless there are none. */
@@ -100,7 +100,7 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
   const hasSessions = mcp.options.sessions !== 'none'
-  const body = formatResult(id, JSON.stringify(initializeResult(mcp, handshake, hasSessions)))
+  const body = formatResult(id, initializeText(mcp, handshake.revision, hasSessions))
   if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
   try {
     const session = mcp.sessions.open(owner, handshake.revision)
@@ -115,7 +115,7 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
 /** An array of messages, for the one revision that has them. */
 function postBatch(
   mcp: McpContext, exchange: Exchange, values: readonly unknown[],
-  acceptsJson: boolean, acceptsEvents: boolean,
+  forms: Forms,
 ): Reply | Promise<Reply> {
   const { maxBatch, maxNameBytes } = mcp.service.limits
   const bad = (why: string): Reply => invalid(400, why)
@@ -141,7 +141,7 @@ function postBatch(
   if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
   for (const message of messages) if (message.kind !== 'request') takeMessage(peer.session, message)
   if (requests.length === 0) return { status: 202 }
-  return answer(mcp, exchange, requests, peer, acceptsJson, acceptsEvents, true)
+  return answerAll(mcp, exchange, requests, peer, forms)
 }
 
 /** The session that GET and DELETE are about, or why there is none. */
@@ -170,7 +170,7 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   if (lastEventId !== undefined) {
     const event = parseEventId(lastEventId)
-    const stream = event === undefined ? undefined : session.streams.get(event.stream)
+    const stream = event === undefined ? undefined : session.streamOf(event.stream)
     if (event === undefined || stream === undefined || stream.hasLost(event.number)) {
       return invalid(400, 'Last-Event-ID names no event of this session that is still kept')
     }

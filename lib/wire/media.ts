@@ -41,20 +41,20 @@ export function parseMediaType(value: string): MediaType | undefined {
 export function acceptance(accept: string | undefined, type: string): number {
   if (accept === undefined || accept === '' || accept === '*/*') return 1
   if (accept.length > MAX_REMEMBERED_CHARS) return read(accept, type)
-  const key = `${type} ${accept}`
-  let wanted = remembered.get(key)
+  let wanted = remembered.get(accept)
   if (wanted === undefined) {
-    wanted = read(accept, type)
     if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    remembered.set(key, wanted)
+    remembered.set(accept, wanted = new Map())
   }
-  return wanted
+  let quality = wanted.get(type)
+  if (quality === undefined) wanted.set(type, quality = read(accept, type))
+  return quality
 }
 
 // Clients send the same few values again and again.
 const MAX_REMEMBERED = 256
 const MAX_REMEMBERED_CHARS = 256
-const remembered = new Map<string, number>()
+const remembered = new Map<string, Map<string, number>>()
 
 function read(accept: string, type: string): number {
   const [main] = type.split('/')

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PostReply } from '../../lib/mcp/post-reply.ts'
+import { anonymousPeer } from '../../lib/mcp/choose.ts'
+import { formsOf, PostReply } from '../../lib/mcp/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Reply, Sink } from '../../lib/http/exchange.ts'
-import type { PostReplyOptions } from '../../lib/mcp/post-reply.ts'
+import type { McpRequest } from '../../lib/mcp/request.ts'
 
-function make(options: Partial<PostReplyOptions> = {}): PostReply {
-  return new PostReply({
-    revision: revisionByName.get('2026-07-28')!, session: undefined, acceptsJson: true, acceptsEvents: true, isBatch: false,
-    owed: 1, heartbeatMs: Infinity, onGone: () => {}, ...options,
-  })
+interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }
+
+function make({ accept, batch, heartbeatMs = Infinity }: Asked = {}): PostReply {
+  const peer = { ...anonymousPeer(revisionByName.get('2026-07-28')!) }
+  return new PostReply(peer, formsOf(accept)!, heartbeatMs, batch)
 }
 
 /** What a client reads of a reply: its status, its media type, and its text. */
@@ -30,24 +31,24 @@ const EVENTS = 'text/event-stream'
 const event = (data: string): string => `data: ${data}\n\n`
 
 const rows: readonly (readonly [
-  what: string, options: Partial<PostReplyOptions>, course: (reply: PostReply) => void,
+  what: string, options: Asked, course: (reply: PostReply) => void,
   heard: readonly [number, string | undefined, string],
 ])[] = [
   ['an answer is JSON', {}, (reply) => reply.finish('1'), [200, JSON_TYPE, '1']],
   ['with its status', {}, (reply) => reply.finish('1', 404), [404, JSON_TYPE, '1']],
   ['an answer after something else is an event', {}, (reply) => { reply.send('0'); reply.finish('1') },
     [200, EVENTS, `${event('0')}${event('1')}<end>`]],
-  ['for a client that reads only events, an event', { acceptsJson: false }, (reply) => reply.finish('1'),
-    [200, EVENTS, `${event('1')}<end>`]],
-  ['but for a refusal', { acceptsJson: false }, (reply) => reply.finish('1', 400), [400, JSON_TYPE, '1']],
+  ['for a client that reads only events, an event', { accept: EVENTS }, (reply) => reply.finish('1'),
+    [200, EVENTS, event('1')]],
+  ['but for a refusal', { accept: EVENTS }, (reply) => reply.finish('1', 400), [400, JSON_TYPE, '1']],
   ['nothing is owed for what was cancelled', {}, (reply) => reply.abandon(), [202, undefined, '']],
   ['also in a stream', {}, (reply) => { reply.send('0'); reply.abandon() }, [200, EVENTS, `${event('0')}<end>`]],
-  ['a batch is one list', { isBatch: true, owed: 2 }, (reply) => { reply.finish('1'); reply.finish('2') },
+  ['a batch is one list', { batch: 2 }, (reply) => { reply.finish('1'); reply.finish('2') },
     [200, JSON_TYPE, '[1,2]']],
-  ['of one, too', { isBatch: true }, (reply) => reply.finish('1'), [200, JSON_TYPE, '[1]']],
-  ['without what was cancelled', { isBatch: true, owed: 2 }, (reply) => { reply.abandon(); reply.finish('2') },
+  ['of one, too', { batch: 1 }, (reply) => reply.finish('1'), [200, JSON_TYPE, '[1]']],
+  ['without what was cancelled', { batch: 2 }, (reply) => { reply.abandon(); reply.finish('2') },
     [200, JSON_TYPE, '[2]']],
-  ['a batch that tells something is a stream of its answers', { isBatch: true, owed: 2 }, (reply) => {
+  ['a batch that tells something is a stream of its answers', { batch: 2 }, (reply) => {
     reply.finish('1')
     reply.send('0')
     reply.finish('2')
@@ -70,7 +71,7 @@ test('the first thing that is said decides what the reply is', async () => {
 test('a silence of one heartbeat makes it a stream, for a client that reads events', async (t) => {
   const pass = standingTime(t)
   for (const [acceptsEvents, type] of [[true, EVENTS], [false, JSON_TYPE]] as const) {
-    const post = make({ acceptsEvents, heartbeatMs: 50 })
+    const post = make({ accept: acceptsEvents ? '*/*' : JSON_TYPE, heartbeatMs: 50 })
     assert.equal(post.sends, acceptsEvents)
     let reply: Reply | undefined
     void Promise.resolve(post.reply()).then((known) => { reply = known })
@@ -89,10 +90,18 @@ test('a silence of one heartbeat makes it a stream, for a client that reads even
   }
 })
 
+test('what Accept says decides which forms there are', () => {
+  for (const [accept, forms] of [
+    [undefined, { json: true, events: true }], ['*/*', { json: true, events: true }],
+    [JSON_TYPE, { json: true, events: false }], [EVENTS, { json: false, events: true }], ['image/png', undefined],
+  ] as const) assert.deepEqual(formsOf(accept), forms, accept)
+})
+
 test('a client that leaves is told of, unless all was said', () => {
   let gone = 0
   for (const isFinished of [true, false]) {
-    const post = make({ onGone: () => { gone++ } })
+    const post = make()
+    post.waitFor({ leave: () => { gone++ } } as unknown as McpRequest)
     post.send('0')
     const { body } = post.reply() as Reply
     const sink = { closed: false, write: () => true, ready: () => Promise.resolve(), end: () => {} }
