@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -8,10 +8,10 @@ import { answerOf } from '../../lib/core/answer.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
-import { createServer } from '../../lib/server.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
+import { serve } from '../fixtures/client.ts'
 import { callOf } from '../fixtures/house.ts'
-import { ask as rpc, begin, messagesOf, modern, said, serve } from '../mcp/client.ts'
+import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/client.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
 } from './endpoint.ts'
@@ -240,7 +240,7 @@ test('each way to fail has its kind, a sentence for the caller, and a reason for
 })
 
 test('only the log is told where an endpoint is that cannot be reached', async () => {
-  const free = createHttpServer().listen(0, '127.0.0.1')
+  const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as AddressInfo
   free.close()
@@ -519,8 +519,7 @@ test('a server passes each piece on when it arrives, and keeps the conversation'
     await told
     response.end(delta('lo', 'stop') + DONE)
   })
-  const server = createServer({ agents: [openaiAgent({ baseUrl })], log: false })
-  t.after(() => server.close())
+  const server = serve(t, { agents: [openaiAgent({ baseUrl })] })
   const response = await server.fetch(query('text/event-stream'))
   assert.equal(response.status, 200)
   const events: [string, unknown][] = []
@@ -543,8 +542,7 @@ test('a server passes each piece on when it arrives, and keeps the conversation'
 
 test('a server answers with a problem where the model fails, and does not say whose it is', async (t) => {
   const { baseUrl } = await endpoint(t, reply(429, '{"error":{"message":"Slow down, organization Acme"}}'))
-  const server = createServer({ agents: [openaiAgent({ baseUrl, log: false })], log: false })
-  t.after(() => server.close())
+  const server = serve(t, { agents: [openaiAgent({ baseUrl, log: false })] })
   const response = await server.fetch(query('application/json'))
   assert.equal(response.status, 503)
   const { detail } = await response.json() as { detail: string }
@@ -557,7 +555,7 @@ test('over MCP the calls and the pieces of an answer are one progress, which ris
     stream(calls(['weather', '{"city":"Oslo"}']) + DONE),
     stream(delta('Rain.', 'stop') + DONE),
   ))
-  const server = serve({ agents: [openaiAgent({ baseUrl, tools: [weather], log: false })] })
+  const server = serveMcp(t, { agents: [openaiAgent({ baseUrl, tools: [weather], log: false })] })
   t.after(() => server.close())
   const params = { name: 'execute_assistant_task', arguments: { prompt: 'hi' } }
   const meta = { progressToken: 'p' }
@@ -586,7 +584,7 @@ test('over MCP a tool that the model calls can ask the user, in a session and in
       return call.once('book', () => `Booked ${++booked}: ${String(content?.['when'])}`)
     },
   })
-  const server = serve({ agents: [openaiAgent({ baseUrl, tools: [book], log: false })] })
+  const server = serveMcp(t, { agents: [openaiAgent({ baseUrl, tools: [book], log: false })] })
   t.after(() => server.close())
   const answer = { action: 'accept', content: { when: 'noon' } }
   const params = { name: 'execute_assistant_task', arguments: { prompt: 'hi' } }

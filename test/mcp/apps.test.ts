@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allRevisions, ask, begin, call, serve } from './client.ts'
+import { allRevisions, ask, begin, call, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 const UI = 'io.modelcontextprotocol/ui'
@@ -14,8 +15,8 @@ const capabilities = { extensions: { [UI]: { mimeTypes: [MIME] } } }
 const page = '<!doctype html><title>Weather</title><p id="now"></p>'
 const uri = 'ui://weather/dashboard'
 
-function weather(): TriportServer {
-  return serve({
+function weather(t: Scope): TriportServer {
+  return serveMcp(t, {
     mcp: { extensions: { [UI]: {} } },
     tools: [{
       name: 'get_weather', description: 'Tells the weather.', _meta: { ui: { resourceUri: uri } },
@@ -41,14 +42,14 @@ async function asked(
   return (await (await begin(server, revision, declared)).ask(method, params)).result
 }
 
-test('the server says that it has pages', async () => {
-  const server = weather()
+test('the server says that it has pages', async (t) => {
+  const server = weather(t)
   assert.deepEqual((await ask(server, 'server/discover')).result.capabilities.extensions, { [UI]: {} })
   assert.deepEqual((await begin(server, '2025-06-18')).opened.capabilities.extensions, { [UI]: {} })
 })
 
-test('a tool tells its page to clients that know pages, and it is read with what is said of it', async () => {
-  const server = weather()
+test('a tool tells its page to clients that know pages, and it is read with what is said of it', async (t) => {
+  const server = weather(t)
   for (const revision of allRevisions) {
     const [tool] = (await asked(server, revision, true, 'tools/list', {})).tools
     assert.deepEqual(tool._meta, { ui: { resourceUri: uri } }, revision)
@@ -58,8 +59,8 @@ test('a tool tells its page to clients that know pages, and it is read with what
   }
 })
 
-test('a client of the two oldest revisions that knows no pages is shown none', async () => {
-  const server = weather()
+test('a client of the two oldest revisions that knows no pages is shown none', async (t) => {
+  const server = weather(t)
   for (const revision of ['2024-11-05', '2025-03-26']) {
     await asked(server, revision, true, 'tools/list', {})
     const [tool] = (await asked(server, revision, false, 'tools/list', {})).tools
@@ -67,8 +68,8 @@ test('a client of the two oldest revisions that knows no pages is shown none', a
   }
 })
 
-test('a handler sees which extensions its client has', async () => {
-  const server = weather()
+test('a handler sees which extensions its client has', async (t) => {
+  const server = weather(t)
   const { structuredContent } = await call(server, 'get_weather', { location: 'Paris' }, { capabilities })
   assert.deepEqual(structuredContent, { knows: { [UI]: { mimeTypes: [MIME] } } })
   const plain = await call(server, 'get_weather', { location: 'Paris' })

@@ -7,8 +7,9 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import { answerOf, begin, EventStream, modern, post, said, serve } from './client.ts'
-import type { Call, ToolDefinition } from '../../lib/index.ts'
+import { answerOf, begin, EventStream, modern, post, said, serveMcp } from './client.ts'
+import type { Call, ToolDefinition, TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 const nameForm = {
@@ -16,9 +17,9 @@ const nameForm = {
 }
 
 /** A server with one tool that asks. */
-function asking(run: (call: Call) => unknown, options: object = {}): ReturnType<typeof serve> {
+function asking(t: Scope, run: (call: Call) => unknown, options: object = {}): TriportServer {
   const tool: ToolDefinition = { name: 'ask', description: 'Asks.', run: (_args, call) => run(call) }
-  return serve({ tools: [tool], ...options })
+  return serveMcp(t, { tools: [tool], ...options })
 }
 
 const able = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
@@ -32,7 +33,7 @@ interface Heard {
 
 /** A client that is asked by requests. */
 async function inSession(
-  server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able, revision = '2025-11-25',
+  server: TriportServer, answers: Answers, capabilities: object = able, revision = '2025-11-25',
 ): Promise<Heard> {
   const session = await begin(server, revision, capabilities)
   const response = await session.send('tools/call', { name: 'ask' })
@@ -55,7 +56,7 @@ async function inSession(
 
 /** A client that is asked by rounds. */
 async function byRounds(
-  server: ReturnType<typeof serve>, answers: Answers, capabilities: object = able,
+  server: TriportServer, answers: Answers, capabilities: object = able,
 ): Promise<Heard> {
   const questions: Heard['questions'] = []
   let params: Json = { name: 'ask' }
@@ -84,8 +85,8 @@ const sampled = {
 const roots = [{ uri: 'file:///home', name: 'home' }]
 
 for (const [how, client] of eras) {
-  test(`${how}: a form is asked for and its content handed over`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: a form is asked for and its content handed over`, async (t) => {
+    const server = asking(t, async (call) => {
       const { action, content } = await call.elicit({ message: 'Who?', schema: nameForm })
       return `${action} ${String(content?.['name'])}`
     })
@@ -98,8 +99,8 @@ for (const [how, client] of eras) {
   })
 
   for (const action of ['decline', 'cancel']) {
-    test(`${how}: ${action} is an answer like any other`, async () => {
-      const server = asking(async (call) => {
+    test(`${how}: ${action} is an answer like any other`, async (t) => {
+      const server = asking(t, async (call) => {
         const answer = await call.elicit({ message: 'Who?', schema: nameForm })
         return JSON.stringify(answer)
       })
@@ -108,8 +109,8 @@ for (const [how, client] of eras) {
     })
   }
 
-  test(`${how}: an address is asked to be opened`, async () => {
-    const server = asking(async (call) => (
+  test(`${how}: an address is asked to be opened`, async (t) => {
+    const server = asking(t, async (call) => (
       JSON.stringify(await call.elicit({ message: 'Sign in', url: 'https://example.com/in' }))
     ))
     const { questions, answer } = await client(server, () => ({ action: 'accept' }))
@@ -121,8 +122,8 @@ for (const [how, client] of eras) {
     })
   })
 
-  test(`${how}: the model is asked, with every parameter passed on and text as a block`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: the model is asked, with every parameter passed on and text as a block`, async (t) => {
+    const server = asking(t, async (call) => {
       const { content } = await call.sample({
         messages: [{ role: 'user', content: 'tea?' }],
         maxTokens: 10, systemPrompt: 'Be brief.', temperature: 0.5,
@@ -140,15 +141,15 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'tea')
   })
 
-  test(`${how}: the roots are asked for`, async () => {
-    const server = asking(async (call) => JSON.stringify(await call.roots()))
+  test(`${how}: the roots are asked for`, async (t) => {
+    const server = asking(t, async (call) => JSON.stringify(await call.roots()))
     const { questions, answer } = await client(server, () => ({ roots }))
     assert.equal(questions[0]!.method, 'roots/list')
     assert.deepEqual(JSON.parse(said(answer.result)), roots)
   })
 
-  test(`${how}: questions that are asked together go out together`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: questions that are asked together go out together`, async (t) => {
+    const server = asking(t, async (call) => {
       const [name, model, list] = await Promise.all([
         call.elicit({ message: 'Who?', schema: nameForm }),
         call.sample({ messages: [], maxTokens: 1 }),
@@ -164,8 +165,8 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'accept m 1')
   })
 
-  test(`${how}: one question after the other, each answer remembered`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: one question after the other, each answer remembered`, async (t) => {
+    const server = asking(t, async (call) => {
       const names = []
       for (const n of [1, 2, 3]) {
         const { content } = await call.elicit({ message: `Name ${n}?`, schema: nameForm })
@@ -181,8 +182,8 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'n1,n2,n3')
   })
 
-  test(`${how}: the same question asked twice is two`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: the same question asked twice is two`, async (t) => {
+    const server = asking(t, async (call) => {
       const ask = (): Promise<Json> => call.elicit({ message: 'Name?', schema: nameForm })
       const [one, two] = await Promise.all([ask(), ask()])
       const three = await ask()
@@ -196,10 +197,10 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'n1,n2,n3')
   })
 
-  test(`${how}: call.once runs once, however often the handler runs`, async () => {
+  test(`${how}: call.once runs once, however often the handler runs`, async (t) => {
     let ran = 0
     let runs = 0
-    const server = asking(async (call) => {
+    const server = asking(t, async (call) => {
       runs++
       const [id, same] = await Promise.all([call.once('order', () => ++ran), call.once('order', () => ++ran)])
       await call.elicit({ message: 'Sure?', schema: nameForm })
@@ -212,8 +213,8 @@ for (const [how, client] of eras) {
     assert.equal(runs, how === 'in a session' ? 1 : 3)
   })
 
-  test(`${how}: a call.once that takes a while keeps the question waiting`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: a call.once that takes a while keeps the question waiting`, async (t) => {
+    const server = asking(t, async (call) => {
       const question = call.elicit({ message: 'Sure?', schema: nameForm })
       const id = await call.once('slow', async () => {
         await sleep(15)
@@ -226,9 +227,9 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'accept 7')
   })
 
-  test(`${how}: call.once that fails, fails the call, and runs again the next time`, async () => {
+  test(`${how}: call.once that fails, fails the call, and runs again the next time`, async (t) => {
     let ran = 0
-    const server = asking((call) => call.once('x', () => {
+    const server = asking(t, (call) => call.once('x', () => {
       if (ran++ === 0) throw new Fault('failed', 'not yet')
       return 'done'
     }))
@@ -236,10 +237,10 @@ for (const [how, client] of eras) {
     assert.equal(said((await client(server, () => accept)).answer.result), 'done')
   })
 
-  test(`${how}: what the handler has opened is closed, and nothing is left hanging`, async () => {
+  test(`${how}: what the handler has opened is closed, and nothing is left hanging`, async (t) => {
     let opened = 0
     let closed = 0
-    const server = asking(async (call) => {
+    const server = asking(t, async (call) => {
       opened++
       try {
         await call.elicit({ message: 'Who?', schema: nameForm })
@@ -253,8 +254,8 @@ for (const [how, client] of eras) {
     assert.equal(opened, how === 'in a session' ? 1 : 2)
   })
 
-  test(`${how}: a handler that does not wait for its question is answered all the same`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: a handler that does not wait for its question is answered all the same`, async (t) => {
+    const server = asking(t, async (call) => {
       void call.elicit({ message: 'Who?', schema: nameForm }).catch(() => {})
       return 'I do not care'
     })
@@ -262,8 +263,8 @@ for (const [how, client] of eras) {
     assert.equal(said(answer.result), 'I do not care')
   })
 
-  test(`${how}: the clock of the call stands still while the client is asked`, async () => {
-    const server = asking(async (call) => {
+  test(`${how}: the clock of the call stands still while the client is asked`, async (t) => {
+    const server = asking(t, async (call) => {
       const { action } = await call.elicit({ message: 'Who?', schema: nameForm })
       return action
     }, { toolTimeoutMs: 40 })
@@ -298,8 +299,8 @@ for (const [how, client] of eras) {
   ]
 
   for (const [what, capabilities, ask, required] of lacks) {
-    test(`${how}: a client without ${what} is not asked`, async () => {
-      const { questions, answer, status } = await client(asking(ask), () => accept, capabilities)
+    test(`${how}: a client without ${what} is not asked`, async (t) => {
+      const { questions, answer, status } = await client(asking(t, ask), () => accept, capabilities)
       assert.deepEqual(questions, [])
       if (how === 'in a session') {
         assert.equal(status, 200)
@@ -312,14 +313,14 @@ for (const [how, client] of eras) {
     })
   }
 
-  test(`${how}: a handler can find out first, and do without`, async () => {
-    const server = asking(async (call) => call.can('elicit') ? 'asks' : 'does without')
+  test(`${how}: a handler can find out first, and do without`, async (t) => {
+    const server = asking(t, async (call) => call.can('elicit') ? 'asks' : 'does without')
     assert.equal(said((await client(server, () => accept, {})).answer.result), 'does without')
     assert.equal(said((await client(server, () => accept, { elicitation: {} })).answer.result), 'asks')
   })
 
-  test(`${how}: an agent may ask too`, async () => {
-    const server = serve({
+  test(`${how}: an agent may ask too`, async (t) => {
+    const server = serveMcp(t, {
       agents: [{ name: 'Asker', async run(prompt, call) {
         const { content } = await call.elicit({ message: prompt, schema: nameForm })
         return `Hello ${String(content?.['name'])}`
@@ -367,8 +368,8 @@ const unfit: readonly (readonly [string, (call: Call) => Promise<unknown>, unkno
 ]
 
 for (const [what, ask, answer] of unfit) {
-  test(`${what}: a failed call in a session, asked again by rounds, never accepted`, async () => {
-    const server = asking(ask)
+  test(`${what}: a failed call in a session, asked again by rounds, never accepted`, async (t) => {
+    const server = asking(t, ask)
     const session = await begin(server, '2025-11-25', able)
     const stream = await session.stream('ask')
     const question = await stream.next()
@@ -386,8 +387,8 @@ for (const [what, ask, answer] of unfit) {
   })
 }
 
-test('in a session: a client that refuses to answer fails the call, with its reason', async () => {
-  const server = asking((call) => call.sample({ messages: [], maxTokens: 1 }))
+test('in a session: a client that refuses to answer fails the call, with its reason', async (t) => {
+  const server = asking(t, (call) => call.sample({ messages: [], maxTokens: 1 }))
   const { answer } = await inSession(
     server, () => ({ error: { code: -1, message: 'User rejected sampling request' } }),
   )
@@ -395,8 +396,8 @@ test('in a session: a client that refuses to answer fails the call, with its rea
   assert.match(said(answer.result), /User rejected sampling request/)
 })
 
-test('in a session: a client that does not answer in time is told, and the call fails', async () => {
-  const server = asking((call) => call.roots(), { askTimeoutMs: 20 })
+test('in a session: a client that does not answer in time is told, and the call fails', async (t) => {
+  const server = asking(t, (call) => call.roots(), { askTimeoutMs: 20 })
   const session = await begin(server, '2025-11-25', able)
   const stream = await session.stream('ask')
   const question = await stream.next()
@@ -408,8 +409,8 @@ test('in a session: a client that does not answer in time is told, and the call 
   assert.equal((await session.answer(question.id, { roots: [] })).status, 202)
 })
 
-test('in a session: a cancelled call takes its question back', async () => {
-  const server = asking((call) => call.roots())
+test('in a session: a cancelled call takes its question back', async (t) => {
+  const server = asking(t, (call) => call.roots())
   const session = await begin(server, '2025-11-25', able)
   const stream = await session.stream('ask', {}, undefined, 'the-call')
   const question = await stream.next()
@@ -420,8 +421,8 @@ test('in a session: a cancelled call takes its question back', async () => {
   assert.equal(await stream.next(), undefined)
 })
 
-test('in a session: an answer counts only in the session that was asked', async () => {
-  const server = asking(async (call) => JSON.stringify(await call.roots()))
+test('in a session: an answer counts only in the session that was asked', async (t) => {
+  const server = asking(t, async (call) => JSON.stringify(await call.roots()))
   const [one, two] = [await begin(server, '2025-11-25', able), await begin(server, '2025-11-25', able)]
   const [first, second] = [await one.stream('ask'), await two.stream('ask')]
   const [asked, alsoAsked] = [await first.next(), await second.next()]
@@ -432,16 +433,16 @@ test('in a session: an answer counts only in the session that was asked', async 
   assert.match(said((await second.next()).result), /two/)
 })
 
-test('without a session nobody is asked before 2026-07-28', async () => {
-  const server = asking((call) => call.roots())
+test('without a session nobody is asked before 2026-07-28', async (t) => {
+  const server = asking(t, (call) => call.roots())
   const { result } = await answerOf(await post(server, {
     jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' },
   }))
   assert.equal(result.isError, true)
 })
 
-test('a client that reads only JSON is not asked by a request, and is by rounds', async () => {
-  const server = asking((call) => call.roots())
+test('a client that reads only JSON is not asked by a request, and is by rounds', async (t) => {
+  const server = asking(t, (call) => call.roots())
   const session = await begin(server, '2025-11-25', able)
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } }
   const { result } = await answerOf(await session.post(call, { Accept: 'application/json' }))
@@ -451,17 +452,17 @@ test('a client that reads only JSON is not asked by a request, and is by rounds'
   assert.equal(round.result.resultType, 'input_required')
 })
 
-test('2024-11-05 and 2025-03-26 have no elicitation, whatever the client declares', async () => {
+test('2024-11-05 and 2025-03-26 have no elicitation, whatever the client declares', async (t) => {
   for (const revision of ['2024-11-05', '2025-03-26']) {
-    const server = asking((call) => call.elicit({ message: 'Who?', schema: nameForm }))
+    const server = asking(t, (call) => call.elicit({ message: 'Who?', schema: nameForm }))
     const { questions, answer } = await inSession(server, () => accept, able, revision)
     assert.deepEqual(questions, [])
     assert.equal(answer.result.isError, true)
   }
 })
 
-test('a prompt and a resource may ask as well', async () => {
-  const server = serve({
+test('a prompt and a resource may ask as well', async (t) => {
+  const server = serveMcp(t, {
     prompts: [{ name: 'p', description: 'Asks.', async get(_args, call) {
       const { content } = await call.elicit({ key: 'k', message: 'Who?', schema: nameForm })
       return `for ${String(content?.['name'])}`
@@ -495,8 +496,8 @@ test('a prompt and a resource may ask as well', async () => {
   }
 })
 
-test('nothing else may ask: a completer cannot', async () => {
-  const server = serve({
+test('nothing else may ask: a completer cannot', async (t) => {
+  const server = serveMcp(t, {
     prompts: [{
       name: 'p', description: 'Completes.', get: () => 'text',
       arguments: [
@@ -511,8 +512,8 @@ test('nothing else may ask: a completer cannot', async () => {
   assert.deepEqual(result.completion.values, ['cannot'])
 })
 
-test('a question that the handler did not wait for is taken back when the call ends', async () => {
-  const server = asking(async (call) => {
+test('a question that the handler did not wait for is taken back when the call ends', async (t) => {
+  const server = asking(t, async (call) => {
     void call.roots()
     await sleep(5)
     return 'done'
@@ -526,8 +527,8 @@ test('a question that the handler did not wait for is taken back when the call e
   assert.equal((await session.answer(question.id, { roots: [] })).status, 202)
 })
 
-test('a handler may look at its question late: nothing is lost, and the process lives', async () => {
-  const server = asking(async (call) => {
+test('a handler may look at its question late: nothing is lost, and the process lives', async (t) => {
+  const server = asking(t, async (call) => {
     const question = call.roots()
     await sleep(20)
     return JSON.stringify(await question)

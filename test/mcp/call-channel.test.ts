@@ -4,22 +4,23 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allRevisions, begin, EventStream, gate, messagesOf, modern, said, serve } from './client.ts'
+import { allRevisions, begin, EventStream, gate, messagesOf, modern, said, serveMcp } from './client.ts'
 import type { Call, TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 const able = { elicitation: { form: {}, url: {} } }
 const url = 'https://example.com/connect'
 
 /** A server with one tool. */
-function working(run: (call: Call) => unknown, task?: 'optional'): TriportServer {
-  return serve({
+function working(t: Scope, run: (call: Call) => unknown, task?: 'optional'): TriportServer {
+  return serveMcp(t, {
     tools: [{ name: 'work', description: 'Works.', ...task && { task }, run: (_args, call) => run(call) }],
   })
 }
 
-test('progress goes to whoever gave a token, only upwards, with words if the revision has them', async () => {
-  const server = working((call) => {
+test('progress goes to whoever gave a token, only upwards, with words if the revision has them', async (t) => {
+  const server = working(t, (call) => {
     for (const [done, text] of [[1, 'a'], [1, 'again'], [0.5, 'back'], [NaN, 'none'], [2, 'b']] as const) {
       call.progress(done, 2, text)
     }
@@ -42,9 +43,9 @@ test('progress goes to whoever gave a token, only upwards, with words if the rev
   }
 })
 
-test('a line of log goes out from the level that is wanted; one that is no JSON is dropped', async () => {
+test('a line of log goes out from the level that is wanted; one that is no JSON is dropped', async (t) => {
   const logged: string[] = []
-  const server = serve({
+  const server = serveMcp(t, {
     log: (_level, message) => { logged.push(message) },
     tools: [{ name: 'work', description: 'Works.', run(_args, call) {
       call.log('debug', 'small')
@@ -69,9 +70,9 @@ test('a line of log goes out from the level that is wanted; one that is no JSON 
   assert.ok(logged.every((line) => line === 'A notifications/message is not JSON') && logged.length > 0)
 })
 
-test('an address that was opened is known by its id, and its end is told by it', async () => {
+test('an address that was opened is known by its id, and its end is told by it', async (t) => {
   const known: (string | undefined)[] = []
-  const server = working(async (call) => {
+  const server = working(t, async (call) => {
     for (let n = 0; n < 2; n++) {
       const { elicitationId } = await call.elicit({ message: 'In', url })
       known.push(elicitationId)
@@ -97,9 +98,9 @@ test('an address that was opened is known by its id, and its end is told by it',
 })
 
 for (const [what, task] of [['a call', undefined], ['a task', 'optional']] as const) {
-  test(`the end of ${what} is not the end of what it let a user open`, async () => {
+  test(`the end of ${what} is not the end of what it let a user open`, async (t) => {
     const done = gate()
-    const server = working(async (call) => {
+    const server = working(t, async (call) => {
       const { elicitationId } = await call.elicit({ message: 'In', url })
       void done.promise.then(() => call.completeElicitation(elicitationId!))
       return 'opened'
@@ -121,8 +122,8 @@ for (const [what, task] of [['a call', undefined], ['a task', 'optional']] as co
   })
 }
 
-test('a revision without a word for it is told nothing of an end', async () => {
-  const server = working((call) => {
+test('a revision without a word for it is told nothing of an end', async (t) => {
+  const server = working(t, (call) => {
     call.completeElicitation('some-id')
     return 'done'
   })

@@ -2,11 +2,11 @@
  * The ladder: which revision a request on `/mcp` speaks, and what is said where it contradicts itself.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { allRevisions, answerOf, ask, begin, modern, post, serve, withMeta } from './client.ts'
+import test, { after } from 'node:test'
+import { allRevisions, answerOf, ask, begin, modern, post, serveMcp, withMeta } from './client.ts'
 import type { Json } from './client.ts'
 
-const server = serve({
+const server = serveMcp({ after }, {
   tools: [{ name: 'hello', description: 'Greets.', run: () => 'Hello' }],
   resources: [{ uri: 'test://über', name: 'ü', read: () => 'text' }],
   prompts: [{ name: 'p', description: 'A prompt.', get: () => 'text' }],

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decodeAbilities, decodeClient, unable } from '../../lib/mcp/client.ts'
 import { keptBytes } from '../fixtures/heap.ts'
-import { begin, modern, post, request, serve } from './client.ts'
+import { request } from '../fixtures/client.ts'
+import { begin, modern, post, serveMcp } from './client.ts'
 import type { ClientAbilities } from '../../lib/mcp/client.ts'
 import type { LegacySession } from './client.ts'
 
@@ -72,8 +73,8 @@ const large = (n: number): string => `${n} `.padEnd(LARGE, 'x')
 /** What one session may take with all that is kept: sixteen of these fit into what its client sent. */
 const LITTLE = LARGE / 8
 
-test('a session keeps little of a large initialize', async () => {
-  const server = serve({ tools: [{ name: 'tool', run: () => '' }] })
+test('a session keeps little of a large initialize', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 'tool', run: () => '' }] })
   const kept = await keptBytes(15, async (n) => {
     const response = await post(server, {
       jsonrpc: '2.0', id: 0, method: 'initialize', params: {
@@ -92,8 +93,8 @@ test('a session keeps little of a large initialize', async () => {
   assert.ok(kept < LITTLE, `${Math.round(kept)} bytes are kept of each`)
 })
 
-test('a session keeps little of large requests, and nothing of those that it refuses', async () => {
-  const server = serve({
+test('a session keeps little of large requests, and nothing of those that it refuses', async (t) => {
+  const server = serveMcp(t, {
     tools: [{ name: 'tool', description: 'Is called.', run: () => '' }],
     resources: [{ uri: 'test://r', name: 'r', read: () => '' }],
   })
@@ -112,9 +113,7 @@ test('a session keeps little of large requests, and nothing of those that it ref
     (n) => session.send('tools/list', { cursor: large(n) }),
     (n) => session.send('tasks/get', { taskId: large(n) }),
     (n) => post(server, ping, {}, `/messages/?session_id=${large(n).slice(0, 8_000)}`),
-    (n) => server.fetch(request('/mcp', {
-      method: 'DELETE', headers: { 'Mcp-Session-Id': large(n).slice(0, 8_000) },
-    })),
+    (n) => server.fetch(request('/mcp', undefined, { 'Mcp-Session-Id': large(n).slice(0, 8_000) }, 'DELETE')),
     (n) => modern(server, 'tools/call', { name: 'tool' }, { id: n, meta: {
       'io.modelcontextprotocol/clientInfo': { name: large(n), version: large(n) }, more: large(n),
     }, capabilities: { [large(n)]: {}, extensions: { [large(n)]: large(n) } } }),
@@ -125,9 +124,9 @@ test('a session keeps little of large requests, and nothing of those that it ref
   }
 })
 
-test('what a handler sees of a client of 2026-07-28 is cut as well', async () => {
+test('what a handler sees of a client of 2026-07-28 is cut as well', async (t) => {
   const seen: unknown[] = []
-  const server = serve({ tools: [{ name: 'tool', description: 'Looks.', run(_args, call) {
+  const server = serveMcp(t, { tools: [{ name: 'tool', description: 'Looks.', run(_args, call) {
     seen.push(call.client)
     return ''
   } }] })

@@ -3,11 +3,11 @@
  * reaches a server through `server.fetch`, so no socket is open.
  */
 import assert from 'node:assert/strict'
-import { createServer } from '../../lib/index.ts'
-import { sealed } from '../fixtures/client.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
+import { request, serve } from '../fixtures/client.ts'
 import type { ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
+import type { Scope } from '../fixtures/client.ts'
 
 /** Whatever came over the wire: tests look into it without ceremony. */
 export type Json = any
@@ -17,16 +17,9 @@ export const allRevisions = [...legacyRevisions, '2026-07-28'] as const
 
 const META = 'io.modelcontextprotocol/'
 
-/** A server with the MCP door and no log. */
-export function serve(options: ServerOptions): TriportServer {
-  return createServer({ name: 'Test', protocol: 'mcp', log: false, ...sealed(options), ...options })
-}
-
-/** A request to the server, with headers that most requests have. */
-export function request(path: string, init: RequestInit = {}): Request {
-  const headers = new Headers(init.headers)
-  if (init.method === 'POST' && !headers.has('content-type')) headers.set('Content-Type', 'application/json')
-  return new Request(`http://localhost${path}`, { ...init, headers })
+/** A server with the MCP door. */
+export function serveMcp(t: Scope, options: ServerOptions): TriportServer {
+  return serve(t, { name: 'Test', protocol: 'mcp', ...options })
 }
 
 /** Posts a message, as it is or as JSON. */
@@ -34,8 +27,7 @@ export function post(
   server: TriportServer, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp',
   signal?: AbortSignal,
 ): Promise<Response> {
-  const body = typeof message === 'string' ? message : JSON.stringify(message)
-  return server.fetch(request(path, { method: 'POST', headers, body, ...signal !== undefined && { signal } }))
+  return server.fetch(request(path, message, headers, 'POST', signal))
 }
 
 /** The events of a stream, one by one. */
@@ -212,9 +204,9 @@ export class LegacySession {
   }
 
   get(headers: Record<string, string> = {}): Promise<Response> {
-    return this.server.fetch(request('/mcp', {
-      headers: { Accept: 'text/event-stream', ...this.headers, ...headers },
-    }))
+    return this.server.fetch(
+      request('/mcp', undefined, { Accept: 'text/event-stream', ...this.headers, ...headers }),
+    )
   }
 
   /** The stream that GET opens. */
@@ -223,7 +215,7 @@ export class LegacySession {
   }
 
   end(): Promise<Response> {
-    return this.server.fetch(request('/mcp', { method: 'DELETE', headers: this.headers }))
+    return this.server.fetch(request('/mcp', undefined, this.headers, 'DELETE'))
   }
 }
 

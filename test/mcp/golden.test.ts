@@ -12,9 +12,10 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { compile, Fault } from '../../lib/index.ts'
 import { mcpSchemas } from '../fixtures/optional.ts'
-import { allRevisions, EventStream, serve } from './client.ts'
+import { allRevisions, EventStream, serveMcp } from './client.ts'
 import type { Call, TriportServer, Validate } from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 interface Exchange {
@@ -42,8 +43,8 @@ const shownHeaders = ['content-type', 'mcp-session-id', 'allow', 'cache-control'
 
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 
-function golden(): TriportServer {
-  return serve({
+function golden(t: Scope): TriportServer {
+  return serveMcp(t, {
     name: 'Golden',
     version: '1.2.3',
     mcp: { pageSize: 2, instructions: 'Be kind.' },
@@ -120,8 +121,12 @@ async function person(call: Call): Promise<string> {
 
 /** One walk through a folder: what was made anew, by its name in the files. */
 class Walk {
-  readonly server = golden()
+  readonly server: TriportServer
   readonly #made = new Map<string, string>()
+
+  constructor(t: Scope) {
+    this.server = golden(t)
+  }
 
   /** Puts in what was made before. */
   #fill<T>(value: T): T {
@@ -275,7 +280,7 @@ for (const revision of allRevisions) {
   const exchanges = names.map((name) => JSON.parse(readFileSync(join(home, name), 'utf8')) as Exchange)
 
   test(`${revision}: every reply is as it was written down`, async (t) => {
-    const walk = new Walk()
+    const walk = new Walk(t)
     for (const [index, name] of names.entries()) {
       const exchange = exchanges[index]!
       const response = await walk.exchange(exchange)
@@ -285,7 +290,6 @@ for (const revision of allRevisions) {
       }
       await t.test(name, () => assert.deepEqual(response, exchange.response))
     }
-    await walk.server.close()
   })
 
   const schema = official(revision)

@@ -2,9 +2,9 @@
  * The oldest transport: `GET /sse` with `POST /messages/`, in a session and without one.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { eventually } from '../fixtures/client.ts'
-import { begin, EventStream, gate, legacyRevisions, post, request, said, serve } from './client.ts'
+import test, { after } from 'node:test'
+import { eventually, request } from '../fixtures/client.ts'
+import { begin, EventStream, gate, legacyRevisions, post, said, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -33,7 +33,7 @@ const tools = [
   } },
 ]
 
-const server = serve({
+const server = serveMcp({ after }, {
   tools,
   resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }],
   prompts: [{ name: 'p', description: 'A prompt.', get: () => 'text' }],
@@ -53,7 +53,7 @@ class Pair {
   }
 
   static async open(server: TriportServer, headers: Record<string, string> = {}): Promise<Pair> {
-    const stream = new EventStream(await server.fetch(request('/sse', { headers })))
+    const stream = new EventStream(await server.fetch(request('/sse', undefined, headers)))
     const event = await stream.event()
     assert.equal(event?.event, 'endpoint')
     return new Pair(server, stream, event!.data)
@@ -92,8 +92,8 @@ test('the stream begins with an endpoint on this server, and answers travel on i
   await pair.stream.cancel()
 })
 
-test('behind a prefix the endpoint has it too', async () => {
-  const mounted = serve({ tools, mountPath: '/deep/down' })
+test('behind a prefix the endpoint has it too', async (t) => {
+  const mounted = serveMcp(t, { tools, mountPath: '/deep/down' })
   const stream = new EventStream(await mounted.fetch(request('/deep/down/sse')))
   const event = await stream.event()
   assert.match(event!.data, /^\/deep\/down\/messages\/\?session_id=/)
@@ -155,8 +155,8 @@ test('progress, logs and questions travel on the stream, answers to them by POST
   await pair.stream.cancel()
 })
 
-test('changes are told on the stream', async () => {
-  const changing = serve({ tools, resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
+test('changes are told on the stream', async (t) => {
+  const changing = serveMcp(t, { tools, resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
   const pair = await Pair.open(changing)
   await pair.initialize()
   await pair.ask('resources/subscribe', { uri: 'test://r' })
@@ -231,8 +231,9 @@ test('an unknown session is 404, one of /mcp too', async () => {
   }
 })
 
-test('the session of one key does not exist for another', async () => {
-  const keyed = serve({ tools, apiKey: [{ id: 'a', key: 'key-of-alice' }, { id: 'b', key: 'key-of-bob' }] })
+test('the session of one key does not exist for another', async (t) => {
+  const apiKey = [{ id: 'a', key: 'key-of-alice' }, { id: 'b', key: 'key-of-bob' }]
+  const keyed = serveMcp(t, { tools, apiKey })
   const pair = await Pair.open(keyed, { 'X-API-Key': 'key-of-alice' })
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   assert.equal(await pair.send(ping), 401)
@@ -242,11 +243,11 @@ test('the session of one key does not exist for another', async () => {
 })
 
 test('GET /sse needs a client that reads events; HEAD opens nothing', async () => {
-  assert.equal((await server.fetch(request('/sse', { headers: { Accept: 'application/json' } }))).status, 406)
-  const head = await server.fetch(request('/sse', { method: 'HEAD' }))
+  assert.equal((await server.fetch(request('/sse', undefined, { Accept: 'application/json' }))).status, 406)
+  const head = await server.fetch(request('/sse', undefined, {}, 'HEAD'))
   assert.equal(head.status, 200)
   assert.equal(await head.text(), '')
-  assert.equal((await server.fetch(request('/sse', { method: 'POST', body: '{}' }))).status, 405)
+  assert.equal((await server.fetch(request('/sse', '{}'))).status, 405)
   assert.equal((await server.fetch(request('/messages/'))).status, 405)
 })
 
@@ -295,16 +296,16 @@ test('two clients of the pair hear only what is theirs', async () => {
   }
 })
 
-test('a server that closes down ends the stream', async () => {
-  const short = serve({ tools, graceMs: 20 })
+test('a server that closes down ends the stream', async (t) => {
+  const short = serveMcp(t, { tools, graceMs: 20 })
   const pair = await Pair.open(short)
   await short.close()
   assert.equal(await pair.stream.event(), undefined)
 })
 
-test('without a session, a client that leaves ends the run: nobody else could fetch the answer', async () => {
+test('without a session, a client that leaves ends the run: nobody else could fetch the answer', async (t) => {
   let signal: AbortSignal | undefined
-  const server = serve({ tools: [{ name: 'slow', run: (_args, call) => {
+  const server = serveMcp(t, { tools: [{ name: 'slow', run: (_args, call) => {
     signal = call.signal
     return new Promise(() => {})
   } }] })
@@ -317,10 +318,10 @@ test('without a session, a client that leaves ends the run: nobody else could fe
   await asking.catch(() => undefined)
 })
 
-test('the session of a pair is none on /mcp', async () => {
-  const server = serve({ tools: [{ name: 't', run: () => '' }] })
+test('the session of a pair is none on /mcp', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 't', run: () => '' }] })
   const headers = { Accept: 'text/event-stream' }
-  const stream = new EventStream(await server.fetch(request('/sse', { headers })))
+  const stream = new EventStream(await server.fetch(request('/sse', undefined, headers)))
   const id = (await stream.event())!.data.split('session_id=')[1]!
   const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
   assert.equal((await post(server, message, { 'Mcp-Session-Id': id })).status, 404)

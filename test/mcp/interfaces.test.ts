@@ -3,12 +3,13 @@
  * server at its simplest is `POST /messages/` with a JSON body, and nothing before it.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { EventStream, post, request, serve } from './client.ts'
+import { request } from '../fixtures/client.ts'
+import { EventStream, post, serveMcp } from './client.ts'
 import type { Json } from './client.ts'
 
-const server = serve({
+const server = serveMcp({ after }, {
   name: 'Assistant server',
   agents: [{ name: 'Assistant', description: 'Helps.', run: (prompt) => `You said ${prompt}` }],
   tools: [
@@ -196,8 +197,8 @@ for (const [name, message, status, code, text] of errors) {
   })
 }
 
-test('errors: -32603 Internal error: a defect, whose text stays in the log', async () => {
-  const broken = serve({
+test('errors: -32603 Internal error: a defect, whose text stays in the log', async (t) => {
+  const broken = serveMcp(t, {
     resources: [
       { uri: 'test://broken', name: 'broken', read() { throw new Error('the password is swordfish') } },
     ],
@@ -210,8 +211,8 @@ test('errors: -32603 Internal error: a defect, whose text stays in the log', asy
   assert.doesNotMatch(text, /swordfish/)
 })
 
-test('authentication: with a key set, X-API-Key opens and nothing else does', async () => {
-  const keyed = serve({ agents: [(prompt) => prompt], apiKey: 'the-key' })
+test('authentication: with a key set, X-API-Key opens and nothing else does', async (t) => {
+  const keyed = serveMcp(t, { agents: [(prompt) => prompt], apiKey: 'the-key' })
   const list = envelope('tools/list')
   const rows: readonly (readonly [Record<string, string>, number])[] = [
     [{}, 401], [{ 'X-API-Key': 'wrong' }, 401], [{ 'X-API-Key': 'the-key' }, 200],

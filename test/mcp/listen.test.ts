@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allRevisions, begin, EventStream, modern, serve } from './client.ts'
+import { allRevisions, begin, EventStream, modern, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -36,9 +36,9 @@ async function watcher(
 }
 
 for (const revision of allRevisions) {
-  test(`${revision}: a notice needs the scopes of what it is about, as they are then`, async () => {
+  test(`${revision}: a notice needs the scopes of what it is about, as they are then`, async (t) => {
     const free = { uri: 'test://docs', name: 'docs', read: () => 'free' }
-    const server = serve({
+    const server = serveMcp(t, {
       apiKey: [
         { id: 'guest', key: 'key-of-the-guest', scopes: [] },
         { id: 'host', key: 'key-of-the-host', scopes: ['secret'] },
@@ -70,8 +70,8 @@ for (const revision of allRevisions) {
   })
 }
 
-test('a client that reads no events is told 406, whatever it wants to hear', async () => {
-  const server = serve({ tools: [{ name: 'tool', run: () => '' }] })
+test('a client that reads no events is told 406, whatever it wants to hear', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 'tool', run: () => '' }] })
   for (const notifications of [{}, { toolsListChanged: true }, undefined]) {
     for (const Accept of ['application/json', 'text/event-stream;q=0, application/json', 'application/*']) {
       const headers = { Accept }
@@ -82,8 +82,8 @@ test('a client that reads no events is told 406, whatever it wants to hear', asy
   }
 })
 
-test('the addresses of one listener are bounded, each and together', async () => {
-  const server = serve({ resources: [{ uri: 'test://r', name: 'r', read: () => '' }] })
+test('the addresses of one listener are bounded, each and together', async (t) => {
+  const server = serveMcp(t, { resources: [{ uri: 'test://r', name: 'r', read: () => '' }] })
   const address = (bytes: number, n = 0): string => `test://${n}/`.padEnd(bytes, 'x')
   const many = (count: number): string[] => Array.from({ length: count }, (_, n) => address(8_192, n))
   for (const [uris, isTaken] of [

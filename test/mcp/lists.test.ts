@@ -2,16 +2,17 @@
  * Lists page by page, how long they last, and completion.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { defineTool } from '../../lib/index.ts'
-import { allRevisions, ask, begin, serve } from './client.ts'
+import { allRevisions, ask, begin, serveMcp } from './client.ts'
 import type { Call, TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 const names = Array.from({ length: 7 }, (_, n) => `n${n}`)
 
-function make(options: object = {}): TriportServer {
-  return serve({
+function make(t: Scope, options: object = {}): TriportServer {
+  return serveMcp(t, {
     secret: 'a secret of enough characters',
     mcp: { pageSize: 3 },
     tools: names.map((name) => ({ name, run: () => '' })),
@@ -39,8 +40,8 @@ const lists = [
 ] as const
 
 for (const [method, member] of lists) {
-  test(`${method} is read page by page, in every revision`, async () => {
-    for (const [revision, send] of await clients(make())) {
+  test(`${method} is read page by page, in every revision`, async (t) => {
+    for (const [revision, send] of await clients(make(t))) {
       const pages: string[][] = []
       let cursor: string | undefined
       do {
@@ -54,30 +55,30 @@ for (const [method, member] of lists) {
   })
 }
 
-test('a page that is exactly full is the last', async () => {
-  const { result } = await ask(make({ mcp: { pageSize: 7 } }), 'tools/list')
+test('a page that is exactly full is the last', async (t) => {
+  const { result } = await ask(make(t, { mcp: { pageSize: 7 } }), 'tools/list')
   assert.equal(result.tools.length, 7)
   assert.equal('nextCursor' in result, false)
 })
 
-test('a cursor that was not given for this list is -32602', async () => {
-  const server = make()
+test('a cursor that was not given for this list is -32602', async (t) => {
+  const server = make(t)
   const { result: { nextCursor } } = await ask(server, 'tools/list')
   for (const cursor of ['', 'x', `${nextCursor}x`, nextCursor.slice(1), 7, {}, btoa('{"index":0}')]) {
     assert.equal((await ask(server, 'tools/list', { cursor })).error.code, -32602)
   }
   assert.equal((await ask(server, 'prompts/list', { cursor: nextCursor })).error.code, -32602)
-  const other = make({ secret: 'another secret of enough characters' })
+  const other = make(t, { secret: 'another secret of enough characters' })
   assert.equal((await ask(other, 'tools/list', { cursor: nextCursor })).error.code, -32602)
 })
 
-test('a cursor survives changes, and another process with the same secret', async () => {
-  const server = make()
+test('a cursor survives changes, and another process with the same secret', async (t) => {
+  const server = make(t)
   const { result: { nextCursor } } = await ask(server, 'tools/list')
   const after = async (one: TriportServer): Promise<string> => (
     (await ask(one, 'tools/list', { cursor: nextCursor })).result.tools.map(({ name }: Json) => name).join()
   )
-  assert.equal(await after(make()), 'n3,n4,n5')
+  assert.equal(await after(make(t)), 'n3,n4,n5')
   server.catalog.remove('tool', 'n0')
   assert.equal(await after(server), 'n3,n4,n5')
   server.catalog.remove('tool', 'n2')
@@ -87,21 +88,21 @@ test('a cursor survives changes, and another process with the same secret', asyn
   assert.equal(typeof await after(server), 'string')
 })
 
-test('lists say how long they last, as the operator said', async () => {
-  const server = make({ mcp: { cache: { ttlMs: 60_000, scope: 'public' } } })
+test('lists say how long they last, as the operator said', async (t) => {
+  const server = make(t, { mcp: { cache: { ttlMs: 60_000, scope: 'public' } } })
   for (const [method, params] of [
     ...lists.map(([method]) => [method, {}] as const),
     ['server/discover', {}] as const, ['resources/read', { uri: 'test://n0' }] as const,
   ]) {
     const { result } = await ask(server, method, params)
     assert.deepEqual([result.ttlMs, result.cacheScope], [60_000, 'public'], method)
-    const safe = (await ask(make(), method, params)).result
+    const safe = (await ask(make(t), method, params)).result
     assert.deepEqual([safe.ttlMs, safe.cacheScope], [0, 'private'], method)
   }
 })
 
-test('what came of a user\'s answers is for that user, never kept, whatever the operator says', async () => {
-  const server = make({
+test('what came of a user\'s answers is for that user, never kept, whatever the operator says', async (t) => {
+  const server = make(t, {
     mcp: { cache: { ttlMs: 60_000, scope: 'public' } },
     resources: [{
       uri: 'test://asks', name: 'asks', async read(call: Call) {
@@ -124,14 +125,14 @@ test('what came of a user\'s answers is for that user, never kept, whatever the 
   assert.deepEqual(await hints({}), ['input_required', undefined, undefined])
 })
 
-test('the order of a list is the order in which things were given', async () => {
+test('the order of a list is the order in which things were given', async (t) => {
   const order = ['zeta', 'alpha', 'Mid']
-  const server = serve({ tools: order.map((name) => ({ name, run: () => '' })) })
+  const server = serveMcp(t, { tools: order.map((name) => ({ name, run: () => '' })) })
   const { result } = await ask(server, 'tools/list')
   assert.deepEqual(result.tools.map(({ name }: Json) => name), order)
 })
 
-const completing = serve({
+const completing = serveMcp({ after }, {
   prompts: [{
     name: 'travel', description: 'Plans.', get: () => '',
     arguments: [
@@ -229,7 +230,7 @@ for (const [what, ref, argument, code] of badCompletions) {
   })
 }
 
-const reading = serve({
+const reading = serveMcp({ after }, {
   resources: [
     { uri: 'test://text', name: 'text', mimeType: 'text/plain', read: () => 'text' },
     { uri: 'test://bytes', name: 'bytes', mimeType: 'image/png', read: () => new Uint8Array([1, 2]) },
@@ -285,7 +286,7 @@ test('what cannot be read is an error, and never empty contents', async () => {
   }
 })
 
-const prompts = serve({
+const prompts = serveMcp({ after }, {
   prompts: [
     { name: 'plain', description: 'Says.', get: () => 'text' },
     { name: 'talk', arguments: [{ name: 'a', required: true }, { name: 'b' }], get: ({ a, b }) => ({
@@ -322,9 +323,9 @@ test('a prompt is got with its arguments, in every revision', async () => {
   }
 })
 
-test('a tool with the longest name is listed and called in every revision', async () => {
+test('a tool with the longest name is listed and called in every revision', async (t) => {
   const name = 'Aa0_-.'.padEnd(128, 'x')
-  for (const [revision, send] of await clients(serve({ tools: [{ name, run: () => 'done' }] }))) {
+  for (const [revision, send] of await clients(serveMcp(t, { tools: [{ name, run: () => 'done' }] }))) {
     assert.equal((await send('tools/list')).result.tools[0].name, name, revision)
     assert.equal((await send('tools/call', { name })).result.content[0].text, 'done', revision)
   }

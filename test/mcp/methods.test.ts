@@ -5,17 +5,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serve } from './client.ts'
+import {
+  allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serveMcp,
+} from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json, LegacySession } from './client.ts'
 
 const guest = { 'X-API-Key': 'key-of-the-guest' }
 const host = { 'X-API-Key': 'key-of-the-host' }
 
 /** A server on which everything needs two scopes, of which the guest has one. */
-function guarded(): TriportServer {
+function guarded(t: Scope): TriportServer {
   const scopes = ['read', 'secret']
-  return serve({
+  return serveMcp(t, {
     apiKey: [
       { id: 'guest', key: 'key-of-the-guest', scopes: ['read'] },
       { id: 'host', key: 'key-of-the-host', scopes },
@@ -93,8 +96,8 @@ function send(
 }
 
 for (const revision of allRevisions) {
-  test(`${revision}: what touches a thing needs its scopes, or is refused before any byte`, async () => {
-    const server = guarded()
+  test(`${revision}: what touches a thing needs its scopes, or is refused before any byte`, async (t) => {
+    const server = guarded(t)
     const isModern = revision === '2026-07-28'
     const open = (headers: Record<string, string>): Promise<LegacySession> => (
       begin(server, revision, {}, headers)
@@ -110,8 +113,8 @@ for (const revision of allRevisions) {
   })
 }
 
-test('lists show what a client may not touch, so that it can ask for more', async () => {
-  const server = guarded()
+test('lists show what a client may not touch, so that it can ask for more', async (t) => {
+  const server = guarded(t)
   for (const [method, member, names] of [
     ['tools/list', 'tools', ['tool']], ['prompts/list', 'prompts', ['prompt']],
     ['resources/list', 'resources', ['fixed']],
@@ -122,9 +125,9 @@ test('lists show what a client may not touch, so that it can ask for more', asyn
   }
 })
 
-test('what an author finds not to be there has the code of a resource that is not there', async () => {
+test('what an author finds not to be there has the code of a resource that is not there', async (t) => {
   const nothing = (): never => { throw new Fault('not-found', 'No such book', { shelf: 3 }) }
-  const server = serve({
+  const server = serveMcp(t, {
     resources: [
       { uri: 'test://now', name: 'now', read: nothing },
       { uri: 'test://later', name: 'later', read: async () => nothing() },
@@ -162,8 +165,8 @@ const tokens: readonly (readonly [token: unknown, isOne: boolean])[] = [
   [{}, false], [[1], false],
 ]
 
-test('a token of progress is a bounded string or an integer, and comes back with its type', async () => {
-  const server = serve({ tools: [{ name: 'work', description: 'Works.', run(_args, call) {
+test('a token of progress is a bounded string or an integer, and comes back with its type', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 'work', description: 'Works.', run(_args, call) {
     call.progress(1)
     return 'done'
   } }] })

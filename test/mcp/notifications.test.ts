@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, definePrompt, defineResource, defineTool } from '../../lib/index.ts'
-import { answerOf, ask, begin, EventStream, legacyRevisions, modern, serve } from './client.ts'
+import { answerOf, ask, begin, EventStream, legacyRevisions, modern, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json, ModernOptions } from './client.ts'
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
@@ -16,8 +17,9 @@ const resource = (uri: string): ReturnType<typeof defineResource> => defineResou
   { uri, name: uri, read: () => uri },
 )
 
-function make(options: object = {}): TriportServer {
-  return serve(
+function make(t: Scope, options: object = {}): TriportServer {
+  return serveMcp(
+  t,
     { tools: [tool('first')], prompts: [prompt('first')], resources: [resource('test://first')], ...options },
   )
 }
@@ -41,9 +43,9 @@ const changes: readonly (readonly [string, (server: TriportServer) => void])[] =
   ['prompts', ({ catalog }) => { catalog.remove('prompt', 'second') }],
 ]
 
-test('in a session a change of a list is told on the stream of GET', async () => {
+test('in a session a change of a list is told on the stream of GET', async (t) => {
   for (const revision of legacyRevisions) {
-    const server = make()
+    const server = make(t)
     const session = await begin(server, revision)
     const stream = await session.listen()
     for (const [list, change] of changes) {
@@ -54,8 +56,8 @@ test('in a session a change of a list is told on the stream of GET', async () =>
   }
 })
 
-test('several changes of one list in one turn are one notice', async () => {
-  const server = make()
+test('several changes of one list in one turn are one notice', async (t) => {
+  const server = make(t)
   const stream = await (await begin(server)).listen()
   for (const name of ['a', 'b', 'c']) server.catalog.add(tool(name))
   server.catalog.add(prompt('a'))
@@ -64,8 +66,8 @@ test('several changes of one list in one turn are one notice', async () => {
   await stream.cancel()
 })
 
-test('a list shows a change at once, for every revision', async () => {
-  const server = make()
+test('a list shows a change at once, for every revision', async (t) => {
+  const server = make(t)
   const session = await begin(server)
   const names = async (): Promise<string[]> => [
     (await session.ask('tools/list')).result, (await ask(server, 'tools/list')).result,
@@ -77,8 +79,8 @@ test('a list shows a change at once, for every revision', async () => {
   assert.deepEqual(await names(), ['second', 'second'])
 })
 
-test('in a session the news of a resource goes to who subscribed, until it does no more', async () => {
-  const server = make()
+test('in a session the news of a resource goes to who subscribed, until it does no more', async (t) => {
+  const server = make(t)
   const [one, two] = [await begin(server), await begin(server)]
   const [first, second] = [await one.listen(), await two.listen()]
   await one.ask('resources/subscribe', { uri: 'test://first' })
@@ -98,8 +100,8 @@ test('in a session the news of a resource goes to who subscribed, until it does 
   await second.cancel()
 })
 
-test('a listener is acknowledged first, by the type of its id', async () => {
-  const server = make()
+test('a listener is acknowledged first, by the type of its id', async (t) => {
+  const server = make(t)
   for (const id of [0, 7, '7', 'a']) {
     const { stream, honoured } = await listen(server, { toolsListChanged: true }, { id })
     assert.deepEqual(honoured, { notifications: { toolsListChanged: true }, _meta: { [SUBSCRIPTION]: id } })
@@ -111,8 +113,8 @@ test('a listener is acknowledged first, by the type of its id', async () => {
   }
 })
 
-test('a listener hears what it asked for, and nothing else', async () => {
-  const server = make()
+test('a listener hears what it asked for, and nothing else', async (t) => {
+  const server = make(t)
   const prompts = await listen(server, { promptsListChanged: true, toolsListChanged: false })
   const uri = await listen(server, { resourceSubscriptions: ['test://first'] })
   const nothing = await listen(server, {})
@@ -133,8 +135,8 @@ test('a listener hears what it asked for, and nothing else', async () => {
   }
 })
 
-test('what a server does not have is not honoured', async () => {
-  const { stream, honoured } = await listen(serve({ tools: [tool('first')] }), {
+test('what a server does not have is not honoured', async (t) => {
+  const { stream, honoured } = await listen(serveMcp(t, { tools: [tool('first')] }), {
     toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true,
     resourceSubscriptions: ['test://x'],
   })
@@ -154,14 +156,14 @@ const bad: readonly (readonly [string, unknown])[] = [
 ]
 
 for (const [what, notifications] of bad) {
-  test(`subscriptions/listen with ${what} is -32602`, async () => {
-    const response = await modern(make(), 'subscriptions/listen', { notifications })
+  test(`subscriptions/listen with ${what} is -32602`, async (t) => {
+    const response = await modern(make(t), 'subscriptions/listen', { notifications })
     assert.equal((await answerOf(response)).error.code, -32602)
   })
 }
 
-test('a listener that leaves is forgotten, and the others hear on', async () => {
-  const server = make()
+test('a listener that leaves is forgotten, and the others hear on', async (t) => {
+  const server = make(t)
   const [one, two] = [
     await listen(server, { toolsListChanged: true }), await listen(server, { toolsListChanged: true }),
   ]
@@ -171,15 +173,15 @@ test('a listener that leaves is forgotten, and the others hear on', async () => 
   await two.stream.cancel()
 })
 
-test('a listener needs a client that reads events', async () => {
-  const response = await modern(make(), 'subscriptions/listen', { notifications: {} }, {
+test('a listener needs a client that reads events', async (t) => {
+  const response = await modern(make(t), 'subscriptions/listen', { notifications: {} }, {
     headers: { Accept: 'application/json' },
   })
   assert.ok((await answerOf(response)).error)
 })
 
-test('a server that closes down ends a subscription with its result', async () => {
-  const server = make()
+test('a server that closes down ends a subscription with its result', async (t) => {
+  const server = make(t)
   const { stream } = await listen(server, { toolsListChanged: true }, { id: 'sub' })
   const closing = server.close()
   const { id, result } = await stream.next()
@@ -190,15 +192,15 @@ test('a server that closes down ends a subscription with its result', async () =
   await closing
 })
 
-test('a list that comes back is still offered, and one that is empty too', async () => {
-  const server = make()
+test('a list that comes back is still offered, and one that is empty too', async (t) => {
+  const server = make(t)
   server.catalog.remove('prompt', 'first')
   assert.deepEqual((await ask(server, 'prompts/list')).result.prompts, [])
   assert.ok((await ask(server, 'server/discover')).result.capabilities.prompts)
 })
 
-test('what a server never had is no method of it', async () => {
-  const server = serve({ tools: [tool('first')] })
+test('what a server never had is no method of it', async (t) => {
+  const server = serveMcp(t, { tools: [tool('first')] })
   const session = await begin(server)
   const { result } = await ask(server, 'server/discover')
   for (const [method, capability, params] of [

@@ -2,8 +2,8 @@
  * `x-mcp-header`: what a client repeats as a header must be what it says in the body.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { answerOf, begin, modern, said, serve } from './client.ts'
+import test, { after } from 'node:test'
+import { answerOf, begin, modern, said, serveMcp } from './client.ts'
 import type { JsonSchema } from '../../lib/index.ts'
 
 const inputSchema = {
@@ -17,7 +17,9 @@ const inputSchema = {
   },
 } as const
 
-const server = serve({ tools: [{ name: 't', inputSchema, run: (args) => JSON.stringify(args) }] })
+const server = serveMcp({ after }, {
+  tools: [{ name: 't', inputSchema, run: (args) => JSON.stringify(args) }],
+})
 
 const b64 = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
@@ -103,13 +105,13 @@ const mistakes: readonly (readonly [string, JsonSchema])[] = [
 ]
 
 for (const [what, inputSchema] of mistakes) {
-  test(`x-mcp-header on ${what} is refused when the tool is served`, () => {
-    assert.throws(() => serve({ tools: [{ name: 't', inputSchema, run: () => '' }] }), TypeError)
+  test(`x-mcp-header on ${what} is refused when the tool is served`, (t) => {
+    assert.throws(() => serveMcp(t, { tools: [{ name: 't', inputSchema, run: () => '' }] }), TypeError)
   })
 }
 
-test('an argument that is called x-mcp-header, and one in an example, are arguments', async () => {
-  const server = serve({ tools: [{
+test('an argument that is called x-mcp-header, and one in an example, are arguments', async (t) => {
+  const server = serveMcp(t, { tools: [{
     name: 't', run: () => 'fine',
     inputSchema: {
       type: 'object', properties: { 'x-mcp-header': { type: 'string' } },

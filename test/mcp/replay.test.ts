@@ -7,17 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { parseEventId, ReplayBudget, ReplayStream } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
-import { answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serve } from './client.ts'
+import {
+  answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
+} from './client.ts'
 import type { Sink } from '../../lib/http/exchange.ts'
+import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 /** Tells numbers when it is told to. */
 function teller(
-  options: object = {},
-): { server: ReturnType<typeof serve>; tell: (...numbers: number[]) => void; finish: () => void } {
+  t: Scope, options: object = {},
+): { server: TriportServer; tell: (...numbers: number[]) => void; finish: () => void } {
   const end = gate()
   const told: ((number: number) => void)[] = []
-  const server = serve({
+  const server = serveMcp(t, {
     tools: [
       { name: 'tell', description: 'Tells.', async run(_args, call) {
         told.push((number) => call.progress(number))
@@ -49,8 +53,8 @@ function teller(
 
 const token = { progressToken: 'p' }
 
-test('GET opens the stream of a session; a second one is 409 until the first has gone', async () => {
-  const { server } = teller()
+test('GET opens the stream of a session; a second one is 409 until the first has gone', async (t) => {
+  const { server } = teller(t)
   for (const revision of legacyRevisions) {
     const session = await begin(server, revision)
     const first = await session.listen()
@@ -65,16 +69,16 @@ test('GET opens the stream of a session; a second one is 409 until the first has
   }
 })
 
-test('GET needs a client that reads events', async () => {
-  const { server } = teller()
+test('GET needs a client that reads events', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   for (const accept of ['application/json', 'text/html', 'text/event-stream;q=0']) {
     assert.equal((await session.get({ Accept: accept })).status, 406)
   }
 })
 
-test('only 2025-11-25 begins its streams with an event that has an id and no data', async () => {
-  const { server, tell, finish } = teller()
+test('only 2025-11-25 begins its streams with an event that has an id and no data', async (t) => {
+  const { server, tell, finish } = teller(t)
   for (const revision of legacyRevisions) {
     const primes = revision === '2025-11-25'
     const session = await begin(server, revision)
@@ -106,8 +110,8 @@ function tool(name: string): Json {
 }
 
 for (const revision of legacyRevisions) {
-  test(`in ${revision} a client that was cut off gets what it missed, then the rest`, async () => {
-    const { server, tell, finish } = teller()
+  test(`in ${revision} a client that was cut off gets what it missed, then the rest`, async (t) => {
+    const { server, tell, finish } = teller(t)
     const session = await begin(server, revision)
     const sent = session.send('tools/call', { name: 'tell', _meta: token })
     await sleep(5)
@@ -133,8 +137,8 @@ for (const revision of legacyRevisions) {
   })
 }
 
-test('a stream gives back nothing of another', async () => {
-  const { server, tell, finish } = teller()
+test('a stream gives back nothing of another', async (t) => {
+  const { server, tell, finish } = teller(t)
   const session = await begin(server)
   const one = session.send('tools/call', { name: 'tell', _meta: { progressToken: 'one' } })
   const two = session.send('tools/call', { name: 'tell', _meta: { progressToken: 'two' } })
@@ -151,8 +155,8 @@ test('a stream gives back nothing of another', async () => {
   )
 })
 
-test('an event id that is none of the session is 400', async () => {
-  const { server } = teller()
+test('an event id that is none of the session is 400', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   const other = await begin(server)
   const stream = await other.listen()
@@ -165,8 +169,8 @@ test('an event id that is none of the session is 400', async () => {
   await stream.cancel()
 })
 
-test('the stream of GET can be come back to as well', async () => {
-  const { server } = teller()
+test('the stream of GET can be come back to as well', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   const stream = await session.listen()
   const { id } = (await stream.event())!
@@ -180,8 +184,8 @@ test('the stream of GET can be come back to as well', async () => {
   await again.cancel()
 })
 
-test('a client that opens a new stream each time leaves little behind', async () => {
-  const { server } = teller()
+test('a client that opens a new stream each time leaves little behind', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   const first = await session.listen()
   const { id } = (await first.event())!
@@ -191,8 +195,8 @@ test('a client that opens a new stream each time leaves little behind', async ()
   assert.equal((await session.get({ 'Last-Event-ID': id })).status, 400)
 })
 
-test('call.detach ends the connection with a retry, and the answer waits for the client', async () => {
-  const { server } = teller()
+test('call.detach ends the connection with a retry, and the answer waits for the client', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   const stream = await session.stream('leave')
   const { id, data } = (await stream.event())!
@@ -204,8 +208,8 @@ test('call.detach ends the connection with a retry, and the answer waits for the
   assert.equal(await again.next(), undefined)
 })
 
-test('call.detach works after something was told too', async () => {
-  const { server } = teller()
+test('call.detach works after something was told too', async (t) => {
+  const { server } = teller(t)
   const session = await begin(server)
   const stream = await session.stream('leave-later', {}, token)
   await stream.event()
@@ -216,8 +220,8 @@ test('call.detach works after something was told too', async () => {
   assert.deepEqual(messages.map(({ params, result }) => params?.progress ?? said(result)), [2, 'done'])
 })
 
-test('call.detach does nothing where there is nothing to come back to', async () => {
-  const { server } = teller()
+test('call.detach does nothing where there is nothing to come back to', async (t) => {
+  const { server } = teller(t)
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'leave' } }
   const answers = [
     await answerOf(await post(server, call)),
@@ -323,8 +327,8 @@ test('what was said before a stream has begun is told whole, whatever the limits
   assert.deepEqual(numbersIn(texts), ['1', 'x'.repeat(500), '3'])
 })
 
-test('a large answer in one piece with the word before it arrives', async () => {
-  const { server } = teller({
+test('a large answer in one piece with the word before it arrives', async (t) => {
+  const { server } = teller(t, {
     tools: [{ name: 'large', description: 'Says much.', run(_args: unknown, call: Json) {
       call.progress(1)
       return 'x'.repeat(2 * defaults.replayBytes)

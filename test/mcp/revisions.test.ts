@@ -2,10 +2,10 @@
  * One server through all five revisions, side by side: what each row says is what each client sees.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { revisions } from '../../lib/mcp/revisions.ts'
 import {
-  allRevisions, answerOf, ask, begin, call, legacyRevisions, messagesOf, modern, post, serve,
+  allRevisions, answerOf, ask, begin, call, legacyRevisions, messagesOf, modern, post, serveMcp,
 } from './client.ts'
 import type { Content } from '../../lib/index.ts'
 import type { Json } from './client.ts'
@@ -23,7 +23,7 @@ const blocks: readonly Content[] = [
 
 const abilities = ['elicit', 'elicit-url', 'sample', 'roots'] as const
 
-const server = serve({
+const server = serveMcp({ after }, {
   description: 'A server.',
   mcp: { instructions: 'Be kind.', title: 'Test server', icons, websiteUrl: 'https://example.com' },
   tools: [

@@ -3,10 +3,10 @@
  * that nobody asked for, and handlers that never have enough.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { keptBytes } from '../fixtures/heap.ts'
 import { eventually } from '../fixtures/client.ts'
-import { answerOf, ask, modern, said, serve } from './client.ts'
+import { answerOf, ask, modern, said, serveMcp } from './client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -22,7 +22,7 @@ async function who(call: Call): Promise<string> {
   return String(content?.['name'])
 }
 
-const server = serve({
+const server = serveMcp({ after }, {
   secret: 'a secret of enough characters',
   maxStateBytes: 4_096,
   tools: [
@@ -97,9 +97,9 @@ test('a state may be used twice: what comes of it is the same', async () => {
   }
 })
 
-test('another process with the same secret goes on with it', async () => {
+test('another process with the same secret goes on with it', async (t) => {
   const { requestState } = await first('twice')
-  const twin = serve({
+  const twin = serveMcp(t, {
     secret: ['a newer secret, put in front', 'a secret of enough characters'],
     tools: [{ name: 'twice', description: 'Asks twice.', async run(_args, call) {
       return `there: ${await who(call)}`
@@ -140,7 +140,7 @@ for (const [what, change] of tampered) {
   })
 }
 
-test('a state belongs to its principal, method, name and arguments', async () => {
+test('a state belongs to its principal, method, name and arguments', async (t) => {
   const { requestState } = await first('hello', { a: 1 })
   const answers = { who: accept('Eve') }
   assert.equal((await again('hello', requestState, answers, { a: 2 })).error.code, -32602)
@@ -148,7 +148,7 @@ test('a state belongs to its principal, method, name and arguments', async () =>
   assert.equal((await again('hello', requestState, answers, {}, 'prompts/get')).error.code, -32602)
   assert.equal(said((await again('hello', requestState, answers, { a: 1 })).result), 'Hello Eve')
 
-  const keyed = serve({
+  const keyed = serveMcp(t, {
     apiKey: [{ id: 'alice', key: 'key-of-alice' }, { id: 'bob', key: 'key-of-bob' }],
     tools: [{ name: 'hello', description: 'Asks.', run: (_args, call) => who(call) }],
   })
@@ -160,8 +160,8 @@ test('a state belongs to its principal, method, name and arguments', async () =>
   assert.equal(said((await ask(keyed, 'tools/call', retry, alice)).result), 'Eve')
 })
 
-test('a state ends with the time for its answer', async () => {
-  const short = serve({
+test('a state ends with the time for its answer', async (t) => {
+  const short = serveMcp(t, {
     askTimeoutMs: 30, tools: [{ name: 'hello', description: 'Asks.', run: (_args, call) => who(call) }],
   })
   const { result } = await ask(short, 'tools/call', { name: 'hello' }, able)

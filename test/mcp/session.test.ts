@@ -9,18 +9,20 @@ import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
-import { eventually } from '../fixtures/client.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, post, request, said, serve } from './client.ts'
+import { eventually, request } from '../fixtures/client.ts'
+import { answerOf, begin, EventStream, gate, LegacySession, post, said, serveMcp } from './client.ts'
+import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
 function hanging(
-  options: object = {},
-): { server: ReturnType<typeof serve>; signals: AbortSignal[]; finish: () => void } {
+  t: Scope, options: object = {},
+): { server: TriportServer; signals: AbortSignal[]; finish: () => void } {
   const end = gate()
   const signals: AbortSignal[] = []
-  const server = serve({
+  const server = serveMcp(t, {
     tools: [
       { name: 'hang', description: 'Hangs.', async run(_args, call) {
         signals.push(call.signal)
@@ -34,16 +36,16 @@ function hanging(
   return { server, signals, finish: () => end.open() }
 }
 
-test('a session id is long, visible ASCII, and never the same', async () => {
-  const { server } = hanging()
+test('a session id is long, visible ASCII, and never the same', async (t) => {
+  const { server } = hanging(t)
   const ids = new Set<string>()
   for (let n = 0; n < 50; n++) ids.add((await begin(server)).id)
   assert.equal(ids.size, 50)
   for (const id of ids) assert.match(id, /^[\w-]{32}$/)
 })
 
-test('a handler knows its session', async () => {
-  const { server } = hanging()
+test('a handler knows its session', async (t) => {
+  const { server } = hanging(t)
   const session = await begin(server)
   assert.equal(said(await session.call('id')), session.id)
   const { result } = await answerOf(
@@ -52,8 +54,8 @@ test('a handler knows its session', async () => {
   assert.equal(said(result), 'none')
 })
 
-test('DELETE ends a session: 204, then everything with its id is 404', async () => {
-  const { server } = hanging()
+test('DELETE ends a session: 204, then everything with its id is 404', async (t) => {
+  const { server } = hanging(t)
   const session = await begin(server)
   assert.equal((await session.end()).status, 204)
   for (const response of [
@@ -66,24 +68,24 @@ test('DELETE ends a session: 204, then everything with its id is 404', async () 
   }
 })
 
-test('GET and DELETE without a session id are 400, with an unknown one 404', async () => {
-  const { server } = hanging()
+test('GET and DELETE without a session id are 400, with an unknown one 404', async (t) => {
+  const { server } = hanging(t)
   for (const method of ['GET', 'DELETE']) {
     const headers = { Accept: 'text/event-stream' }
-    assert.equal((await server.fetch(request('/mcp', { method, headers }))).status, 400)
+    assert.equal((await server.fetch(request('/mcp', undefined, headers, method))).status, 400)
     const unknown = { ...headers, 'Mcp-Session-Id': 'x'.repeat(32) }
-    assert.equal((await server.fetch(request('/mcp', { method, headers: unknown }))).status, 404)
+    assert.equal((await server.fetch(request('/mcp', undefined, unknown, method))).status, 404)
     const modern = { ...headers, 'MCP-Protocol-Version': '2026-07-28' }
-    const refused = await server.fetch(request('/mcp', { method, headers: modern }))
+    const refused = await server.fetch(request('/mcp', undefined, modern, method))
     assert.equal(refused.status, 405)
     assert.equal(refused.headers.get('allow'), 'POST')
     const nonsense = { ...headers, 'Mcp-Session-Id': (await begin(server)).id, 'MCP-Protocol-Version': 'x' }
-    assert.equal((await server.fetch(request('/mcp', { method, headers: nonsense }))).status, 400)
+    assert.equal((await server.fetch(request('/mcp', undefined, nonsense, method))).status, 400)
   }
 })
 
-test('the end of a session ends its calls and its streams', async () => {
-  const { server, signals } = hanging()
+test('the end of a session ends its calls and its streams', async (t) => {
+  const { server, signals } = hanging(t)
   const session = await begin(server)
   const stream = await session.listen()
   const hung = session.send('tools/call', { name: 'hang' })
@@ -94,8 +96,8 @@ test('the end of a session ends its calls and its streams', async () => {
   assert.equal((await hung).status, 202)
 })
 
-test('initialize within a session is 400', async () => {
-  const { server } = hanging()
+test('initialize within a session is 400', async (t) => {
+  const { server } = hanging(t)
   const session = await begin(server)
   const response = await session.send('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   assert.equal(response.status, 400)
@@ -103,8 +105,8 @@ test('initialize within a session is 400', async () => {
   assert.equal((await session.send('ping')).status, 200)
 })
 
-test('a request that comes before notifications/initialized is served', async () => {
-  const { server } = hanging()
+test('a request that comes before notifications/initialized is served', async (t) => {
+  const { server } = hanging(t)
   const response = await post(server, {
     ...ping, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} },
   })
@@ -112,24 +114,25 @@ test('a request that comes before notifications/initialized is served', async ()
   assert.equal((await early.send('tools/list')).status, 200)
 })
 
-test('the session of one key does not exist for another', async () => {
+test('the session of one key does not exist for another', async (t) => {
   const { server } = hanging(
+  t,
     { apiKey: [{ id: 'alice', key: 'key-of-alice' }, { id: 'bob', key: 'key-of-bob' }] },
   )
   const alice = await begin(server, '2025-11-25', {}, { 'X-API-Key': 'key-of-alice' })
   const bob = { ...alice.headers, 'X-API-Key': 'key-of-bob' }
   assert.equal((await post(server, ping, bob)).status, 404)
   assert.equal(
-    (await server.fetch(request('/mcp', { headers: { ...bob, Accept: 'text/event-stream' } }))).status, 404,
+    (await server.fetch(request('/mcp', undefined, { ...bob, Accept: 'text/event-stream' }))).status, 404,
   )
-  assert.equal((await server.fetch(request('/mcp', { method: 'DELETE', headers: bob }))).status, 404)
+  assert.equal((await server.fetch(request('/mcp', undefined, bob, 'DELETE'))).status, 404)
   const withoutKey = { ...alice.headers, 'X-API-Key': '' }
   assert.equal((await post(server, ping, withoutKey)).status, 401)
   assert.equal((await alice.send('ping')).status, 200)
 })
 
-test('an idle session ends; one with a call, a stream or a question does not', async () => {
-  const { server, signals, finish } = hanging({ sessionIdleMs: 60 })
+test('an idle session ends; one with a call, a stream or a question does not', async (t) => {
+  const { server, signals, finish } = hanging(t, { sessionIdleMs: 60 })
   const idle = await begin(server)
   const streaming = await begin(server)
   const stream = await streaming.listen()
@@ -166,8 +169,8 @@ test('use keeps a session alive, and nothing else does', (t) => {
   assert.deepEqual([used.isOver, busy.isOver, sessions.count], [true, true, 0])
 })
 
-test('where there are too many sessions the one idle for longest makes room', async () => {
-  const { server } = hanging({ maxSessions: 3 })
+test('where there are too many sessions the one idle for longest makes room', async (t) => {
+  const { server } = hanging(t, { maxSessions: 3 })
   const [first, second, third] = [await begin(server), await begin(server), await begin(server)]
   await first.send('ping')
   const fourth = await begin(server)
@@ -177,8 +180,8 @@ test('where there are too many sessions the one idle for longest makes room', as
     [200, 404, 200, 200])
 })
 
-test('a session that is at work makes no room: then a new one is refused with 503', async () => {
-  const { server, finish } = hanging({ maxSessions: 2 })
+test('a session that is at work makes no room: then a new one is refused with 503', async (t) => {
+  const { server, finish } = hanging(t, { maxSessions: 2 })
   const [one, two] = [await begin(server), await begin(server)]
   const [first, second] = [await one.listen(), await two.listen()]
   const response = await post(server, {
@@ -196,8 +199,8 @@ test('a session that is at work makes no room: then a new one is refused with 50
   finish()
 })
 
-test('a request whose id runs already is refused, and the first one goes on', async () => {
-  const { server, signals, finish } = hanging()
+test('a request whose id runs already is refused, and the first one goes on', async (t) => {
+  const { server, signals, finish } = hanging(t)
   const session = await begin(server)
   const first = session.send('tools/call', { name: 'hang' }, 'same')
   await eventually(() => signals.length === 1)
@@ -212,8 +215,8 @@ test('a request whose id runs already is refused, and the first one goes on', as
   assert.equal((await session.send('tools/call', { name: 'id' }, 'same')).status, 200)
 })
 
-test('notifications/cancelled ends the call of its own session, and its id is free again', async () => {
-  const { server, signals } = hanging()
+test('notifications/cancelled ends the call of its own session, and its id is free again', async (t) => {
+  const { server, signals } = hanging(t)
   const session = await begin(server)
   const other = await begin(server)
   const hung = session.send('tools/call', { name: 'hang' }, 5)
@@ -230,8 +233,8 @@ test('notifications/cancelled ends the call of its own session, and its id is fr
   assert.equal((await session.send('tools/call', { name: 'id' }, 5)).status, 200)
 })
 
-test('a session may run 64 calls, then it is told to wait; others are not', async () => {
-  const { server, signals, finish } = hanging({ maxCallsPerSession: 3 })
+test('a session may run 64 calls, then it is told to wait; others are not', async (t) => {
+  const { server, signals, finish } = hanging(t, { maxCallsPerSession: 3 })
   const session = await begin(server)
   const running = Array.from({ length: 3 }, () => session.send('tools/call', { name: 'hang' }))
   await eventually(() => signals.length === 3)
@@ -245,16 +248,16 @@ test('a session may run 64 calls, then it is told to wait; others are not', asyn
   assert.equal((await session.send('tools/call', { name: 'id' })).status, 200)
 })
 
-test("sessions: 'required' refuses what comes without one, and nothing else", async () => {
-  const { server } = hanging({ mcp: { sessions: 'required' } })
+test("sessions: 'required' refuses what comes without one, and nothing else", async (t) => {
+  const { server } = hanging(t, { mcp: { sessions: 'required' } })
   const response = await post(server, ping)
   assert.equal(response.status, 400)
   assert.equal((await response.json() as Json).error.code, -32600)
   assert.equal((await (await begin(server)).send('ping')).status, 200)
 })
 
-test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async () => {
-  const { server } = hanging({ mcp: { sessions: 'none' } })
+test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async (t) => {
+  const { server } = hanging(t, { mcp: { sessions: 'none' } })
   const response = await post(server, {
     ...ping, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: { sampling: {} } },
   })
@@ -263,7 +266,7 @@ test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async () => 
   // Who cannot be told of changes is not promised them.
   assert.deepEqual(result.capabilities.tools, {})
   for (const method of ['GET', 'DELETE']) {
-    const refused = await server.fetch(request('/mcp', { method, headers: { Accept: 'text/event-stream' } }))
+    const refused = await server.fetch(request('/mcp', undefined, { Accept: 'text/event-stream' }, method))
     assert.equal(refused.status, 405)
   }
   assert.equal((await post(server, ping)).status, 200)
@@ -271,16 +274,16 @@ test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async () => 
   assert.equal((await post(server, ping, {}, '/messages/')).status, 200)
 })
 
-test('without a session there are no subscriptions', async () => {
-  const server = serve({ resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
+test('without a session there are no subscriptions', async (t) => {
+  const server = serveMcp(t, { resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
   const { error } = await answerOf(await post(server, {
     ...ping, method: 'resources/subscribe', params: { uri: 'test://r' },
   }))
   assert.equal(error.code, -32600)
 })
 
-test('a session may have 1000 subscriptions', async () => {
-  const server = serve({ resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
+test('a session may have 1000 subscriptions', async (t) => {
+  const server = serveMcp(t, { resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
   const session = await begin(server)
   for (let n = 0; n < 1_000; n++) await session.ask('resources/subscribe', { uri: `test://r/${n}` })
   const { error } = await session.ask('resources/subscribe', { uri: 'test://one-more' })
@@ -323,8 +326,8 @@ test('the table of sessions keeps no timer when it is empty', () => {
   assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
 })
 
-test('a server that closes down ends sessions, streams and calls', async () => {
-  const { server, signals } = hanging({ graceMs: 20 })
+test('a server that closes down ends sessions, streams and calls', async (t) => {
+  const { server, signals } = hanging(t, { graceMs: 20 })
   const session = await begin(server)
   const stream = await session.listen()
   const hung = session.send('tools/call', { name: 'hang' })
@@ -335,8 +338,8 @@ test('a server that closes down ends sessions, streams and calls', async () => {
   await hung
 })
 
-test('sessions of one principal do not push out those of another', async () => {
-  const server = serve({
+test('sessions of one principal do not push out those of another', async (t) => {
+  const server = serveMcp(t, {
     tools: [{ name: 'add', run: () => '' }], maxSessions: 10,
     apiKey: [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }],
   })
@@ -347,9 +350,9 @@ test('sessions of one principal do not push out those of another', async () => {
   assert.equal(server.status().mcp?.sessions, 10)
 })
 
-test('a session whose finished stream nobody has read is in use', async () => {
+test('a session whose finished stream nobody has read is in use', async (t) => {
   const { promise, open } = gate<string>()
-  const server = serve({ maxSessions: 2, tools: [{ name: 'work', async run(_args, call) {
+  const server = serveMcp(t, { maxSessions: 2, tools: [{ name: 'work', async run(_args, call) {
     call.progress(1)
     return promise
   } }] })

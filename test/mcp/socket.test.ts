@@ -9,10 +9,11 @@ import test from 'node:test'
 import { defineTool } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually } from '../fixtures/client.ts'
-import { begin, gate, serve, withMeta } from './client.ts'
+import { begin, gate, serveMcp, withMeta } from './client.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
 /** A request whose answer is read event by event, or not at all. */
@@ -50,16 +51,16 @@ const listen = (list: string): object => ({
 })
 const modernHeaders = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' }
 
-async function listening(options: object): Promise<{ server: TriportServer; url: string }> {
-  const server = serve(options)
+async function listening(t: Scope, options: object): Promise<{ server: TriportServer; url: string }> {
+  const server = serveMcp(t, options)
   const { url } = await server.listen(0)
   return { server, url }
 }
 
-test('a connection that breaks in the midst of a call is come back to, and nothing is lost', async () => {
+test('a connection that breaks in the midst of a call is come back to, and nothing is lost', async (t) => {
   const tell: ((n: number) => void)[] = []
   const end = gate()
-  const { server, url } = await listening({ tools: [{ name: 'tell', async run(_args: unknown, call: Json) {
+  const { server, url } = await listening(t, { tools: [{ name: 'tell', async run(_args: unknown, call: Json) {
     tell.push((n) => call.progress(n))
     await end.promise
     return 'done'
@@ -84,8 +85,8 @@ test('a connection that breaks in the midst of a call is come back to, and nothi
   await server.close()
 })
 
-test('a reader that does not keep up is dropped, and the others hear on', async () => {
-  const { server, url } = await listening({
+test('a reader that does not keep up is dropped, and the others hear on', async (t) => {
+  const { server, url } = await listening(t, {
     maxStreamBytes: 100_000, maxQueuedBytes: 10_000_000, tools: [defineTool({ name: 't', run: () => '' })],
     resources: [{ uri: 'test://r', name: 'r', read: () => '' }],
   })
@@ -112,9 +113,9 @@ test('a reader that does not keep up is dropped, and the others hear on', async 
   await server.close()
 })
 
-test('silence on a stream is broken by comments', async () => {
+test('silence on a stream is broken by comments', async (t) => {
   const tools = [defineTool({ name: 't', run: () => '' })]
-  const { server, url } = await listening({ heartbeatMs: 40, tools })
+  const { server, url } = await listening(t, { heartbeatMs: 40, tools })
   const session = await begin(server)
   for (const stream of [
     await open(url, 'GET', { ...session.headers, Accept: 'text/event-stream' }),
@@ -126,8 +127,8 @@ test('silence on a stream is broken by comments', async () => {
   await server.close()
 })
 
-test('the end of the server is the proper end of what waits', async () => {
-  const { server, url } = await listening({ tools: [defineTool({ name: 't', run: () => '' })] })
+test('the end of the server is the proper end of what waits', async (t) => {
+  const { server, url } = await listening(t, { tools: [defineTool({ name: 't', run: () => '' })] })
   const session = await begin(server)
   const streams = [
     await open(url, 'GET', { ...session.headers, Accept: 'text/event-stream' }),
@@ -142,8 +143,8 @@ test('the end of the server is the proper end of what waits', async () => {
   assert.equal(last.result.resultType, 'complete')
 })
 
-test('two hundred clients at one time, each on a connection of its own, get their own answers', async () => {
-  const { server, url } = await listening({ tools: [{
+test('two hundred clients at one time, each on a connection of its own, get their own answers', async (t) => {
+  const { server, url } = await listening(t, { tools: [{
     name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
     async run({ text }: Json, call: Json) {
       call.progress(1)

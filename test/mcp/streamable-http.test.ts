@@ -5,15 +5,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../fixtures/client.ts'
+import { eventually, request } from '../fixtures/client.ts'
 import {
-  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, request, said, serve, withMeta,
+  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, said, serveMcp,
+  withMeta,
 } from './client.ts'
+import type { TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
 
-const server = serve({
+const server = serveMcp({ after }, {
   maxBodyBytes: 10_000,
   maxDepth: 20,
   maxObjects: 1_000,
@@ -223,8 +226,8 @@ test('a client that reads only events gets an event', async () => {
   assert.deepEqual(await stream.rest(), [{ jsonrpc: '2.0', id: 1, result: {} }])
 })
 
-test('an answer that takes longer than a heartbeat becomes a stream that is kept alive', async () => {
-  const slow = serve({
+test('an answer that takes longer than a heartbeat becomes a stream that is kept alive', async (t) => {
+  const slow = serveMcp(t, {
     heartbeatMs: 20,
     tools: [{ name: 'slow', description: 'Slow.', async run() {
       await sleep(90)
@@ -296,18 +299,18 @@ for (const [what, batch, headers] of badBatches) {
 }
 
 interface Watched {
-  readonly server: ReturnType<typeof serve>
+  readonly server: TriportServer
   readonly began: Promise<void>
   readonly state: () => string
   readonly finish: () => void
 }
 
 /** A tool that says when it begins and when nobody waits for it any more. */
-function watched(): Watched {
+function watched(t: Scope): Watched {
   const begun = gate()
   const end = gate()
   let state = 'idle'
-  const server = serve({
+  const server = serveMcp(t, {
     tools: [{
       name: 'work', description: 'Works.',
       async run(_args, call) {
@@ -328,8 +331,8 @@ for (const hasBegunToAnswer of [false, true]) {
   const when = hasBegunToAnswer ? 'while it reads a stream' : 'before anything was answered'
   const meta = hasBegunToAnswer ? { progressToken: 1 } : {}
 
-  test(`in 2026-07-28 a client that leaves ${when} cancels its call`, async () => {
-    const { server, began, state, finish } = watched()
+  test(`in 2026-07-28 a client that leaves ${when} cancels its call`, async (t) => {
+    const { server, began, state, finish } = watched(t)
     const controller = new AbortController()
     const sent = modern(server, 'tools/call', { name: 'work' }, { meta, signal: controller.signal })
     await began
@@ -345,9 +348,9 @@ for (const hasBegunToAnswer of [false, true]) {
     finish()
   })
 
-  test(`before 2026-07-28 a client that leaves ${when} lets its call go on`, async () => {
+  test(`before 2026-07-28 a client that leaves ${when} lets its call go on`, async (t) => {
     for (const revision of legacyRevisions) {
-      const { server, began, state, finish } = watched()
+      const { server, began, state, finish } = watched(t)
       const session = await begin(server, revision)
       const controller = new AbortController()
       const params = { name: 'work', _meta: meta }
@@ -369,9 +372,9 @@ for (const hasBegunToAnswer of [false, true]) {
   })
 }
 
-test('over a socket too: the newest revision cancels, an older one goes on', async () => {
+test('over a socket too: the newest revision cancels, an older one goes on', async (t) => {
   for (const revision of ['2025-11-25', '2026-07-28']) {
-    const { server, began, state, finish } = watched()
+    const { server, began, state, finish } = watched(t)
     const listener = createServer(server.handler).listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const { port } = listener.address() as { port: number }
@@ -402,9 +405,7 @@ test('over a socket too: the newest revision cancels, an older one goes on', asy
 
 test('an unknown path is 404, and a refusal of the door has its form', async () => {
   assert.equal((await post(server, ping, {}, '/mcp/')).status, 404)
-  const response = await server.fetch(request('/mcp', {
-    method: 'POST', body: text, headers: { Origin: 'https://evil.example.com' },
-  }))
+  const response = await server.fetch(request('/mcp', text, { Origin: 'https://evil.example.com' }))
   assert.equal(response.status, 403)
   assert.equal((await response.json() as Json).error.code, -32600)
 })

@@ -7,7 +7,7 @@ import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { begin, EventStream, gate, said } from './client.ts'
-import { form, serving } from './task-client.ts'
+import { form, serveWork } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json, LegacySession } from './client.ts'
 
@@ -28,14 +28,14 @@ async function reaches(session: LegacySession, taskId: string, status: string): 
   return task
 }
 
-test('tasks are offered where a tool may be one, and the tool says so', async () => {
-  const offering = await begin(serving('optional', () => 'done'))
+test('tasks are offered where a tool may be one, and the tool says so', async (t) => {
+  const offering = await begin(serveWork(t, 'optional', () => 'done'))
   assert.deepEqual(offering.opened.capabilities.tasks, {
     list: {}, cancel: {}, requests: { tools: { call: {} } },
   })
   const [tool] = (await offering.ask('tools/list')).result.tools
   assert.deepEqual(tool.execution, { taskSupport: 'optional' })
-  const plain = await begin(serving('forbidden', () => 'done'))
+  const plain = await begin(serveWork(t, 'forbidden', () => 'done'))
   assert.equal('tasks' in plain.opened.capabilities, false)
   assert.equal('execution' in (await plain.ask('tools/list')).result.tools[0], false)
   for (const method of ['get', 'result', 'list', 'cancel']) {
@@ -45,19 +45,19 @@ test('tasks are offered where a tool may be one, and the tool says so', async ()
   assert.equal(said((await plain.ask('tools/call', { name: 'work', task: {} })).result), 'done')
 })
 
-test('the client decides, and the tool has its say', async () => {
-  const required = await begin(serving('required', () => 'done'))
+test('the client decides, and the tool has its say', async (t) => {
+  const required = await begin(serveWork(t, 'required', () => 'done'))
   assert.equal((await required.ask('tools/call', { name: 'work' })).error.code, -32601)
-  const optional = await begin(serving('optional', () => 'done'))
+  const optional = await begin(serveWork(t, 'optional', () => 'done'))
   assert.equal(said((await optional.ask('tools/call', { name: 'work' })).result), 'done')
   for (const task of [7, 'x', null, { ttl: 0 }, { ttl: 'long' }]) {
     assert.equal((await optional.ask('tools/call', { name: 'work', task })).error.code, -32602)
   }
 })
 
-test('a call is answered with a task at once, and its result is there later, for whoever waits', async () => {
+test('a call is answered with a task at once, and its result is there later, for whoever waits', async (t) => {
   const { promise, open } = gate<string>()
-  const session = await begin(serving('optional', () => promise))
+  const session = await begin(serveWork(t, 'optional', () => promise))
   const task = await started(session, { task: { ttl: 60_000 } })
   assert.deepEqual([task.status, task.ttl, task.pollInterval], ['working', 60_000, 1_000])
   assert.deepEqual(Object.keys((await session.ask('tasks/get', { taskId: task.taskId })).result).toSorted(),
@@ -71,8 +71,8 @@ test('a call is answered with a task at once, and its result is there later, for
   assert.equal((await reaches(session, task.taskId, 'completed')).ttl, 60_000)
 })
 
-test('a tool that fails fails its task, and the result is what the call would have been', async () => {
-  const session = await begin(serving('optional', () => { throw new Error('secret') }))
+test('a tool that fails fails its task, and the result is what the call would have been', async (t) => {
+  const session = await begin(serveWork(t, 'optional', () => { throw new Error('secret') }))
   const { taskId } = await started(session)
   await reaches(session, taskId, 'failed')
   const { result } = await session.ask('tasks/result', { taskId })
@@ -98,8 +98,8 @@ const failures: readonly (readonly [what: string, run: (call: Call) => unknown, 
 ]
 
 for (const [what, run, why] of failures) {
-  test(`a task that fails by ${what} says why`, async () => {
-    const session = await begin(serving('optional', run))
+  test(`a task that fails by ${what} says why`, async (t) => {
+    const session = await begin(serveWork(t, 'optional', run))
     const { taskId } = await started(session)
     assert.match((await reaches(session, taskId, 'failed')).statusMessage, why)
     const { result: { tasks } } = await session.ask('tasks/list')
@@ -107,10 +107,10 @@ for (const [what, run, why] of failures) {
   })
 }
 
-test('a task is cancelled once, and what it says later is dropped', async () => {
+test('a task is cancelled once, and what it says later is dropped', async (t) => {
   const { promise, open } = gate<string>()
   let signal: AbortSignal | undefined
-  const session = await begin(serving('optional', (call) => {
+  const session = await begin(serveWork(t, 'optional', (call) => {
     signal = call.signal
     return promise
   }))
@@ -125,8 +125,8 @@ test('a task is cancelled once, and what it says later is dropped', async () => 
   assert.equal((await session.ask('tasks/cancel', { taskId })).error.code, -32602)
 })
 
-test('a question of a task goes out on the stream of whoever waits for its result', async () => {
-  const server = serving('optional', async (call) => {
+test('a question of a task goes out on the stream of whoever waits for its result', async (t) => {
+  const server = serveWork(t, 'optional', async (call) => {
     const { content } = await call.elicit({ message: 'Who?', schema: form })
     return `Hello ${String(content?.['name'])}`
   })
@@ -141,8 +141,8 @@ test('a question of a task goes out on the stream of whoever waits for its resul
   assert.equal(said((await stream.next()).result), 'Hello Ada')
 })
 
-test('the stream of a session hears of its tasks, and carries their questions and progress', async () => {
-  const server = serving('optional', async (call) => {
+test('the stream of a session hears of its tasks, and carries their questions and progress', async (t) => {
+  const server = serveWork(t, 'optional', async (call) => {
     call.progress(1, 2, 'Half')
     const { action } = await call.elicit({ message: 'Who?', schema: form })
     return action
@@ -167,8 +167,8 @@ test('the stream of a session hears of its tasks, and carries their questions an
   assert.equal(said((await session.ask('tasks/result', { taskId })).result), 'decline')
 })
 
-test('an answer that is none, and a refusal, are told to the handler; its task goes on', async () => {
-  const server = serving('optional', async (call) => (
+test('an answer that is none, and a refusal, are told to the handler; its task goes on', async (t) => {
+  const server = serveWork(t, 'optional', async (call) => (
     await call.elicit({ message: 'Who?', schema: form })
       .then(() => 'answered', (error: Error) => error.message)
   ))
@@ -185,8 +185,8 @@ test('an answer that is none, and a refusal, are told to the handler; its task g
   }
 })
 
-test('tasks are listed to the session that began them, by pages; with a key, to whoever has it', async () => {
-  const server = serving('optional', () => 'done', { mcp: { pageSize: 2 } })
+test('tasks are listed to the session that began them, by pages; with a key, to whoever has it', async (t) => {
+  const server = serveWork(t, 'optional', () => 'done', { mcp: { pageSize: 2 } })
   const [one, other] = [await begin(server), await begin(server)]
   const ids: string[] = []
   for (let count = 0; count < 3; count++) ids.unshift((await started(one)).taskId)
@@ -198,7 +198,7 @@ test('tasks are listed to the session that began them, by pages; with a key, to 
   assert.equal((await one.ask('tasks/list', { cursor: 'x' })).error.code, -32602)
 
   const apiKey = ['ada', 'bob'].map((id) => ({ id, key: `${id}-0123456789` }))
-  const keyed = serving('optional', () => 'done', { apiKey })
+  const keyed = serveWork(t, 'optional', () => 'done', { apiKey })
   const as = (id: string): Promise<LegacySession> => (
     begin(keyed, '2025-11-25', {}, { 'X-API-Key': `${id}-0123456789` })
   )
@@ -209,9 +209,9 @@ test('tasks are listed to the session that began them, by pages; with a key, to 
   assert.equal((await (await as('bob')).ask('tasks/get', { taskId })).error.code, -32602)
 })
 
-test('whoever waits may cancel the waiting, and the task goes on', async () => {
+test('whoever waits may cancel the waiting, and the task goes on', async (t) => {
   const { promise, open } = gate<string>()
-  const session = await begin(serving('optional', () => promise))
+  const session = await begin(serveWork(t, 'optional', () => promise))
   const { taskId } = await started(session)
   const waiting = session.send('tasks/result', { taskId }, 'w')
   await new Promise((resolve) => setImmediate(resolve))
@@ -221,11 +221,11 @@ test('whoever waits may cancel the waiting, and the task goes on', async () => {
   await reaches(session, taskId, 'completed')
 })
 
-test('what refuses a call refuses the task', async () => {
-  const server = serving('optional', () => 'done')
+test('what refuses a call refuses the task', async (t) => {
+  const server = serveWork(t, 'optional', () => 'done')
   const session = await begin(server)
   assert.equal((await session.ask('tools/call', { name: 'none', task: {} })).error.code, -32602)
-  const full = await begin(serving('optional', () => new Promise(() => {}), { maxTasks: 1 }))
+  const full = await begin(serveWork(t, 'optional', () => new Promise(() => {}), { maxTasks: 1 }))
   await started(full)
   assert.equal((await full.ask('tools/call', { name: 'work', task: {} })).error.code, -32603)
 })
@@ -236,9 +236,9 @@ const abilities = {
   tasks: { requests: { elicitation: { create: {} }, sampling: { createMessage: {} } } },
 }
 
-test('a client that works on a question as a task of its own is asked for the result', async () => {
+test('a client that works on a question as a task of its own is asked for the result', async (t) => {
   const sampled = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' }
-  const server = serving('forbidden', async (call: Call) => {
+  const server = serveWork(t, 'forbidden', async (call: Call) => {
     const { content } = await call.sample({ messages: [], maxTokens: 1, task: { ttlMs: 5_000 } })
     return (content as Json).text
   })
@@ -253,8 +253,8 @@ test('a client that works on a question as a task of its own is asked for the re
   assert.equal(said((await stream.next()).result), 'Paris')
 })
 
-test('a client that knows no tasks is asked without one', async () => {
-  const server = serving('forbidden', async (call: Call) => (
+test('a client that knows no tasks is asked without one', async (t) => {
+  const server = serveWork(t, 'forbidden', async (call: Call) => (
     (await call.elicit({ message: 'Who?', schema: form, task: {} })).action
   ))
   const session = await begin(server, '2025-11-25', { elicitation: {} })

@@ -3,10 +3,10 @@
  * extension. No test itself.
  */
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, modern, serve } from './client.ts'
+import { eventually } from '../fixtures/client.ts'
+import { ask, modern, serveMcp } from './client.ts'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 import type { Json, ModernOptions } from './client.ts'
 
 type Server = TriportServer
@@ -19,18 +19,12 @@ export const capabilities = { elicitation: {}, sampling: {}, extensions: { [TASK
 /** A form with one name in it. */
 export const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
-const servers: Server[] = []
-after(() => Promise.all(servers.map((server) => server.close())))
-
-/** A server with the one tool `work`, closed when the file's tests are over. */
-export function serving(
-  task: 'forbidden' | 'optional' | 'required', run: (call: Call) => unknown, options: Options = {},
+/** A server with the one tool `work`. */
+export function serveWork(
+  t: Scope, task: 'forbidden' | 'optional' | 'required', run: (call: Call) => unknown, options: Options = {},
 ): Server {
-  const server = serve({
-    tools: [{ name: 'work', task, run: (_args: object, call: Call) => run(call) }], graceMs: 0, ...options,
-  })
-  servers.push(server)
-  return server
+  const work = { name: 'work', task, run: (_args: object, call: Call) => run(call) }
+  return serveMcp(t, { tools: [work], ...options })
 }
 
 /** Calls the tool. */
@@ -80,10 +74,10 @@ export async function get(server: Server, taskId: string, options?: ModernOption
 export async function reaches(
   server: Server, taskId: string, status: string, isSo: (task: Json) => boolean = () => true,
 ): Promise<Json> {
-  for (let n = 0; n < 500; n++) {
-    const task = await get(server, taskId)
-    if (task.status === status && isSo(task)) return task
-    await sleep(2)
-  }
-  return assert.fail(`the task never was ${status}`)
+  let task: Json
+  await eventually(async () => {
+    task = await get(server, taskId)
+    return task.status === status && isSo(task)
+  }, `the task is ${status}`)
+  return task
 }

@@ -8,7 +8,7 @@ import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { begin, gate, said } from './client.ts'
 import {
-  answer, callWork, capabilities, form, get, reaches, serving, started, TASKS, update, work,
+  answer, callWork, capabilities, form, get, reaches, serveWork, started, TASKS, update, work,
 } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json } from './client.ts'
@@ -25,18 +25,18 @@ const quick: Readonly<Record<string, () => unknown>> = {
 }
 
 for (const [name, run] of Object.entries(quick)) {
-  test(`a run that ends before the event loop turns is a task only where it must be: ${name}`, async () => {
-    const result = await work(serving('optional', run))
+  test(`a run that ends before the event loop turns is a task only where it must be: ${name}`, async (t) => {
+    const result = await work(serveWork(t, 'optional', run))
     assert.deepEqual([result.resultType, said(result)], ['complete', 'done'])
-    const server = serving('required', run)
+    const server = serveWork(t, 'required', run)
     assert.equal(said((await reaches(server, await started(server), 'completed')).result), 'done')
-    assert.equal((await work(serving('forbidden', run))).resultType, 'complete')
+    assert.equal((await work(serveWork(t, 'forbidden', run))).resultType, 'complete')
   })
 }
 
-test('a run that goes on becomes a task, which can be read at once and later brings the result', async () => {
+test('a run that goes on becomes a task, which can be read at once and later brings the result', async (t) => {
   const { promise, open } = gate<string>()
-  const server = serving('optional', () => promise)
+  const server = serveWork(t, 'optional', () => promise)
   const result = await work(server)
   const { taskId, createdAt, lastUpdatedAt, ttlMs, _meta, ...rest } = result
   assert.deepEqual(rest, { resultType: 'task', status: 'working', pollIntervalMs: 1000 })
@@ -54,26 +54,26 @@ test('a run that goes on becomes a task, which can be read at once and later bri
   }
 })
 
-test('without tasks in the tool, the client or the revision, a call waits for its result', async () => {
+test('without tasks in the tool, the client or the revision, a call waits for its result', async (t) => {
   const slow = async (): Promise<string> => sleep(5, 'done')
-  assert.equal(said(await work(serving('forbidden', slow))), 'done')
-  assert.equal(said(await work(serving('optional', slow), {}, { capabilities: {} })), 'done')
-  const session = await begin(serving('required', slow), '2025-06-18', capabilities)
+  assert.equal(said(await work(serveWork(t, 'forbidden', slow))), 'done')
+  assert.equal(said(await work(serveWork(t, 'optional', slow), {}, { capabilities: {} })), 'done')
+  const session = await begin(serveWork(t, 'required', slow), '2025-06-18', capabilities)
   assert.equal(said(await session.call('work')), 'done')
 })
 
-test('a tool that needs a task refuses a client that knows none, before it runs', async () => {
+test('a tool that needs a task refuses a client that knows none, before it runs', async (t) => {
   let runs = 0
-  const server = serving('required', () => ++runs)
+  const server = serveWork(t, 'required', () => ++runs)
   const response = await callWork(server, {}, { capabilities: { extensions: {} } })
   const { error } = await response.json() as Json
   assert.deepEqual([response.status, error.code, runs], [400, -32021, 0])
   assert.deepEqual(error.data.requiredCapabilities, { extensions: { [TASKS]: {} } })
 })
 
-test('a handler that asks first has its rounds first; what it did in them is not done again', async () => {
+test('a handler that asks first has its rounds first; what it did in them is not done again', async (t) => {
   let effects = 0
-  const server = serving('required', async (call) => {
+  const server = serveWork(t, 'required', async (call) => {
     const effect = await call.once('effect', () => ++effects)
     const { content } = await call.elicit({ key: 'who', message: 'Who?', schema: form })
     await sleep(5)
@@ -94,8 +94,8 @@ test('a handler that asks first has its rounds first; what it did in them is not
   assert.deepEqual([said(done.result), effects], ['Ada decline 1 1', 1])
 })
 
-test('a handler that detaches is a task from then on; what it has asked already is asked there', async () => {
-  const server = serving('optional', async (call) => {
+test('a handler that detaches is a task from then on; what it has asked already is asked there', async (t) => {
+  const server = serveWork(t, 'optional', async (call) => {
     const before = call.elicit({ key: 'before', message: 'Before?', schema: form })
     call.detach()
     const after = call.elicit({ key: 'after', message: 'After?', schema: form })
@@ -111,8 +111,8 @@ test('a handler that detaches is a task from then on; what it has asked already 
   assert.equal(said((await reaches(server, id, 'completed')).result), 'a b')
 })
 
-test('answers may come one by one; strange keys are passed over, a wrong answer spoils all', async () => {
-  const server = serving('required', async (call) => {
+test('answers may come one by one; strange keys are passed over, a wrong answer spoils all', async (t) => {
+  const server = serveWork(t, 'required', async (call) => {
     call.detach()
     const ask = (): ReturnType<Call['elicit']> => call.elicit({ key: 'name', message: 'Name?', schema: form })
     const names = (await Promise.all([ask(), ask()])).map(({ content }) => content?.['name'])
@@ -138,8 +138,8 @@ test('answers may come one by one; strange keys are passed over, a wrong answer 
   assert.equal((await update(server, id, {})).result.resultType, 'complete')
 })
 
-test('an answer that does not come in time is a timeout for the handler, who may go on', async () => {
-  const server = serving('required', async (call) => {
+test('an answer that does not come in time is a timeout for the handler, who may go on', async (t) => {
+  const server = serveWork(t, 'required', async (call) => {
     call.detach()
     const asked = [1, 2].map(() => call.elicit({ message: 'Well?', schema: form }))
     const settled = await Promise.allSettled(asked)
@@ -171,8 +171,8 @@ const ends: readonly (readonly [string, (call: Call) => unknown, (task: Json) =>
 ]
 
 for (const [name, run, check, status, limits] of ends) {
-  test(`a task ends as ${status} with ${name}`, async () => {
-    const late = serving('optional', async (call) => {
+  test(`a task ends as ${status} with ${name}`, async (t) => {
+    const late = serveWork(t, 'optional', async (call) => {
       call.detach()
       return run(call)
     }, limits)
@@ -182,18 +182,18 @@ for (const [name, run, check, status, limits] of ends) {
   })
 }
 
-test('a call that is refused is no task; one that fails at once is, where there must be one', async () => {
-  const failing = serving('required', () => { throw new Fault('conflict', 'Not now') })
+test('a call that is refused is no task; one that fails at once is, where there must be one', async (t) => {
+  const failing = serveWork(t, 'required', () => { throw new Fault('conflict', 'Not now') })
   assert.equal((await reaches(failing, await started(failing), 'completed')).result.isError, true)
-  const refusing = serving('required', () => { throw new Fault('forbidden', 'Not you') })
+  const refusing = serveWork(t, 'required', () => { throw new Fault('forbidden', 'Not you') })
   assert.equal((await callWork(refusing)).status, 403)
-  assert.equal((await callWork(serving('required', (call) => call.roots()))).status, 400)
+  assert.equal((await callWork(serveWork(t, 'required', (call) => call.roots()))).status, 400)
 })
 
-test('a task that is cancelled hears of it, working or asking, and stays cancelled', async () => {
+test('a task that is cancelled hears of it, working or asking, and stays cancelled', async (t) => {
   for (const isAsking of [false, true]) {
     const heard: string[] = []
-    const server = serving('required', async (call) => {
+    const server = serveWork(t, 'required', async (call) => {
       call.signal.addEventListener('abort', () => heard.push('signal'))
       call.detach()
       const asked = [1, 2].map(() => call.elicit({ message: 'Well?', schema: form }))
@@ -213,12 +213,12 @@ test('a task that is cancelled hears of it, working or asking, and stays cancell
   }
 })
 
-test('a client that leaves cancels what is no task yet, and no task', async () => {
+test('a client that leaves cancels what is no task yet, and no task', async (t) => {
   for (const isTask of [true, false]) {
     const leaving = new AbortController()
     let signal: AbortSignal | undefined
     const { promise, open } = gate<string>()
-    const server = serving('optional', (call) => {
+    const server = serveWork(t, 'optional', (call) => {
       signal = call.signal
       isTask ? call.detach() : leaving.abort()
       return promise
@@ -238,8 +238,8 @@ test('a client that leaves cancels what is no task yet, and no task', async () =
   }
 })
 
-test('the time limit stands still while a task asks, and goes on after', async () => {
-  const server = serving('required', async (call) => {
+test('the time limit stands still while a task asks, and goes on after', async (t) => {
+  const server = serveWork(t, 'required', async (call) => {
     call.detach()
     await call.elicit({ key: 'go', message: 'Go?', schema: form })
     await sleep(1_000, '', { ref: false })
@@ -252,9 +252,9 @@ test('the time limit stands still while a task asks, and goes on after', async (
   assert.match(said((await reaches(server, id, 'completed')).result), /within 40 ms/)
 })
 
-test('what a task says of its progress is its message; nothing else of it and no log goes out', async () => {
+test('what a task says of its progress is its message; nothing else of it and no log goes out', async (t) => {
   const { promise, open } = gate<string>()
-  const server = serving('required', async (call) => {
+  const server = serveWork(t, 'required', async (call) => {
     call.log('error', 'early')
     call.progress(1, 3, 'One')
     await sleep(5)
@@ -273,9 +273,9 @@ test('what a task says of its progress is its message; nothing else of it and no
   assert.ok(!('statusMessage' in await reaches(server, result.taskId, 'completed')))
 })
 
-test('without room for a task, a tool that needs one is busy and any other runs as ever', async () => {
+test('without room for a task, a tool that needs one is busy and any other runs as ever', async (t) => {
   const { promise, open } = gate<string>()
-  const busy = serving('required', () => promise, { maxTasks: 1 })
+  const busy = serveWork(t, 'required', () => promise, { maxTasks: 1 })
   const id = await started(busy)
   const { status, headers } = await callWork(busy)
   assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
@@ -284,7 +284,7 @@ test('without room for a task, a tool that needs one is busy and any other runs 
   await started(busy)
 
   const other = gate<string>()
-  const free = serving('optional', () => other.promise, { maxTasks: 1 })
+  const free = serveWork(t, 'optional', () => other.promise, { maxTasks: 1 })
   await started(free)
   const plain = work(free)
   await sleep(10)
@@ -292,9 +292,9 @@ test('without room for a task, a tool that needs one is busy and any other runs 
   assert.equal(said(await plain), 'done')
 })
 
-test('a server that closes cancels its tasks when the grace is over', async () => {
+test('a server that closes cancels its tasks when the grace is over', async (t) => {
   let signal: AbortSignal | undefined
-  const server = serving('required', (call) => {
+  const server = serveWork(t, 'required', (call) => {
     signal = call.signal
     return new Promise(() => {})
   }, { graceMs: 20 })

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../fixtures/client.ts'
-import { ask, begin, EventStream, gate, modern, said, serve } from './client.ts'
-import { answer, capabilities, form, get, send, serving, started, TASKS, update } from './task-client.ts'
+import { ask, begin, EventStream, gate, modern, said, serveMcp } from './client.ts'
+import { answer, capabilities, form, get, send, serveWork, started, TASKS, update } from './task-client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Json, ModernOptions } from './client.ts'
@@ -15,15 +15,15 @@ function listen(server: TriportServer, taskIds: unknown, options: ModernOptions 
   return modern(server, 'subscriptions/listen', { notifications: { taskIds } }, { capabilities, ...options })
 }
 
-test('the extension is offered, and its methods are there, where some tool may be a task', async () => {
-  const server = serving('required', () => 'done')
+test('the extension is offered, and its methods are there, where some tool may be a task', async (t) => {
+  const server = serveWork(t, 'required', () => 'done')
   const { result: { capabilities: offered } } = await ask(server, 'server/discover')
   assert.deepEqual(offered.extensions, { [TASKS]: {} })
   assert.equal('tasks' in offered, false)
   for (const gone of ['tasks/list', 'tasks/result']) {
     assert.equal((await ask(server, gone, {}, { capabilities })).error.code, -32601)
   }
-  const plain = serve({ tools: [{ name: 'plain', run: () => 'done' }] })
+  const plain = serveMcp(t, { tools: [{ name: 'plain', run: () => 'done' }] })
   assert.equal('extensions' in (await ask(plain, 'server/discover')).result.capabilities, false)
   for (const method of ['get', 'update', 'cancel']) {
     const response = await send(plain, method, { taskId: 'x' })
@@ -31,21 +31,21 @@ test('the extension is offered, and its methods are there, where some tool may b
   }
 })
 
-test('older revisions neither hear of the extension nor have its methods', async () => {
-  const session = await begin(serving('required', () => 'done'), '2025-06-18', capabilities)
+test('older revisions neither hear of the extension nor have its methods', async (t) => {
+  const session = await begin(serveWork(t, 'required', () => 'done'), '2025-06-18', capabilities)
   assert.equal('extensions' in session.opened.capabilities, false)
   assert.equal((await session.ask('tasks/get', { taskId: 'x' })).error.code, -32601)
 })
 
-test('tasks outlive the tool that they began with', async () => {
-  const server = serving('required', () => 'done')
+test('tasks outlive the tool that they began with', async (t) => {
+  const server = serveWork(t, 'required', () => 'done')
   const taskId = await started(server)
   server.catalog.remove('tool', 'work')
   assert.equal((await get(server, taskId)).status, 'completed')
 })
 
-test('a client that has not declared the extension is told which one it lacks', async () => {
-  const server = serving('required', () => 'done')
+test('a client that has not declared the extension is told which one it lacks', async (t) => {
+  const server = serveWork(t, 'required', () => 'done')
   const taskId = await started(server)
   const params = { taskId, inputResponses: {} }
   for (const extensions of [undefined, {}, { [TASKS]: true }, []]) {
@@ -62,8 +62,8 @@ test('a client that has not declared the extension is told which one it lacks', 
   }
 })
 
-test('an unknown task, no task and answers that are none are bad params', async () => {
-  const server = serving('required', () => new Promise(() => {}))
+test('an unknown task, no task and answers that are none are bad params', async (t) => {
+  const server = serveWork(t, 'required', () => new Promise(() => {}))
   const taskId = await started(server)
   const unknown = { taskId: 'unknown' }
   const cases: readonly (readonly [string, { readonly [name: string]: unknown }])[] = [
@@ -78,8 +78,8 @@ test('an unknown task, no task and answers that are none are bad params', async 
   assert.equal(mismatch.error.code, -32020)
 })
 
-test('a task is its principal\'s own: for every other it does not exist', async () => {
-  const server = serving('required', () => new Promise(() => {}), {
+test('a task is its principal\'s own: for every other it does not exist', async (t) => {
+  const server = serveWork(t, 'required', () => new Promise(() => {}), {
     apiKey: [{ id: 'ada', key: 'key-of-ada-0123456789' }, { id: 'bob', key: 'key-of-bob-0123456789' }],
   })
   const ada = { 'X-API-Key': 'key-of-ada-0123456789' }
@@ -94,12 +94,12 @@ test('a task is its principal\'s own: for every other it does not exist', async 
   assert.equal((await get(server, taskId, { headers: ada })).status, 'working')
 })
 
-test('a finished task is read where it is kept, by other processes too', async () => {
+test('a finished task is read where it is kept, by other processes too', async (t) => {
   const store = sharedStore(5)
-  const server = serving('required', () => 'done', { store })
+  const server = serveWork(t, 'required', () => 'done', { store })
   const taskId = await started(server)
   await eventually(async () => (await get(server, taskId)).status === 'completed')
-  const other = serving('required', () => 'other', { store })
+  const other = serveWork(t, 'required', () => 'other', { store })
   await eventually(async () => (await get(other, taskId)).status === 'completed')
   assert.equal(said((await get(other, taskId)).result), 'done')
   assert.equal((await answer(other, 'cancel', { taskId })).result.resultType, 'complete')
@@ -108,29 +108,29 @@ test('a finished task is read where it is kept, by other processes too', async (
   assert.equal((await stream.next()).params.status, 'completed')
 })
 
-test('what another door keeps as a task is none here', async () => {
+test('what another door keeps as a task is none here', async (t) => {
   const store = sharedStore()
   const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' }
   const value = JSON.stringify({ id: 'x', owner: 'anonymous', protocol: 'a2a', createdAt: status.at, status })
   await store.write({ collection: 'tasks', owner: 'anonymous', key: 'x' }, value, 60_000, 0)
-  const server = serving('required', () => 'done', { store })
+  const server = serveWork(t, 'required', () => 'done', { store })
   assert.equal((await answer(server, 'get', { taskId: 'x' })).error.code, -32602)
 })
 
-test('a task says how long it is kept, from its creation; for ever is null', async () => {
-  const server = serving('required', () => sleep(30, 'done'), { taskKeepMs: 5_000 })
+test('a task says how long it is kept, from its creation; for ever is null', async (t) => {
+  const server = serveWork(t, 'required', () => sleep(30, 'done'), { taskKeepMs: 5_000 })
   const taskId = await started(server)
   await eventually(async () => (await get(server, taskId)).status === 'completed')
   const { status, createdAt, lastUpdatedAt, ttlMs } = await get(server, taskId)
   const lived = Date.parse(lastUpdatedAt) - Date.parse(createdAt)
   assert.deepEqual([status, ttlMs, lived >= 20], ['completed', 5_000 + lived, true])
-  const always = serving('required', () => 'done', { taskKeepMs: Infinity })
+  const always = serveWork(t, 'required', () => 'done', { taskKeepMs: Infinity })
   assert.equal((await get(always, await started(always))).ttlMs, null)
 })
 
-test('who listens to a task hears how it stands, and then all that becomes of it', async () => {
+test('who listens to a task hears how it stands, and then all that becomes of it', async (t) => {
   const { promise, open } = gate()
-  const server = serving('required', async (call) => {
+  const server = serveWork(t, 'required', async (call) => {
     await promise
     const asked = ['a', 'b'].map((key) => call.elicit({ key, message: 'Name?', schema: form }))
     return (await Promise.all(asked)).map(({ content }) => content?.['name']).join(' ')
@@ -164,8 +164,8 @@ test('who listens to a task hears how it stands, and then all that becomes of it
   await stream.cancel()
 })
 
-test('who listens to other things hears of no task, and taskIds must be a list of strings', async () => {
-  const server = serving('required', () => sleep(5, 'done'))
+test('who listens to other things hears of no task, and taskIds must be a list of strings', async (t) => {
+  const server = serveWork(t, 'required', () => sleep(5, 'done'))
   const taskId = await started(server)
   const stream = new EventStream(await listen(server, undefined))
   assert.deepEqual((await stream.next()).params.notifications, {})
@@ -180,9 +180,9 @@ test('who listens to other things hears of no task, and taskIds must be a list o
   assert.deepEqual([last.result.resultType, more], ['complete', []])
 })
 
-test('a listener that has left is told nothing more, wherever it left', async () => {
+test('a listener that has left is told nothing more, wherever it left', async (t) => {
   const { promise, open } = gate<string>()
-  const server = serving('required', () => promise, { store: sharedStore(2) })
+  const server = serveWork(t, 'required', () => promise, { store: sharedStore(2) })
   const taskId = await started(server)
   const stream = new EventStream(await listen(server, [taskId]))
   await stream.next()

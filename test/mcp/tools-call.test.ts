@@ -1,8 +1,8 @@
 /** What becomes of a call of a tool: a result that a model reads, or an error of the protocol. */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { allRevisions, answerOf, begin, modern, said, serve } from './client.ts'
+import { allRevisions, answerOf, begin, modern, said, serveMcp } from './client.ts'
 import type { FaultKind } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -13,7 +13,7 @@ const kinds: readonly (readonly [kind: FaultKind, isResult: boolean])[] = [
   ['unauthenticated', false], ['forbidden', false], ['busy', false],
 ]
 
-const server = serve({
+const server = serveMcp({ after }, {
   tools: [
     {
       name: 'fail', inputSchema: { type: 'object', properties: { kind: {}, late: {} } },

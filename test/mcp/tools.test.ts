@@ -6,7 +6,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent, Fault } from '../../lib/index.ts'
 import {
-  allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serve,
+  allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serveMcp,
 } from './client.ts'
 import type { Json } from './client.ts'
 
@@ -15,8 +15,8 @@ const researcher = defineAgent(
 )
 const writer = defineAgent({ name: 'Writer', description: 'Writes.', run: (prompt) => `a text on ${prompt}` })
 
-test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not listed', async () => {
-  const server = serve({ agents: [researcher] })
+test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not listed', async (t) => {
+  const server = serveMcp(t, { agents: [researcher] })
   const { result } = await ask(server, 'tools/list')
   assert.deepEqual(result.tools.map(({ name }: Json) => name), ['execute_night_researcher_task'])
   const [{ description, inputSchema }] = result.tools
@@ -32,8 +32,8 @@ test('an agent is execute_<id>_task, with _ for -, and ask_<id> which is not lis
   assert.equal((await call(server, 'execute_night_researcher_task', {})).isError, true)
 })
 
-test('a group is its agents, execute_<group>_workflow, list_agents, then tools as given', async () => {
-  const server = serve({
+test('a group is its agents, execute_<group>_workflow, list_agents, then tools as given', async (t) => {
+  const server = serveMcp(t, {
     groups: [{ name: 'Desk', agents: [researcher, writer] }],
     tools: [{ name: 'zeta', run: () => 'z' }, { name: 'alpha', run: () => 'a' }],
   })
@@ -54,9 +54,9 @@ test('a group is its agents, execute_<group>_workflow, list_agents, then tools a
   assert.deepEqual(JSON.parse(content[0].text), structuredContent)
 })
 
-test('a group whose agent fails is a failed call, and so is one whose router goes astray', async () => {
+test('a group whose agent fails is a failed call, and so is one whose router goes astray', async (t) => {
   const broken = defineAgent({ name: 'Broken', run() { throw new Fault('failed', 'out of ink') } })
-  const server = serve({
+  const server = serveMcp(t, {
     groups: [
       { name: 'Desk', agents: [researcher, broken] },
       { name: 'Lost', agents: [writer], mode: () => 'nobody' },
@@ -68,8 +68,8 @@ test('a group whose agent fails is a failed call, and so is one whose router goe
   assert.equal((await call(server, 'execute_lost_workflow', { query: 'tea' })).isError, true)
 })
 
-test('ask_<id> with a session_id goes on with the conversation of its principal', async () => {
-  const server = serve({
+test('ask_<id> with a session_id goes on with the conversation of its principal', async (t) => {
+  const server = serveMcp(t, {
     apiKey: [{ id: 'a', key: 'key-of-alice' }, { id: 'b', key: 'key-of-bob' }],
     agents: [
       {
@@ -94,8 +94,8 @@ test('ask_<id> with a session_id goes on with the conversation of its principal'
   }
 })
 
-test('what an agent streams is progress for who gave a token, and the whole answer for all', async () => {
-  const server = serve({
+test('what an agent streams is progress for who gave a token, and the whole answer for all', async (t) => {
+  const server = serveMcp(t, {
     agents: [{ name: 'Poet', async *run() {
       yield 'roses '
       await sleep(1)
@@ -119,8 +119,9 @@ const states: readonly (readonly [string, boolean])[] = [
 ]
 
 for (const [state, isError] of states) {
-  test(`an answer that is ${state} is ${isError ? 'an error' : 'ordinary text'}`, async () => {
-    const server = serve(
+  test(`an answer that is ${state} is ${isError ? 'an error' : 'ordinary text'}`, async (t) => {
+    const server = serveMcp(
+  t,
       { agents: [{ name: 'A', run: () => ({ text: 'said', state: state as 'completed' }) }] },
     )
     const result = await call(server, 'execute_a_task', { prompt: 'go' })
@@ -129,22 +130,24 @@ for (const [state, isError] of states) {
   })
 }
 
-test('what an agent gives for machines is structured content', async () => {
-  const server = serve({ agents: [{ name: 'A', run: () => ({ text: 'two', data: { n: 2 } }) }] })
+test('what an agent gives for machines is structured content', async (t) => {
+  const server = serveMcp(t, { agents: [{ name: 'A', run: () => ({ text: 'two', data: { n: 2 } }) }] })
   const { content, structuredContent } = await call(server, 'execute_a_task', { prompt: 'go' })
   assert.deepEqual([content[0].text, structuredContent], ['two', { n: 2 }])
 })
 
-test('a name used twice is a mistake in the definition, aliases too', async () => {
+test('a name used twice is a mistake in the definition, aliases too', async (t) => {
   const tool = (name: string): object => ({ name, run: () => '' })
   for (const name of ['execute_writer_task', 'ask_writer']) {
-    assert.throws(() => serve({ agents: [writer], tools: [tool(name) as never] }), /Two tools are named/)
+    const options = { agents: [writer], tools: [tool(name) as never] }
+    assert.throws(() => serveMcp(t, options), /Two tools are named/)
   }
   assert.throws(
-    () => serve({ groups: [{ name: 'G', agents: [writer] }], tools: [tool('list_agents') as never] }),
+    () => serveMcp(t, { groups: [{ name: 'G', agents: [writer] }], tools: [tool('list_agents') as never] }),
     /list_agents/,
   )
-  assert.throws(() => serve({ tools: [tool('a') as never, tool('a') as never] }), /Two tools are named 'a'/)
+  const twins = [tool('a') as never, tool('a') as never]
+  assert.throws(() => serveMcp(t, { tools: twins }), /Two tools are named 'a'/)
 })
 
 const outputs: readonly (readonly [string, () => unknown, (result: Json) => unknown, unknown])[] = [
@@ -182,8 +185,8 @@ const outputs: readonly (readonly [string, () => unknown, (result: Json) => unkn
 ]
 
 for (const [what, run, look, expected] of outputs) {
-  test(`a tool may return ${what}`, async () => {
-    const server = serve({ tools: [{ name: 't', run }] })
+  test(`a tool may return ${what}`, async (t) => {
+    const server = serveMcp(t, { tools: [{ name: 't', run }] })
     assert.deepEqual(look(await call(server, 't')), expected)
   })
 }
@@ -215,8 +218,8 @@ const failures: readonly (readonly [string, () => unknown, RegExp])[] = [
 for (const [what, run, text] of failures) {
   for (const isLate of [false, true]) {
     const when = isLate ? 'later' : 'at once'
-    test(`a tool that gives ${what} ${when} is a failed call everywhere, and tells no secret`, async () => {
-      const server = serve({ tools: [{ name: 't', async run() {
+    test(`a tool that gives ${what} ${when} is a failed call everywhere, and tells no secret`, async (t) => {
+      const server = serveMcp(t, { tools: [{ name: 't', async run() {
         if (isLate) await sleep(1)
         return run()
       } }, { name: 'sync', run }] })
@@ -243,9 +246,10 @@ for (const [what, detail, data] of [
   ['a bigint', { big: 1n }, { detail: 'Not now' }],
   ['a cycle', cycle, { detail: 'Not now' }],
 ] as const) {
-  test(`what a fault carries goes with its error, where JSON can say it: ${what}`, async () => {
+  test(`what a fault carries goes with its error, where JSON can say it: ${what}`, async (t) => {
     const run = (): never => { throw new Fault('busy', 'Not now', detail) }
-    const server = serve({ tools: [{ name: 't', run }], prompts: [{ name: 't', get: async () => run() }] })
+    const prompts = [{ name: 't', get: async () => run() }]
+    const server = serveMcp(t, { tools: [{ name: 't', run }], prompts })
     for (const method of ['tools/call', 'prompts/get']) {
       const { error } = await ask(server, method, { name: 't' })
       assert.deepEqual(error, { code: -32603, message: 'Internal error', data })
@@ -253,14 +257,15 @@ for (const [what, detail, data] of [
   })
 }
 
-test('exposeErrors shows what went wrong', async () => {
-  const server = serve({ exposeErrors: true, tools: [{ name: 't', run() { throw new Error('no ink') } }] })
+test('exposeErrors shows what went wrong', async (t) => {
+  const tools = [{ name: 't', run() { throw new Error('no ink') } }]
+  const server = serveMcp(t, { exposeErrors: true, tools })
   assert.equal(said(await call(server, 't')), 'no ink')
 })
 
-test('a tool that takes too long is a failed call; what it says later goes nowhere', async () => {
+test('a tool that takes too long is a failed call; what it says later goes nowhere', async (t) => {
   let signal: AbortSignal | undefined
-  const server = serve({ toolTimeoutMs: 20, tools: [{ name: 't', async run(_args, call) {
+  const server = serveMcp(t, { toolTimeoutMs: 20, tools: [{ name: 't', async run(_args, call) {
     signal = call.signal
     await sleep(60)
     call.progress(1)
@@ -275,16 +280,16 @@ test('a tool that takes too long is a failed call; what it says later goes nowhe
   assert.equal((await session.send('ping')).status, 200)
 })
 
-test('a result that is too large is an error', async () => {
-  const server = serve({ maxResultBytes: 1_000, tools: [{ name: 't', run: () => 'x'.repeat(2_000) }] })
+test('a result that is too large is an error', async (t) => {
+  const server = serveMcp(t, { maxResultBytes: 1_000, tools: [{ name: 't', run: () => 'x'.repeat(2_000) }] })
   const { error } = await ask(server, 'tools/call', { name: 't' })
   assert.equal(error.code, -32600)
   assert.match(error.data.detail, /1000 bytes/)
 })
 
-test('a result that breaks the promise of its schema is the defect of the tool', async () => {
+test('a result that breaks the promise of its schema is the defect of the tool', async (t) => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
-  const server = serve({ tools: [
+  const server = serveMcp(t, { tools: [
     { name: 'fine', outputSchema, run: () => ({ n: 1 }) },
     { name: 'broken', outputSchema, run: () => ({ n: 'one' }) },
     { name: 'failed', outputSchema, run: () => ({ content: ['no'], isError: true }) },
@@ -296,7 +301,7 @@ test('a result that breaks the promise of its schema is the defect of the tool',
   assert.equal(said(await call(server, 'failed')), 'no')
 })
 
-test('an author\'s schema is passed on as it is', async () => {
+test('an author\'s schema is passed on as it is', async (t) => {
   const inputSchema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object',
     $defs: { a: { $anchor: 'a', type: 'string' } }, properties: {
@@ -305,23 +310,23 @@ test('an author\'s schema is passed on as it is', async () => {
     allOf: [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
     if: { required: ['a'] }, then: {}, else: {}, additionalProperties: false, 'x-mine': true,
   } as const
-  const server = serve({ tools: [{ name: 't', inputSchema, run: () => '' }] })
+  const server = serveMcp(t, { tools: [{ name: 't', inputSchema, run: () => '' }] })
   const oldest = await begin(server, '2024-11-05')
   for (const { result } of [await ask(server, 'tools/list'), await oldest.ask('tools/list')]) {
     assert.deepEqual(result.tools[0].inputSchema, inputSchema)
   }
 })
 
-test('a tool without a schema takes no arguments', async () => {
-  const server = serve({ tools: [{ name: 't', run: () => 'fine' }] })
+test('a tool without a schema takes no arguments', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 't', run: () => 'fine' }] })
   const { result } = await ask(server, 'tools/list')
   assert.deepEqual(result.tools[0].inputSchema, { type: 'object', additionalProperties: false })
   assert.equal(said(await call(server, 't')), 'fine')
   assert.equal((await call(server, 't', { a: 1 })).isError, true)
 })
 
-test('a thousand clients with one id at one time get their own answers', async () => {
-  const server = serve({ tools: [{
+test('a thousand clients with one id at one time get their own answers', async (t) => {
+  const server = serveMcp(t, { tools: [{
     name: 'echo', inputSchema: {
       type: 'object', properties: { text: { type: 'string' } }, required: ['text'],
     },
@@ -342,10 +347,10 @@ test('a thousand clients with one id at one time get their own answers', async (
   assert.deepEqual(texts, Array.from({ length: 1_000 }, (_, n) => `n${n}`))
 })
 
-test('where 1024 calls run, the next is told to wait', async () => {
+test('where 1024 calls run, the next is told to wait', async (t) => {
   const waiting: (() => void)[] = []
   const run = (): Promise<string> => new Promise((resolve) => { waiting.push(() => resolve('done')) })
-  const server = serve({ maxCalls: 3, maxCallsPerSession: 3, tools: [{ name: 't', run }] })
+  const server = serveMcp(t, { maxCalls: 3, maxCallsPerSession: 3, tools: [{ name: 't', run }] })
   const running = [1, 2, 3].map(() => call(server, 't'))
   const response = await modern(server, 'tools/call', { name: 't' })
   assert.equal(response.status, 503)
@@ -355,8 +360,8 @@ test('where 1024 calls run, the next is told to wait', async () => {
   assert.deepEqual((await Promise.all(running)).map(said), ['done', 'done', 'done'])
 })
 
-test('progress must rise, and is told only to who gave a token, of the type that it has', async () => {
-  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+test('progress must rise, and is told only to who gave a token, of the type that it has', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 't', async run(_args, call) {
     await new Promise(setImmediate)
     for (const done of [1, 1, 0.5, NaN, 2, -1, 2.5, Infinity - Infinity, 3]) call.progress(done, 3)
     return 'done'
@@ -379,8 +384,8 @@ test('progress must rise, and is told only to who gave a token, of the type that
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-test('logs are told from the level on that was asked for: by session, and by request', async () => {
-  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+test('logs are told from the level on that was asked for: by session, and by request', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 't', async run(_args, call) {
     await new Promise(setImmediate)
     for (const level of levels) call.log(level, { level }, 'test')
     call.log('emergency', undefined)
@@ -407,8 +412,8 @@ test('logs are told from the level on that was asked for: by session, and by req
   }
 })
 
-test('what a handler tells on the way and JSON cannot say is not told, and the call goes on', async () => {
-  const server = serve({ tools: [{ name: 't', async run(_args, call) {
+test('what a handler tells on the way and JSON cannot say is not told, and the call goes on', async (t) => {
+  const server = serveMcp(t, { tools: [{ name: 't', async run(_args, call) {
     call.log('error', cycle)
     call.log('error', { big: 1n })
     const schema = { type: 'object', properties: {}, default: cycle }
@@ -419,10 +424,10 @@ test('what a handler tells on the way and JSON cannot say is not told, and the c
   assert.equal(said(await session.call('t')), 'done')
 })
 
-test('a handler sees who calls, and the trace', async () => {
+test('a handler sees who calls, and the trace', async (t) => {
   let seen: Json
   const apiKey = [{ id: 'alice', key: 'key-of-alice' }]
-  const server = serve({ apiKey, tools: [{ name: 't', run(_args, call) {
+  const server = serveMcp(t, { apiKey, tools: [{ name: 't', run(_args, call) {
     const { protocol, client, principal, requestId, headers, metadata, trace } = call
     seen = {
       protocol, client, principal: principal.id, requestId, key: headers.get('x-mine'),
