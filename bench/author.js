@@ -1,13 +1,11 @@
 /**
- * What an author writes. Both servers call these same functions, so what they cost stands on both sides
- * of every ratio.
+ * What an author writes: one agent and fifty tools, the agent's own among them. Every server that is
+ * measured calls these same functions, so what they cost stands on both sides of every ratio.
  */
 import { setImmediate } from 'node:timers/promises'
 
-/** How many pieces a story has. */
+/** How many pieces the stories have. */
 export const PIECES = 200
-
-/** How many pieces a short story has. */
 export const FEW_PIECES = 20
 
 /** What the agent is asked. Any other query is answered with a string, at once. */
@@ -27,8 +25,48 @@ export function run(query) {
   }
 }
 
-/** A tool. */
-export function add({ a, b }) {
+export const agent = {
+  name: 'Assistant', description: 'Repeats what it hears, or tells a story.', run,
+}
+
+const twoNumbers = {
+  type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } },
+  required: ['a', 'b'],
+}
+
+const row = {
+  type: 'object',
+  properties: { id: { type: 'integer' }, name: { type: 'string' }, price: { type: 'number' } },
+  required: ['id', 'name', 'price'],
+}
+
+/** The tools, which are listed after the agent's own. */
+export const tools = [
+  { name: 'add', description: 'Adds two numbers.', inputSchema: twoNumbers, run: add },
+  {
+    name: 'add_later', description: 'Adds two numbers, not at once.', inputSchema: twoNumbers,
+    async run(args) {
+      await null
+      return add(args)
+    },
+  },
+  {
+    name: 'count_characters', description: 'Counts the characters of a text.',
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    run: ({ text }) => `${text.length} characters`,
+  },
+  {
+    name: 'count_rows', description: 'Counts the rows of a table.',
+    inputSchema: { type: 'object', properties: { rows: { type: 'array', items: row } }, required: ['rows'] },
+    run: ({ rows }) => `${rows.length} rows`,
+  },
+  ...Array.from({ length: 45 }, (_, index) => ({
+    name: `add_${index + 1}`, description: 'Adds two numbers.', inputSchema: twoNumbers, run: add,
+  })),
+]
+
+function add({ a, b }) {
   return `${a} + ${b} = ${a + b}`
 }
 

@@ -1,33 +1,52 @@
 /**
- * The server that triport is compared with: node:http as one would write it by hand for this one
- * request, and nothing else. `node bare.js CASE` serves that case of `cases.js`.
+ * The server that triport is compared with: node:http as one would write it by hand for these requests, and
+ * nothing else. It reads `request.headers`, checks the media type, takes the body as one buffer, parses it,
+ * and sends the status, the header lines and the bytes that triport sends, ids included, framed alike.
  *
- * It reads `request.headers` (which Node puts together when they are first read), checks the media type,
- * takes the body as one buffer, parses it, and hands it to the case, which sends the status, the header
- * lines and the bytes that triport sends. It has no limits, no guards and no memory of what was said.
+ * It has no limits, no guards and no memory of what was said; it asks nobody for a key, and knows no session
+ * but the HTTP+SSE pairs that are open. What triport may send the same every time (health) is kept here too;
+ * what it has to put together is put together.
  */
 import { createServer } from 'node:http'
-import { cases } from './cases.js'
+import { a2a } from './bare/a2a.js'
+import { health, query, tool } from './bare/http.js'
+import { end, mcp } from './bare/mcp.js'
+import { openPair, postMessage } from './bare/pair.js'
 import { report } from './child.js'
 
-const { method, path, answer } = cases.find(({ name }) => name === process.argv[2])
+const routes = new Map([
+  ['GET /health', health],
+  ['GET /sse', openPair],
+  ['DELETE /mcp', end],
+  ['POST /', query],
+  ['POST /tools/add', tool],
+  ['POST /mcp', mcp],
+  ['POST /a2a', a2a],
+  ['POST /messages/', postMessage],
+])
 
 const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-  const { headers } = request
-  if (request.method !== method || request.url !== path) return response.writeHead(404).end()
-  if (method === 'GET') return answer(response, undefined, headers)
+  const { headers, method, url } = request
+  const mark = url.indexOf('?')
+  const route = routes.get(`${method} ${mark < 0 ? url : url.slice(0, mark)}`)
+  if (route === undefined) return response.writeHead(404).end()
+  if (method !== 'POST') return route(response, undefined, headers, url)
   if (headers['content-type'] !== 'application/json') return response.writeHead(415).end()
   const chunks = []
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
     let message
     try {
-      message = JSON.parse(Buffer.concat(chunks).toString())
+      const [first] = chunks
+      message = JSON.parse(chunks.length === 1 ? first.toString() : Buffer.concat(chunks).toString())
     } catch {
       return response.writeHead(400).end()
     }
-    answer(response, message, headers)
+    route(response, message, headers, url)
   })
 })
 
-server.listen(0, '127.0.0.1', () => report(server.address().port))
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address()
+  report({ open: port, keyed: port, full: port })
+})

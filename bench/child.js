@@ -1,11 +1,29 @@
 /**
- * The measured side of the benchmark: a server in a process of its own tells its parent the port, and the
- * CPU time of the whole process, collector and compiler threads included, whenever the parent asks.
+ * The measured side: a server in a process of its own tells its parent its ports, and when asked what it
+ * has used. The process ends with its parent.
  */
 
-/** Reports a server that listens on `port`. The process ends with its parent. */
-export function report(port) {
-  process.on('message', () => process.send(process.cpuUsage()))
+/** Reports a server that listens on `ports`, by name. `more` is told beside them. */
+export function report(ports, more = {}) {
+  process.on('message', (question) => { if (process.connected) process.send(answers[question]()) })
   process.on('disconnect', () => process.exit(0))
-  process.send({ port })
+  process.send({ ports, ...more })
+}
+
+const answers = {
+  /**
+   * CPU time of the whole process, collector and compiler threads included. What was made and dropped since
+   * the last time is collected first: so each slice pays for its own garbage, and for nobody else's.
+   */
+  cpu() {
+    globalThis.gc?.({ type: 'minor' })
+    return process.cpuUsage()
+  },
+  /** Memory as it is, in bytes. */
+  memory: () => process.memoryUsage(),
+  /** Memory without garbage, in bytes. */
+  held() {
+    for (let pass = 0; pass < 3; pass++) globalThis.gc?.()
+    return process.memoryUsage()
+  },
 }

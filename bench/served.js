@@ -1,25 +1,20 @@
 /**
  * The server that is measured: triport as it comes, with no option but the protocol. So every guard,
  * limit and duty is on: host check, request ids, conversations, bounded bodies, time limits.
+ *
+ * One process, three doors: `open`; `keyed`, which asks for a key; and `full`, which is for `initialize` with
+ * a full table of sessions.
  */
 import { createServer } from 'triport'
-import { add, run } from './author.js'
+import { agent, tools } from './author.js'
+import { KEY } from './cases/case.js'
 import { report } from './child.js'
 
-const assistant = { name: 'Assistant', description: 'Repeats what it hears, or tells a story.', run }
+const doors = { open: {}, keyed: { apiKey: KEY }, full: {} }
 
-/** With the agent's own there are fifty. */
-const tools = Array.from({ length: 49 }, (_, index) => ({
-  name: index === 0 ? 'add' : `add_${index + 1}`,
-  description: 'Adds two numbers.',
-  inputSchema: {
-    type: 'object',
-    properties: { a: { type: 'number' }, b: { type: 'number' } },
-    required: ['a', 'b'],
-  },
-  run: add,
-}))
-
-const server = createServer({ agents: [assistant], tools, protocol: 'all' })
-const { port } = await server.listen(0)
-report(port)
+const ports = {}
+for (const [door, options] of Object.entries(doors)) {
+  const server = createServer({ agents: [agent], tools, protocol: 'all', ...options })
+  ports[door] = (await server.listen(0)).port
+}
+report(ports)

@@ -1,0 +1,88 @@
+/**
+ * How the hand-written server answers: ids, a whole reply, and a stream of events.
+ */
+import { randomBytes, randomFillSync } from 'node:crypto'
+
+export const JSON_TYPE = 'application/json'
+const EVENT_STREAM = 'text/event-stream'
+
+const prefix = randomBytes(5).toString('hex')
+let count = 0
+
+/** The id of a request. */
+export function requestId() {
+  return `${prefix}-${(++count).toString(36)}`
+}
+
+const pool = Buffer.alloc(4_080)
+let used = pool.length
+
+/** `bytes` random bytes as base64url. They are drawn many at a time, as `randomUUID` does. */
+export function randomId(bytes) {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += bytes
+  return pool.base64urlSlice(used - bytes, used)
+}
+
+/** Sends a whole reply. `more` are header lines besides. */
+export function send(response, id, body, more = {}) {
+  response.writeHead(200, {
+    'Content-Type': JSON_TYPE, 'X-Request-Id': id, ...more, 'Content-Length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}
+
+/**
+ * A stream of events. What is written in one go leaves as one chunk. What is over before anything has left
+ * has a length, unless `isChunked`.
+ */
+export class EventStream {
+  #response
+  #id
+  #isChunked
+  #pending = ''
+  #isScheduled = false
+  #isBegun = false
+  #isOver = false
+
+  constructor(response, id, isChunked = false) {
+    this.#response = response
+    this.#id = id
+    this.#isChunked = isChunked
+  }
+
+  write(text) {
+    this.#pending += text
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    process.nextTick(flush, this)
+  }
+
+  end(text) {
+    this.#isOver = true
+    this.write(text)
+  }
+
+  flush() {
+    this.#isScheduled = false
+    const text = this.#pending
+    this.#pending = ''
+    if (!this.#isBegun) {
+      this.#isBegun = true
+      this.#response.writeHead(200, {
+        'Content-Type': EVENT_STREAM, 'X-Request-Id': this.#id,
+        'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
+        ...this.#isOver && !this.#isChunked && { 'Content-Length': Buffer.byteLength(text) },
+      })
+    }
+    if (this.#isOver) this.#response.end(text)
+    else this.#response.write(text)
+  }
+}
+
+function flush(stream) {
+  stream.flush()
+}

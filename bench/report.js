@@ -1,0 +1,61 @@
+/**
+ * What was measured, as a table to read, as Markdown, and as JSON.
+ */
+import { rounded, spread } from './statistics.js'
+
+/**
+ * One case: ratios, bare by triport, of CPU time per request and, the other way round, of requests per
+ * second: 1 is as fast as bare, 0.5 is twice its cost. Peers are told in the same way.
+ */
+export function summary({ name, title, aim }, slices) {
+  const [[, ours], [, bare], ...others] = slices
+  return {
+    name, title, aim,
+    ...ratios(ours, bare),
+    bareMicros: rounded(spread(bare.map(({ micros }) => micros)).median),
+    peers: Object.fromEntries(others
+      .filter(([, theirs]) => theirs.length > 0)
+      .map(([peer, theirs]) => [peer, ratios(theirs, bare)])),
+  }
+}
+
+function ratios(slices, bare) {
+  return {
+    cpu: shortened(spread(slices.map(({ micros }, round) => bare[round].micros / micros))),
+    throughput: shortened(spread(slices.map(({ perSecond }, round) => perSecond / bare[round].perSecond))),
+    micros: rounded(spread(slices.map(({ micros }) => micros)).median),
+    perSecond: rounded(spread(slices.map(({ perSecond }) => perSecond)).median),
+  }
+}
+
+/** The table for whoever waits at the terminal. */
+export function text(rows) {
+  const lines = rows.map(({ name, aim, cpu, throughput, micros, bareMicros, peers }) => [
+    name, cpu.median.toFixed(2), `${cpu.low.toFixed(2)}-${cpu.high.toFixed(2)}`, aim?.toFixed(2) ?? '',
+    throughput.median.toFixed(2), String(micros), String(bareMicros),
+    ...Object.keys(peers).length > 0 ? [bestOf(peers)] : [],
+  ])
+  lines.unshift(['case', 'cpu', 'middle half', 'aim', 'throughput', 'triport us', 'bare us'])
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)))
+  const pad = (cell, column) => column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column] ?? 0)
+  return lines.map((line) => line.map(pad).join('  ')).join('\n')
+}
+
+/** The table of the README. */
+export function markdown(rows) {
+  const lines = rows.map(({ title, cpu, throughput, peers }) => [
+    title, `${cpu.median.toFixed(2)} (${cpu.low.toFixed(2)}–${cpu.high.toFixed(2)})`,
+    throughput.median.toFixed(2), bestOf(peers),
+  ])
+  lines.unshift(['work', 'CPU, bare ÷ triport', 'throughput', 'best peer, CPU'], ['---', '---', '---', '---'])
+  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+}
+
+function bestOf(peers) {
+  const [best] = Object.entries(peers).toSorted(([, one], [, other]) => other.cpu.median - one.cpu.median)
+  return best === undefined ? '-' : `${best[0]} ${best[1].cpu.median.toFixed(2)}`
+}
+
+function shortened({ median, low, high }) {
+  return { median: rounded(median), low: rounded(low), high: rounded(high) }
+}
