@@ -62,11 +62,11 @@ const triport = await startServer('triport', 'served.js', { flags })
 const health = await answerOf(triport, cases.find(({ name }) => name === 'health'))
 const bare = await startServer('bare', 'bare.js', { flags, env: { BENCH_HEALTH: health.body } })
 
-for (const one of cases) await compare(one, triport, bare)
+for (const one of chosen) await compare(one, triport, bare)
 const slices = await measureMixed([triport, bare], cases, chosen, effort, (round) => {
   if (process.stderr.isTTY) process.stderr.write(`\rround ${round + 1} of ${effort.rounds} `)
 })
-for (const one of cases) await compare(one, triport, bare)
+for (const one of chosen) await compare(one, triport, bare)
 await Promise.all([triport.stop(), bare.stop()])
 
 const rows = chosen.map((one) => summary(one, slices.get(one.name)))

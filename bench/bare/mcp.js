@@ -57,7 +57,7 @@ function call(response, { id, params }, headers) {
     const body = resultOf(id, isModern ? stamped(content) : { content })
     if (headers.accept !== 'text/event-stream') return send(response, requestId(), body)
     const stream = new EventStream(response, requestId())
-    stream.end(`id: ${randomId(12)}-1\ndata: ${body}\n\n`)
+    stream.end(`data: ${body}\n\n`)
   }
   const text = runTool(params)
   if (text instanceof Promise) text.then(answer)

@@ -26,11 +26,10 @@ function linesOf({ head, body, chunks }) {
   return lines
 }
 
-/** Takes out UUIDs, ids of requests (ten hexadecimal digits and a count), ids of events, and times. */
+/** Takes out UUIDs, ids of requests (ten hexadecimal digits and a count), and times. */
 function mask(text) {
   return text
     .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'UUID')
     .replace(/\b[\da-f]{10}-[\da-z]+\b/g, 'REQUEST')
-    .replace(/^id: [\w-]{16}-(\d+)$/gm, 'id: STREAM-$1')
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')
 }
