@@ -8,6 +8,7 @@
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
+import { EventWriter } from './event-writer.ts'
 import { extensionHeaders, requestedExtensions } from './extensions.ts'
 import { wrongField } from './fields.ts'
 import { operations } from './operations.ts'
@@ -58,7 +59,7 @@ export function perform(
   const act = operations[operation] as (visit: Visit, request: ForTenant) => unknown
   const done = (result: unknown): Reply => {
     if (isStream(result)) return streamReply(visit, codec, request, result)
-    const text = bounded(service, JSON.stringify(codec.encodeResult(result)))
+    const text = bounded(service, formatted(codec, result))
     return request.writeResult(text, extensionHeaders(visit))
   }
   const failed = (thrown: unknown): Reply => {
@@ -86,6 +87,10 @@ function isStream(result: unknown): result is EventStream {
   return typeof result === 'object' && result !== null && 'open' in result
 }
 
+function formatted(codec: Codec, result: unknown): string {
+  return codec.formatResult?.(result) ?? JSON.stringify(codec.encodeResult(result))
+}
+
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
   if (Buffer.byteLength(result) <= maxResultBytes) return result
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
@@ -98,17 +103,10 @@ function streamReply(visit: Visit, codec: Codec, request: BoundRequest, events: 
     type: EVENT_STREAM,
     headers: extensionHeaders(visit),
     body: {
-      open: (sink) => events.open({
-        get closed() { return sink.closed },
-        send: (event) => {
-          return sink.write(formatEvent(request.writeEvent(JSON.stringify(codec.encodeResult(event)))))
-        },
-        ready: () => sink.ready(),
-        end(thrown) {
-          if (thrown === undefined) return sink.end()
-          sink.end(formatEvent(faultReply(visit, request, thrown).body, 'error'))
-        },
-      }),
+      open: (sink) => events.open(new EventWriter(sink, {
+        spell: (event) => request.writeEvent(formatted(codec, event)),
+        spellFault: (thrown) => faultReply(visit, request, thrown).body,
+      })),
     },
   }
 }

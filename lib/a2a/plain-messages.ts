@@ -8,10 +8,12 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
+import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, readText, wrongField,
 } from './fields.ts'
 import { bytesBlock, filenameOf, fileOf, linkBlock, nameOf, readBytes, textBlock } from './parts.ts'
+import { formatTexts, isOfTexts } from './texts.ts'
 import type { Content } from '../core/content.ts'
 import type { OperationCodec } from './dialect.ts'
 import type { JsonMembers, Message, SendRequest, SendResult } from './model.ts'
@@ -28,6 +30,7 @@ export const plainSend: OperationCodec<SendRequest, SendResult> = {
   decodeRequest,
   encodeRequest,
   encodeResult,
+  formatResult,
   decodeResult,
 }
 
@@ -63,6 +66,14 @@ function refuse(member: unknown, what: string): void {
 function encodeResult(result: SendResult): JsonMembers {
   if (result.what === 'message') return { message: encodeMessage(result.message) }
   throw new Fault('unsupported', 'The plain dialect has no tasks; answer with a message')
+}
+
+function formatResult(result: SendResult): string | undefined {
+  if (result.what !== 'message' || !isOfTexts(result)) return undefined
+  const { id, role, parts, contextId } = result.message
+  const context = contextId === undefined ? '' : `,"contextId":${quote(contextId)}`
+  const texts = formatTexts(parts, '{"type":"text","text":')
+  return `{"message":{"role":"${role}","parts":${texts},"messageId":${quote(id)}${context}}}`
 }
 
 function decodeResult(value: unknown): SendResult {

@@ -174,7 +174,7 @@ export class PushDeliveries {
 
   #watch(place: OwnedTask): Watched | undefined {
     const { tasks } = this.#service
-    const watching = tasks.watch(place.owner, place.id, (event, task) => this.#happened(event, task))
+    const watching = tasks.watch(place.owner, place.id, (event, { task }) => this.#happened(event, task))
     if (watching === undefined) return undefined
     const watched = { place: { owner: place.owner, id: place.id }, configs: [], stop: watching.stop }
     this.#watched.set(place.id, watched)

@@ -223,15 +223,15 @@ function taskResult(
 /** Resolves when the task has ended, waits for its client, or takes too long to wait for. */
 function untilSettled({ service: { tasks, limits: { blockingWaitMs } } }: Visit, task: Task): Promise<Task> {
   return new Promise((resolve) => {
-    let last = task
+    let standing: { readonly task: Task } = { task }
     const done = (): void => {
       clearTimeout(timer)
       watched?.stop()
-      resolve(last)
+      resolve(standing.task)
     }
-    const watched = tasks.watch(task.owner, task.id, (event, now) => {
-      last = now
-      if (event.what === 'forgotten' || isSettled(now.status.state)) done()
+    const watched = tasks.watch(task.owner, task.id, (event, after) => {
+      standing = after
+      if (event.what === 'forgotten' || (event.what === 'status' && isSettled(event.status.state))) done()
     })
     const timer = blockingWaitMs > MAX_TIMER_MS ? undefined : setTimeout(done, blockingWaitMs)
     if (watched === undefined) done()

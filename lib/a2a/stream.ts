@@ -32,8 +32,9 @@ export function followTask(
   { service: { tasks }, exchange: { origin: { principal } } }: Visit, id: string,
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
-  const watched = tasks.watch(principal.id, id, (event, task) => {
-    const told = event.what === 'forgotten' ? undefined : eventOf(event, task)
+  const watched = tasks.watch(principal.id, id, (event) => {
+    const told = event.what === 'forgotten' || watched === undefined ? undefined
+      : eventOf(event, watched.task)
     if (told !== undefined && !(told.what === 'status' && told.isLast)) {
       return sink.send(told) ? undefined : sink.ready()
     }

@@ -30,7 +30,9 @@ function historyOf(history: readonly TaskMessage[], length: number | undefined):
 export type ToldEvent = Exclude<TaskEvent, { readonly what: 'forgotten' }>
 
 /** An event of a task, as its streams and webhooks tell it. */
-export function eventOf(event: ToldEvent, { id: taskId, contextId }: Task): StreamEvent {
+export function eventOf(
+  event: ToldEvent, { id: taskId, contextId }: Pick<Task, 'id' | 'contextId'>,
+): StreamEvent {
   if (event.what === 'status') {
     const { status } = event
     return { what: 'status', taskId, contextId, status, isLast: isSettled(status.state) }

@@ -6,10 +6,12 @@
  * Spec: A2A 0.3 §6.1 to §6.4, §6.7, §7.2.
  */
 import { text } from '../core/content.ts'
+import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needName, needObject, readChoice, readList, readMembers, readName, readNames, readText,
   readTexts, readTimestamp, wrongField,
 } from './fields.ts'
+import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import { decodeV03Part, encodeV03Part } from './v03-parts.ts'
 import type { Artifact } from '../core/artifact.ts'
 import type { Content } from '../core/content.ts'
@@ -20,6 +22,9 @@ import type { JsonMembers, Message, SendResult, StreamEvent, TaskView } from './
 export const MAX_RESULT_NAME_BYTES = 8_192
 /** Parts must not be empty, and a client reads parts[0].text without looking. */
 const NOTHING: readonly Content[] = [text('')]
+
+/** How a part that is a text begins. */
+const TEXT = '{"kind":"text","text":'
 
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
 
@@ -77,6 +82,28 @@ export function encodeV03Task(task: TaskView): JsonMembers {
     history: history?.map((message) => encodeV03Message(message, contextId, id)),
     metadata,
   }
+}
+
+/** What came of a message as JSON text, where it is made of texts; undefined where it is more. */
+export function formatV03Result(result: StreamEvent): string | undefined {
+  if (result.what !== 'task' || !isOfTexts(result)) return undefined
+  const { id, contextId, status: { state, at, message }, artifacts, history } = result.task
+  const ids = `"contextId":${quote(contextId)},"taskId":${quote(id)}`
+  const said = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
+  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
+  const past = history === undefined ? ''
+    : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
+  return `{"kind":"task","id":${quote(id)},"contextId":${quote(contextId)}`
+    + `,"status":{"state":"${state}",${said}"timestamp":"${at}"}${made}${past}}`
+}
+
+function formatMessage({ id, role, parts }: TaskMessage, ids: string): string {
+  const texts = formatTexts(parts, TEXT)
+  return `{"kind":"message","messageId":${quote(id)},"role":"${role}","parts":${texts},${ids}}`
+}
+
+function formatArtifact({ id, parts }: Artifact): string {
+  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
 }
 
 /** Reads a task. `at` is its path. */

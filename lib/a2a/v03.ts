@@ -9,6 +9,7 @@ import { decodeRpcFault, encodeRpcFault } from './rpc-errors.ts'
 import { decodeV03Card, encodeV03Card } from './v03-card.ts'
 import {
   decodeV03Event, decodeV03List, decodeV03SendResult, decodeV03Task, encodeV03Event, encodeV03Task,
+  formatV03Result,
 } from './v03-messages.ts'
 import { v03PushOperations } from './v03-push.ts'
 import {
@@ -24,6 +25,7 @@ const operations: OperationCodecs = {
     decodeRequest: decodeV03Send,
     encodeRequest: encodeV03Send,
     encodeResult: encodeV03Event,
+    formatResult: formatV03Result,
     decodeResult: decodeV03SendResult,
   },
   'stream': {
@@ -31,6 +33,7 @@ const operations: OperationCodecs = {
     decodeRequest: decodeV03Send,
     encodeRequest: encodeV03Send,
     encodeResult: encodeV03Event,
+    formatResult: formatV03Result,
     decodeResult: decodeV03Event,
   },
   'get': {

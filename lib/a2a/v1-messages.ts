@@ -5,6 +5,7 @@
  * An encoder gives objects of one shape: `undefined` is a member that JSON text leaves out.
  * Spec: A2A 1.0 §4.1.4, §4.1.6, §4.1.7, §5.5.
  */
+import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, needText, readChoice, readList, readMembers, readName,
   readNames, readText, readTexts, wrongField,
@@ -12,6 +13,7 @@ import {
 import {
   bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, readBytes, textBlock,
 } from './parts.ts'
+import { formatTexts } from './texts.ts'
 import type { Artifact } from '../core/artifact.ts'
 import type { Content, DataContent, TextContent } from '../core/content.ts'
 import type { TaskMessage } from '../core/task.ts'
@@ -78,6 +80,12 @@ export function encodeV1Message(
     extensions: unlessEmpty(message.extensions),
     referenceTaskIds: unlessEmpty(message.referenceTaskIds),
   }
+}
+
+/** A message of texts, as JSON text. The ids are that already. */
+export function formatV1Message({ id, role, parts }: TaskMessage, contextId: string, taskId: string): string {
+  return `{"messageId":${quote(id)},"contextId":${contextId},"taskId":${taskId},`
+    + `"role":"${role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT'}","parts":${formatTexts(parts, '{"text":')}}`
 }
 
 function decodePart(value: unknown, at: string): Content {
@@ -151,6 +159,11 @@ export function encodeV1Artifact(artifact: Artifact): JsonMembers {
     metadata: artifact.metadata,
     extensions: unlessEmpty(artifact.extensions),
   }
+}
+
+/** An artifact of texts, as JSON text. */
+export function formatV1Artifact({ id, parts }: Artifact): string {
+  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, '{"text":')}}`
 }
 
 /** A list that is left out where nothing is in it. */

@@ -5,12 +5,15 @@
  * Spec: A2A 1.0 §3.2.3, §4.1.1 to §4.1.3, §4.2.
  */
 import { isFinished } from '../core/task.ts'
+import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needName, needObject, needText, readBoolean, readChoice, readInteger, readList,
   readMembers, readText, readTimestamp, wrongField,
 } from './fields.ts'
+import { formatList, isOfTexts } from './texts.ts'
 import {
   decodeV1Artifact, decodeV1Message, decodeV1TaskMessage, encodeV1Artifact, encodeV1Message,
+  formatV1Artifact, formatV1Message,
 } from './v1-messages.ts'
 import type { TaskState, TaskStatus } from '../core/task.ts'
 import type { JsonMembers, SendResult, StreamEvent, TaskPage, TaskView } from './model.ts'
@@ -95,6 +98,20 @@ export function encodeV1SendResult(result: SendResult): JsonMembers {
   if (result.what === 'task') return { task: encodeV1Task(result.task) }
   const { message } = result
   return { message: encodeV1Message(message, message.contextId, message.taskId) }
+}
+
+/** The same as JSON text, of what is made of texts; undefined for what is more. */
+export function formatV1Result(result: StreamEvent): string | undefined {
+  if (result.what !== 'task' || !isOfTexts(result)) return undefined
+  const { id, contextId, status: { state, at, message }, artifacts, history } = result.task
+  const task = quote(id)
+  const context = quote(contextId)
+  const said = message === undefined ? '' : `"message":${formatV1Message(message, context, task)},`
+  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatV1Artifact)}`
+  const past = history === undefined ? ''
+    : `,"history":${formatList(history, (one) => formatV1Message(one, context, task))}`
+  const status = `{"state":"${encodeV1State(state)}",${said}"timestamp":"${at}"}`
+  return `{"task":{"id":${task},"contextId":${context},"status":${status}${made}${past}}}`
 }
 
 /** One event of a stream, or of a webhook. */

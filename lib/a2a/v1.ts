@@ -18,7 +18,7 @@ import {
 } from './v1-push.ts'
 import {
   decodeV1Event, decodeV1SendResult, decodeV1Task, decodeV1TaskPage, encodeV1Event, encodeV1SendResult,
-  encodeV1State, encodeV1Task, encodeV1TaskPage, v1States,
+  encodeV1State, encodeV1Task, encodeV1TaskPage, formatV1Result, v1States,
 } from './v1-tasks.ts'
 import type { TaskState } from '../core/task.ts'
 import type { Dialect, OperationCodecs } from './dialect.ts'
@@ -46,6 +46,7 @@ const operations: OperationCodecs = {
     decodeRequest: decodeSendRequest,
     encodeRequest: encodeSendRequest,
     encodeResult: encodeV1SendResult,
+    formatResult: formatV1Result,
     decodeResult: decodeV1SendResult,
   },
   'stream': {
@@ -53,6 +54,7 @@ const operations: OperationCodecs = {
     decodeRequest: decodeSendRequest,
     encodeRequest: encodeSendRequest,
     encodeResult: encodeV1Event,
+    formatResult: formatV1Result,
     decodeResult: decodeV1Event,
   },
   'get': {

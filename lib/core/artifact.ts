@@ -43,8 +43,6 @@ export interface ArtifactChange {
   readonly append?: boolean
   /** Nothing more will be added to it. Left out: true. */
   readonly last?: boolean
-  /** Text that is added goes on with the text before it, and is no part of its own. Left out: false. */
-  readonly isJoined?: boolean
 }
 
 const members: Members<ArtifactInput> = {
@@ -102,6 +100,7 @@ function joined(before: readonly Content[], more: readonly Content[]): readonly 
   return parts
 }
 
-function isPlainText(part: Content): part is TextContent {
+/** Whether a block is text and nothing else. */
+export function isPlainText(part: Content): part is TextContent {
   return part.type === 'text' && part._meta === undefined && part.annotations === undefined
 }

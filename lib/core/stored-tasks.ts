@@ -5,7 +5,8 @@
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
-import type { TaskPlace, TaskPlaces } from './task-places.ts'
+import type { TaskPlace } from './task-place.ts'
+import type { TaskPlaces } from './task-places.ts'
 import type { Task } from './task.ts'
 
 const COLLECTION = 'tasks'
@@ -63,7 +64,7 @@ export class StoredTasks {
    * is gone there too.
    */
   async refresh(place: TaskPlace): Promise<Task | undefined> {
-    const { owner, id } = place.task
+    const { owner, id } = place
     const task = await this.get(owner, id)
     // What was read may be what is being written here.
     await place.writing?.catch(() => {})
@@ -96,7 +97,7 @@ export class StoredTasks {
   /** Removes a task, if no other process has taken it. */
   async remove(place: TaskPlace): Promise<void> {
     await (place.waitingWrite ?? place.writing)?.catch(() => {})
-    const { owner, id } = place.task
+    const { owner, id } = place
     await this.#store.remove(placeOf(owner, id), place.version)
   }
 

@@ -8,27 +8,10 @@ import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
 import { Queue } from './queue.ts'
 import { isFinished, isWaiting } from './task.ts'
+import { TaskPlace } from './task-place.ts'
 import { bytesOf } from './task-size.ts'
 import type { Limits } from './defaults.ts'
-import type { Slot } from './fair-pool.ts'
-import type { Queued } from './queue.ts'
-import type { RunningTask, Task, Watcher } from './task.ts'
-
-/** A task, here. */
-export interface TaskPlace extends Queued<TaskPlace> {
-  task: Task
-  slot: Slot<TaskPlace> | undefined
-  watchers: Set<Watcher> | undefined
-  run: RunningTask | undefined
-  /** It does not run, and may have to make room. */
-  isIdle: boolean
-  /** Monotonic milliseconds; without an end while it runs. */
-  until: number
-  /** Its version in a shared store, the write that is going on, and the one that waits for it. */
-  version: number
-  writing: Promise<void> | undefined
-  waitingWrite: Promise<void> | undefined
-}
+import type { RunningTask, Task } from './task.ts'
 
 /** The least that a finished task is kept, so that a client that polls can see its end. */
 const LEAST_KEEP_MS = 60_000
@@ -64,10 +47,7 @@ export class TaskPlaces {
   /** Makes a place. Throws `Fault('busy')` where there is no room. */
   add(task: Task, run: RunningTask | undefined, version: number): TaskPlace {
     this.#forgetExpired()
-    const place: TaskPlace = {
-      task, slot: undefined, watchers: undefined, run, isIdle: false, until: Infinity, version,
-      writing: undefined, waitingWrite: undefined, previous: undefined, next: undefined,
-    }
+    const place = new TaskPlace(task, run, version)
     place.slot = this.#pool.add(task.owner, place, bytesOf(task))
     if (place.slot === undefined) throw this.#busy()
     this.#places.set(task.id, place)
@@ -88,9 +68,14 @@ export class TaskPlaces {
   }
 
   /** The task is another one now, of so many bytes. */
-  change(place: TaskPlace, task: Task, bytes: number = bytesOf(task)): void {
+  change(place: TaskPlace, task: Task): void {
     place.task = task
-    if (place.slot !== undefined) this.#pool.resize(place.slot, bytes)
+    this.resize(place, bytesOf(task))
+  }
+
+  /** The task holds so many bytes now. */
+  resize({ slot }: TaskPlace, bytes: number): void {
+    if (slot !== undefined) this.#pool.resize(slot, bytes)
   }
 
   /** Its state has changed. */
@@ -139,7 +124,7 @@ export class TaskPlaces {
   #left(place: TaskPlace): void {
     place.slot = undefined
     this.wake(place)
-    this.#places.delete(place.task.id)
+    this.#places.delete(place.id)
     this.#onForget(place)
   }
 

@@ -169,9 +169,7 @@ export class TaskRun implements CallChannel, RunningTask {
    */
   piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
     if (this.#id === undefined || this.#isOver) return undefined
-    const artifact = { id, parts: [piece] }
-    const pace = this.#service.tasks.addArtifact(this.#id, artifact, { append, last, isJoined: true })
-    return pace instanceof Promise ? pace.then(() => {}) : undefined
+    return this.#service.tasks.addPiece(this.#id, { id, parts: [piece] }, append, last)
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {

@@ -122,8 +122,11 @@ export type TaskEvent =
   /** It had to make room, or was waited for in vain. */
   | { readonly what: 'forgotten' }
 
-/** Told of one event, with the task as it stands after it. A promise: it is behind, until that resolves. */
-export type Watcher = (event: TaskEvent, task: Task) => Promise<void> | undefined | void
+/**
+ * Told of one event; `after` is where the task is read as it then stands, which costs something while a text
+ * goes on. A promise: it is behind, until that resolves.
+ */
+export type Watcher = (event: TaskEvent, after: { readonly task: Task }) => Promise<void> | undefined | void
 
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {

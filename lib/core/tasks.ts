@@ -9,7 +9,7 @@
  * here is read from there.
  */
 import { randomUUID } from 'node:crypto'
-import { addArtifact } from './artifact.ts'
+import { addArtifact, isPlainText } from './artifact.ts'
 import { Fault } from './fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
@@ -17,13 +17,14 @@ import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
 import { taskOf } from './task-seed.ts'
 import { bytesOfParts } from './task-size.ts'
+import { Timeline } from './timeline.ts'
 import type { Artifact, ArtifactChange } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { MaybePromise, Store } from './store.ts'
-import type { TaskPlace } from './task-places.ts'
+import type { TaskPlace } from './task-place.ts'
 import type { TaskEnd, TaskSeed } from './task-seed.ts'
-import type { RunningTask, Task, TaskEvent, TaskMessage, TaskState, Watcher } from './task.ts'
+import type { RunningTask, Task, TaskMessage, TaskState, Watcher } from './task.ts'
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
@@ -41,7 +42,7 @@ export class Tasks {
   readonly #stored: StoredTasks | undefined
   readonly #log: Log
   readonly #places: TaskPlaces
-  #lastAt = 0
+  readonly #times = new Timeline()
 
   constructor(limits: Limits, store: Store, log: Log) {
     this.#limits = limits
@@ -68,7 +69,7 @@ export class Tasks {
    * store it resolves when the task is kept there, and so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
-    const at = this.#now()
+    const at = this.#times.next()
     const task = taskOf(seed, at, { state: 'submitted', at })
     const place = this.#places.add(task, run, 0)
     if (this.#stored === undefined) return task
@@ -80,7 +81,7 @@ export class Tasks {
 
   /** Keeps a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
-    const at = this.#now()
+    const at = this.#times.next()
     const said: TaskMessage | undefined = message && { id: randomUUID(), role: 'agent', parts: message }
     const status = said === undefined ? { state, at } : { state, at, message: said }
     const task: Task = taskOf(seed, at, status, artifacts, fault)
@@ -161,16 +162,16 @@ export class Tasks {
   /** Goes to another state. False where that cannot follow: what a finished task's agent says is dropped. */
   move(id: string, state: TaskState, change: TaskChange = {}): boolean {
     const place = this.#places.find(id)
-    if (place === undefined || !mayFollow(place.task.status.state, state)) return false
+    if (place === undefined || !mayFollow(place.status.state, state)) return false
     const { task } = place
     const { message, ...rest } = change
-    const at = this.#now(task.status.at)
+    const at = this.#times.next(task.status.at)
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
     const history = historyOf(task, this.#limits)
     const written = this.#change(place, { ...task, ...rest, history, status })
     this.#places.touch(place)
-    this.#tell(place, { what: 'status', status })
+    place.tell({ what: 'status', status })
     if (isFinished(state)) this.#finish(place, written)
     return true
   }
@@ -181,24 +182,51 @@ export class Tasks {
    * whoever can wait should.
    */
   addArtifact(id: string, artifact: Artifact, change: ArtifactChange = {}): boolean | Promise<boolean> {
-    const { append = false, last = true, isJoined = false } = change
+    const { append = false, last = true } = change
     const place = this.#unfinished(id)
     if (place === undefined) return false
     const { task } = place
-    const isMore = append && task.artifacts.some((known) => known.id === artifact.id)
-    const artifacts = addArtifact(task.artifacts, artifact, append, isJoined)
-    // Of one that is streamed, only what is new is counted: it is looked at for each piece.
-    const bytes = isJoined && isMore && place.slot !== undefined
-      ? place.slot.bytes + bytesOfParts(artifact.parts) : undefined
-    this.#places.change(place, { ...task, artifacts }, bytes)
-    if (place.slot !== undefined && place.slot.bytes > this.#limits.maxResultBytes * 2) {
+    const isMore = append && place.holds(artifact.id)
+    this.#places.change(place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) })
+    if (place.slot !== undefined && this.#isTooLarge(place.slot.bytes)) {
       this.#places.change(place, task)
-      const { maxResultBytes } = this.#limits
-      throw new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
+      throw this.#tooLarge()
     }
     void this.#write(place)
-    const pace = this.#tell(place, { what: 'artifact', artifact, append: isMore, last })
+    const pace = place.tell({ what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
+  }
+
+  /**
+   * Adds the one part of a piece to the artifact of its id: text goes on with the text before it. Nothing on
+   * a finished task. Throws, and gives a promise, as `addArtifact` does.
+   */
+  addPiece(id: string, piece: Artifact, append: boolean, last: boolean): void | Promise<void> {
+    const place = this.#unfinished(id)
+    if (place === undefined) return undefined
+    const isMore = append && place.holds(piece.id)
+    // Only what is new is counted: a task is looked at for each piece.
+    const bytes = (place.slot?.bytes ?? 0) + bytesOfParts(piece.parts)
+    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    const [part] = piece.parts
+    if (isMore && part !== undefined && isPlainText(part)) {
+      place.grow(piece.id, part.text)
+    } else {
+      const { task } = place
+      place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
+    }
+    this.#places.resize(place, bytes)
+    void this.#write(place)
+    return place.tell({ what: 'artifact', artifact: piece, append: isMore, last })
+  }
+
+  #isTooLarge(bytes: number): boolean {
+    return bytes > this.#limits.maxResultBytes * 2
+  }
+
+  #tooLarge(): Fault {
+    const { maxResultBytes } = this.#limits
+    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
   }
 
   /** Adds to the history. False on a finished task. */
@@ -223,7 +251,7 @@ export class Tasks {
    */
   watch(owner: string, id: string, watcher: Watcher): { task: Task; stop: () => void } | undefined {
     const place = this.#unfinished(id)
-    if (place === undefined || place.task.owner !== owner) return undefined
+    if (place === undefined || place.owner !== owner) return undefined
     const watchers = place.watchers ??= new Set()
     watchers.add(watcher)
     return { task: place.task, stop: () => watchers.delete(watcher) }
@@ -237,11 +265,11 @@ export class Tasks {
 
   #unfinished(id: string): TaskPlace | undefined {
     const place = this.#places.find(id)
-    return place === undefined || isFinished(place.task.status.state) ? undefined : place
+    return place === undefined || place.isFinished ? undefined : place
   }
 
   #forgotten(place: TaskPlace): void {
-    this.#tell(place, { what: 'forgotten' })
+    place.tell({ what: 'forgotten' })
     place.watchers?.clear()
   }
 
@@ -255,7 +283,7 @@ export class Tasks {
     return this.#stored?.write(place).catch((cause: unknown) => this.#unkept(place, cause))
   }
 
-  #unkept({ task: { id: task } }: TaskPlace, cause: unknown): void {
+  #unkept({ id: task }: TaskPlace, cause: unknown): void {
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
@@ -266,28 +294,5 @@ export class Tasks {
     this.#places.wake(place)
     this.#places.rest(place)
     void written?.then(() => this.#places.forget(place))
-  }
-
-  /** A promise where every watcher is behind: it resolves when the first of them has caught up. */
-  #tell({ watchers, task }: TaskPlace, event: TaskEvent): Promise<void> | undefined {
-    if (watchers === undefined || watchers.size === 0) return undefined
-    if (watchers.size === 1) {
-      const [only] = watchers
-      return only!(event, task) ?? undefined
-    }
-    const behind: Promise<void>[] = []
-    const told = [...watchers]
-    for (const watcher of told) {
-      const pace = watcher(event, task)
-      if (pace !== undefined) behind.push(pace)
-    }
-    return behind.length === told.length ? Promise.race(behind) : undefined
-  }
-
-  /** A time that no other has here, and that is behind another, which may be of another process. */
-  #now(after?: string): string {
-    const least = after === undefined ? 0 : Date.parse(after) + 1
-    this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
-    return new Date(Math.max(this.#lastAt, least)).toISOString()
   }
 }

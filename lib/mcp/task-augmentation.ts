@@ -139,7 +139,7 @@ class AugmentedTask {
     this.#request = request
     this.#id = id
     this.#run = run
-    request.mcp.service.tasks.watch(owner, id, (_event, task) => this.#heard(task))
+    request.mcp.service.tasks.watch(owner, id, (_event, { task }) => this.#heard(task))
   }
 
   /** Lets questions go out on one more stream, as long as it is open. */
@@ -243,7 +243,7 @@ function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
       detach?.()
       act()
     }
-    const watched = tasks.watch(owner, id, (_event, task) => {
+    const watched = tasks.watch(owner, id, (_event, { task }) => {
       if (isFinished(task.status.state)) end(() => resolve(later(() => finalResult(request, task))))
     })
     const run = tasks.runOf(id)

@@ -259,7 +259,7 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
         if (task !== undefined && !isStopped) tell(shapeOf(request, task))
       }
       for (const id of ids) {
-        const watched = tasks.watch(owner, id, (_event, task) => say(task))
+        const watched = tasks.watch(owner, id, (_event, { task }) => say(task))
         if (watched !== undefined) stops.push(watched.stop)
         const task = watched === undefined ? tasks.get(owner, id) : watched.task
         // A store that fails is heard of by whoever asks for the task.

@@ -17,7 +17,6 @@ const CLOSE_BRACKET = 0x5d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xfeff
-const LONG = 64 * 1024
 
 /** What JSON does not take as it is in a string, and the halves of characters that it might not. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
@@ -78,7 +77,10 @@ function endOfString(json: string, from: number): number {
   return json.length
 }
 
-/** A text as JSON. A long one with nothing to escape is taken as it is: `JSON.stringify` makes two of it. */
+/**
+ * A text as JSON. One with nothing to escape is taken as it is: to look costs half of what `JSON.stringify`
+ * does, which copies it.
+ */
 export function quote(text: string): string {
-  return text.length < LONG || ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
+  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }

@@ -14,7 +14,7 @@ async function life(): Promise<readonly Happened[]> {
   const { tasks } = serviceWith(undefined)
   const { id } = await taskOf({ ...serviceWith(undefined), tasks })
   const happened: Happened[] = []
-  tasks.watch('ann', id, (event, task) => {
+  tasks.watch('ann', id, (event, { task }) => {
     if (event.what !== 'forgotten') happened.push({ event, task })
     return undefined
   })

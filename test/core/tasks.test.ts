@@ -61,7 +61,7 @@ test('watchers are told the same in the same order, from the task as it stood, u
   const { id } = begin(tasks, 'ann')
   const told: Record<string, string[]> = { first: [], second: [], gone: [] }
   const watch = (name: string): (() => void) => {
-    const watched = tasks.watch('ann', id, (event: TaskEvent, task) => {
+    const watched = tasks.watch('ann', id, (event: TaskEvent, { task }) => {
       told[name]!.push(
         event.what === 'forgotten' ? 'forgotten'
           : event.what === 'status' ? event.status.state

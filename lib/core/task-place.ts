@@ -1,0 +1,97 @@
+/**
+ * One task in its place: as it stands, with those who watch it and what runs it.
+ *
+ * A task is a snapshot, and a text that comes in pieces would need another for each of them, which mostly
+ * nobody reads. So what a text goes on with is put aside, and joined to it when the task is read.
+ */
+import { addArtifact } from './artifact.ts'
+import { text } from './content.ts'
+import { isFinished } from './task.ts'
+import type { Slot } from './fair-pool.ts'
+import type { Queued } from './queue.ts'
+import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher } from './task.ts'
+
+/** A task, here. Its members are written by those who keep places, and by the store of the tasks. */
+export class TaskPlace implements Queued<TaskPlace> {
+  slot: Slot<TaskPlace> | undefined = undefined
+  watchers: Set<Watcher> | undefined = undefined
+  run: RunningTask | undefined
+  /** It does not run, and may have to make room. */
+  isIdle: boolean = false
+  /** Monotonic milliseconds; without an end while it runs. */
+  until: number = Infinity
+  /** Its version in a shared store, the write that is going on, and the one that waits for it. */
+  version: number
+  writing: Promise<void> | undefined = undefined
+  waitingWrite: Promise<void> | undefined = undefined
+  previous: TaskPlace | undefined = undefined
+  next: TaskPlace | undefined = undefined
+  #task: Task
+  /** The artifact that was added to last, and what of its text is put aside. */
+  #growingId: string | undefined = undefined
+  #aside = ''
+
+  constructor(task: Task, run: RunningTask | undefined, version: number) {
+    this.#task = task
+    this.run = run
+    this.version = version
+  }
+
+  /** The task as it stands. */
+  get task(): Task {
+    if (this.#aside !== '') this.#join()
+    return this.#task
+  }
+
+  /** It is another one now, which has all that was put aside. */
+  set task(task: Task) {
+    this.#task = task
+    this.#growingId = undefined
+    this.#aside = ''
+  }
+
+  // What no text changes, so that to ask for it joins nothing.
+  get id(): string { return this.#task.id }
+  get owner(): string { return this.#task.owner }
+  get status(): TaskStatus { return this.#task.status }
+  get isFinished(): boolean { return isFinished(this.#task.status.state) }
+
+  /** Whether the task has an artifact of that id. */
+  holds(artifactId: string): boolean {
+    return this.#growingId === artifactId || this.#task.artifacts.some(({ id }) => id === artifactId)
+  }
+
+  /** The text of an artifact that the task has goes on. */
+  grow(artifactId: string, more: string): void {
+    if (this.#growingId !== artifactId) {
+      this.#join()
+      this.#growingId = artifactId
+    }
+    this.#aside += more
+  }
+
+  /** Tells all who watch. A promise where each of them is behind: until the first has caught up. */
+  tell(event: TaskEvent): Promise<void> | undefined {
+    const { watchers } = this
+    if (watchers === undefined || watchers.size === 0) return undefined
+    if (watchers.size === 1) {
+      const [only] = watchers
+      return only!(event, this) ?? undefined
+    }
+    const behind: Promise<void>[] = []
+    const told = [...watchers]
+    for (const watcher of told) {
+      const pace = watcher(event, this)
+      if (pace !== undefined) behind.push(pace)
+    }
+    return behind.length === told.length ? Promise.race(behind) : undefined
+  }
+
+  #join(): void {
+    if (this.#growingId === undefined || this.#aside === '') return
+    const task = this.#task
+    const artifact = { id: this.#growingId, parts: [text(this.#aside)] }
+    this.#task = { ...task, artifacts: addArtifact(task.artifacts, artifact, true, true) }
+    this.#aside = ''
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { EventWriter } from '../../lib/a2a/event-writer.ts'
+import { dialects } from '../../lib/a2a/dialects.ts'
+import { formatEvent } from '../../lib/wire/sse.ts'
+import type { Dialect } from '../../lib/a2a/dialect.ts'
+import type { StreamEvent } from '../../lib/a2a/model.ts'
+import type { Artifact } from '../../lib/core/artifact.ts'
+import type { Content } from '../../lib/core/content.ts'
+
+const piece = (part: Content | string, more: Partial<Artifact> = {}, flags: object = {}): StreamEvent => ({
+  what: 'artifact', taskId: 't', contextId: 'c', append: true, last: false, ...flags,
+  artifact: { id: 'a', parts: [typeof part === 'string' ? { type: 'text', text: part } : part], ...more },
+})
+
+const life: readonly StreamEvent[] = [
+  piece('One', {}, { append: false }),
+  piece(' two'),
+  piece(' "three"\n\u2028'),
+  piece(' of another', { id: 'b' }),
+  piece(' four'),
+  piece({ type: 'text', text: 'marked', _meta: { filename: 'a.txt' } }),
+  piece({ type: 'data', data: { text: 'x' } }),
+  piece('named', { name: 'Story' }),
+  piece('with metadata', { metadata: { a: 1 } }),
+  { ...piece('two parts'), artifact: { id: 'a', parts: [{ type: 'text', text: '1' }, { type: 'text', text: '2' }] } } as StreamEvent,
+  piece(''),
+  piece('', {}, { last: true }),
+  { what: 'status', taskId: 't', contextId: 'c', status: { state: 'completed', at: '2026-07-28T12:00:00.000Z' }, isLast: true },
+]
+
+/** What a stream of events is on the wire, and what each event alone would be. */
+function written({ operations }: Dialect): readonly [together: string, alone: string] {
+  const spell = (event: StreamEvent): string => JSON.stringify(operations.stream!.encodeResult(event))
+  let together = ''
+  const sink = {
+    closed: false, ready: () => Promise.resolve(), end: () => {},
+    write(text: string) {
+      together += text
+      return true
+    },
+  }
+  const writer = new EventWriter(sink, { spell, spellFault: () => '' })
+  for (const event of life) assert.ok(writer.send(event))
+  return [together, life.map((event) => formatEvent(spell(event))).join('')]
+}
+
+test('pieces of a text are spelled as any event is', () => {
+  for (const dialect of dialects) {
+    if (dialect.operations.stream === undefined) continue
+    const [together, alone] = written(dialect)
+    assert.equal(together, alone, dialect.name)
+  }
+})
+
+test('a stream that fails ends with an event for it', () => {
+  const ends: (string | undefined)[] = []
+  const sink = { closed: true, ready: () => Promise.resolve(), write: () => false, end: (text?: string) => void ends.push(text) }
+  const writer = new EventWriter(sink, { spell: () => '', spellFault: (thrown) => String(thrown) })
+  assert.equal(writer.closed, true)
+  assert.equal(writer.send(piece('x')), false)
+  writer.end('why')
+  writer.end()
+  assert.deepEqual(ends, [formatEvent('why', 'error'), undefined])
+})
