@@ -23,6 +23,15 @@ export class Queue<T extends Queued<T>> {
   /** Who came last. */
   get last(): T | undefined { return this.#last }
 
+  /** All of them; the one that was told last may leave meanwhile. */
+  * [Symbol.iterator](): Generator<T> {
+    for (let member = this.#first; member !== undefined;) {
+      const { next } = member
+      yield member
+      member = next
+    }
+  }
+
   /** Puts a member at the end. */
   add(member: T): void {
     member.previous = this.#last

@@ -140,6 +140,8 @@ export function readBody(
     if (length > LARGE_LENGTH && turn.isTaken) whenTurnIsFree(finish)
     else finish()
   })
+  // Where Node looks at the time, whoever holds the body is told of its client's leaving by the response.
+  if (!isTimed) return
   const gone = (): void => { if (!isWhole) fail('gone') }
   incoming.on('error', gone)
   incoming.on('close', gone)

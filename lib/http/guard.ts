@@ -78,6 +78,9 @@ export function createGuard(options: GuardOptions): Guard {
   const origins = new Set([...readers, ...(options.allowedOrigins ?? []).map(originEntry)])
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
+  /** What was asked last: most ask the same again. */
+  let last: Asked | undefined
+  let lastVerdict = fine
 
   function isListed({ name, port }: NamedHost): boolean {
     return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
@@ -140,10 +143,15 @@ export function createGuard(options: GuardOptions): Guard {
   function check(
     { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean,
   ): Verdict {
+    if (last !== undefined && last[3] === host && last[4] === origin
+      && last[0] === bind && last[1] === isPublic && last[2] === isKeyed) return lastVerdict
     const asked: Asked = [bind, isPublic, isKeyed, host, origin]
     const key = asked.join('\n')
     const known = remembered.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      last = asked
+      return lastVerdict = known
+    }
     const verdict = verdictOf(asked)
     // What strangers invent is refused: it must not take the place of what is asked again and again.
     if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { Queue } from '../core/queue.ts'
 import { isLoopback } from './guard.ts'
 import { isOutside } from './node-request.ts'
 import { Transaction } from './transaction.ts'
@@ -58,7 +59,7 @@ const DROP_LOG_MS = 60_000
 export function createListener(options: ListenerOptions): Listener {
   const { limits, log, mountPath } = options
   /** What is being answered. */
-  const running = new Map<ServerResponse, Transaction>()
+  const running = new Queue<Transaction>()
   const turns = new Turns()
   let onIdle: (() => void) | undefined
   let server: Server | undefined
@@ -83,18 +84,21 @@ export function createListener(options: ListenerOptions): Listener {
   ): void {
     const transaction = new Transaction(incoming, response, bind, expects, isTimed, options)
     if (isDraining) transaction.end()
-    running.set(response, transaction)
-    response.on('close', onClose)
+    running.add(transaction)
+    response.on('close', () => {
+      running.remove(transaction)
+      transaction.closed()
+      if (running.first === undefined) onIdle?.()
+    })
     // Without a listener an error of one socket would end the process.
     response.on('error', ignore)
     transaction.begin()
   }
 
-  function onClose(this: ServerResponse): void {
-    const transaction = running.get(this)
-    running.delete(this)
-    transaction?.closed()
-    if (running.size === 0) onIdle?.()
+  /** Whose response it is; looked for only where a connection fails. */
+  function transactionOf(response: ServerResponse): Transaction | undefined {
+    for (const transaction of running) if (transaction.response === response) return transaction
+    return undefined
   }
 
   /**
@@ -107,8 +111,7 @@ export function createListener(options: ListenerOptions): Listener {
     const response = responseOn(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     if (response === undefined) return answerUnread(socket, { status, detail })
-    const transaction = running.get(response)
-    if (transaction?.giveUp(status, detail) !== true) socket.destroy()
+    if (transactionOf(response)?.giveUp(status, detail) !== true) socket.destroy()
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {
@@ -164,12 +167,12 @@ export function createListener(options: ListenerOptions): Listener {
     listen: open,
     drain() {
       isDraining = true
-      for (const transaction of running.values()) transaction.end()
+      for (const transaction of running) transaction.end()
       server?.close()
       server?.closeIdleConnections()
     },
     idle(ms) {
-      if (running.size === 0) return Promise.resolve()
+      if (running.first === undefined) return Promise.resolve()
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
         onIdle = () => {
@@ -179,7 +182,7 @@ export function createListener(options: ListenerOptions): Listener {
       })
     },
     async destroy() {
-      for (const response of running.keys()) response.destroy()
+      for (const { response } of running) response.destroy()
       const closing = server
       if (closing === undefined) return
       closing.closeAllConnections()

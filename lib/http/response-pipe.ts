@@ -63,6 +63,19 @@ export class UnsentReply implements Waiting {
   drop(): void { this.#response.destroy() }
 }
 
+/**
+ * Ends a response whose head is told, with the whole of its body. Node's own `end` hands over the body and an
+ * empty last piece, which leave by a call for several pieces; so written they are one, for a tenth less.
+ */
+export function endAtOnce(response: ServerResponse, body: string): void {
+  const { socket } = response
+  if (socket === null || body === '' || Object.hasOwn(response, 'end')) return void response.end(body)
+  socket.cork()
+  response.write(body)
+  socket.uncork()
+  response.end()
+}
+
 /** Whether a chunk can go straight to the socket: nothing waits before it, and nobody wraps the response. */
 function isAlone(response: ServerResponse): boolean {
   return response.chunkedEncoding && response.socket !== null && response.writableLength === 0

@@ -13,12 +13,13 @@ import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
 import { refusalOf } from './request.ts'
-import { ResponsePipe, UnsentReply } from './response-pipe.ts'
+import { endAtOnce, ResponsePipe, UnsentReply } from './response-pipe.ts'
 import { LARGE_LENGTH, takeTurn, turn, whenTurnIsFree } from './turn.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
+import type { Queued } from '../core/queue.ts'
 import type { Waiting } from './backlog.ts'
 import type { BodyBudget, BodyFailure } from './body.ts'
 import type { Endpoint, Reply, Source } from './exchange.ts'
@@ -45,9 +46,12 @@ export type Expectation = 'nothing' | 'continue' | 'unknown'
 const KEPT_BYTES = 64 * 1024
 
 /** One request and its response. */
-export class Transaction {
+export class Transaction implements Queued<Transaction> {
+  readonly response: ServerResponse
+  /** Where it stands among those that are being answered. */
+  previous: Transaction | undefined
+  next: Transaction | undefined
   readonly #incoming: IncomingMessage
-  readonly #response: ServerResponse
   readonly #head: NodeRequestHead
   readonly #means: Means
   readonly #expects: Expectation
@@ -73,7 +77,7 @@ export class Transaction {
     isTimed: boolean, means: Means,
   ) {
     this.#incoming = incoming
-    this.#response = response
+    this.response = response
     this.#head = new NodeRequestHead(incoming, bind)
     this.#expects = expects
     this.#isOwn = bind !== undefined
@@ -107,7 +111,7 @@ export class Transaction {
       this.end()
       return true
     }
-    if (request === undefined || this.#response.headersSent) return false
+    if (request === undefined || this.response.headersSent) return false
     this.end()
     this.#refuse(request, status, detail)
     return true
@@ -117,16 +121,16 @@ export class Transaction {
   end(): void {
     if (this.#isLast) return
     this.#isLast = true
-    if (!this.#isOwn || !this.#response.headersSent) return
+    if (!this.#isOwn || !this.response.headersSent) return
     // Its head does not say so. Before Node's own listener, which would give the turn to what waits.
-    this.#response.prependListener('finish', () => this.#incoming.socket.destroySoon())
+    this.response.prependListener('finish', () => this.#incoming.socket.destroySoon())
   }
 
   /** The response is over: everything was sent, or the client has left. */
   closed(): void {
     this.#isClosed = true
     try {
-      if (!this.#response.writableFinished) this.#head.left()
+      if (!this.response.writableFinished) this.#head.left()
     } catch (error) {
       this.#means.log('error', 'What was to end with a request did not', { cause: error })
     }
@@ -148,7 +152,7 @@ export class Transaction {
     if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') {
       return this.#run(request, endpoint)
     }
-    if (this.#expects === 'continue') this.#response.writeContinue()
+    if (this.#expects === 'continue') this.response.writeContinue()
     const { budget, limits } = this.#means
     readBody(this.#incoming, request, budget, limits, this.#isTimed, (text, failure) => {
       if (failure !== undefined) return this.#refuseBody(request, failure)
@@ -205,21 +209,21 @@ export class Transaction {
     const request = this.#request
     if (request === undefined) {
       this.#means.log('error', 'A request could not be handled', { cause: error })
-      return void this.#response.destroy()
+      return void this.response.destroy()
     }
     const { path, requestId } = request
     this.#means.log('error', 'An endpoint failed', { request: requestId, path, cause: error })
     try {
-      if (this.#response.headersSent) this.#response.destroy()
+      if (this.response.headersSent) this.response.destroy()
       else this.#deliver(request, refusalOf(request, 500, `Internal error (request ${requestId})`))
     } catch {
-      this.#response.destroy()
+      this.response.destroy()
     }
   }
 
   /** Sends a reply. What it throws is for whoever has called it. */
   #deliver(request: HttpRequest, wanted: Reply): void {
-    const response = this.#response
+    const response = this.response
     const { expiresAt } = request.principal
     const reply = expiresAt === undefined ? wanted : endingAt(wanted, expiresAt)
     const { body, status } = reply
@@ -256,13 +260,14 @@ export class Transaction {
       takeTurn()
       this.#follow(new LargeReply(response, sent, this.#bytes, this.#means.streams.backlog))
     } else {
-      response.end(sent)
+      if (this.#isOwn && typeof sent === 'string') endAtOnce(response, sent)
+      else response.end(sent)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     }
   }
 
   #open(source: Source, status: number, lines: string[], isEvents: boolean): void {
-    const response = this.#response
+    const response = this.response
     response.on('drain', () => this.#sink?.drained())
     const pipe = new ResponsePipe(response, status, lines, this.#beganAtMs > 0)
     this.#sink = this.#means.streams.open(source, pipe, isEvents)
