@@ -5,10 +5,11 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { endpoint, reply } from './adapters/endpoint.ts'
 import { eventually, jsonOf } from './fixtures/client.ts'
+import { portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
 import type { ChildProcess } from 'node:child_process'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 // Takes nothing: it makes the compiler put the command beside this test.
 import type {} from '../lib/cli.ts'
@@ -148,21 +149,14 @@ test('without a module the built-in assistant answers', async (t) => {
 })
 
 test('without a module a model answers, where the environment names one', async (t) => {
-  const asked: unknown[] = []
-  const endpoint = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += String(chunk)
-    asked.push([request.url, request.headers.authorization, (JSON.parse(body) as { model: string }).model])
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'I am a model' } }] }))
-  })
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
-  t.after(() => { endpoint.closeAllConnections(); endpoint.close() })
-  const { port } = endpoint.address() as AddressInfo
-  const env = { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'small' }
-  const { url } = await serve(t, [], env)
+  const said = { choices: [{ message: { role: 'assistant', content: 'I am a model' } }] }
+  const { baseUrl, received } = await endpoint(t, reply(200, JSON.stringify(said)))
+  const { url } = await serve(t, [], { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'small' })
   assert.equal((await ask(url))['response'], 'I am a model')
-  assert.deepEqual(asked, [['/v1/chat/completions', 'Bearer sk', 'small']])
+  assert.deepEqual(
+    received.map(({ request, body }) => [request.url, request.headers.authorization, body['model']]),
+    [['/v1/chat/completions', 'Bearer sk', 'small']],
+  )
 })
 
 test('help and version are printed, and nothing else', async (t) => {
@@ -254,10 +248,7 @@ test('a port of the environment is checked like one of a flag', async (t) => {
 })
 
 test('a port in use is one sentence with a way out', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.after(() => taken.close())
-  const { port } = taken.address() as AddressInfo
+  const port = await portOf(t, createServer())
   const failing = run(t, ['serve', '--port', String(port)])
   assert.equal(await failing.ended, 1)
   assert.equal(failing.said(), `triport: Port ${port} is in use; stop what uses it, or choose another port\n`)

@@ -5,10 +5,9 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { freePort } from './fixtures/listening.ts'
 import type { ChildProcess } from 'node:child_process'
-import type { AddressInfo } from 'node:net'
 
 interface Block { readonly language: string; readonly text: string }
 
@@ -23,15 +22,6 @@ function matches(printed: string, promised: string): boolean {
   const parts = promised.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   const pattern = parts.join('[\\s\\S]*')
   return new RegExp(`^${pattern}$`).test(printed.trim())
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** Resolves to where a process has said that it listens; rejects when it ends before. */

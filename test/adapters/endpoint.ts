@@ -1,13 +1,13 @@
 /** An endpoint that speaks chat completions as it is told to, and an agent to ask it. No test itself. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { answerOf } from '../../lib/core/answer.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { callOf } from '../fixtures/house.ts'
+import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Answer } from '../../lib/core/answer.ts'
 import type { LiveCall } from '../../lib/core/live-call.ts'
@@ -46,13 +46,7 @@ export async function endpoint(t: TestContext, respond: Respond): Promise<Endpoi
     open.add(socket)
     socket.on('close', () => open.delete(socket))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://127.0.0.1:${await portOf(t, server)}`
   const closed = async (): Promise<void> => {
     const closing = [...open].map((socket) => new Promise((resolve) => { socket.on('close', resolve) }))
     await Promise.all(closing)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -11,11 +9,11 @@ import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { serve } from '../fixtures/client.ts'
 import { callOf } from '../fixtures/house.ts'
+import { freePort } from '../fixtures/listening.ts'
 import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/client.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
 } from './endpoint.ts'
-import type { AddressInfo } from 'node:net'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Received, Respond } from './endpoint.ts'
 
@@ -240,11 +238,7 @@ test('each way to fail has its kind, a sentence for the caller, and a reason for
 })
 
 test('only the log is told where an endpoint is that cannot be reached', async () => {
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const { port } = free.address() as AddressInfo
-  free.close()
-  await once(free, 'close')
+  const port = await freePort()
   const fault = await faultOf({ baseUrl: `http://127.0.0.1:${port}/v1?token=abc`, apiKey: 'sk-1234' })
   assert.equal(fault.message, 'The model cannot be reached')
   assert.equal(fault.kind, 'failed')

@@ -5,8 +5,8 @@ import test from 'node:test'
 import { BodyBudget, costOf } from '../../lib/http/body.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
+import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 
 test('all bodies together have one bound, and give back what they took', () => {
   const budget = new BodyBudget(100)
@@ -123,9 +123,7 @@ test('a body that a framework has read already is taken from where it left it', 
     request.body = left
     server.handler(request, response)
   })
-  t.after(() => { foreign.closeAllConnections(); foreign.close() })
-  await once(foreign.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${await portOf(t, foreign)}`
   const headers = { 'content-type': 'application/json' }
   for (const [what, leftover, status] of leftovers) {
     left = leftover

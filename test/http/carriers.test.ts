@@ -9,7 +9,8 @@ import http2 from 'node:http2'
 import https from 'node:https'
 import test from 'node:test'
 import { echo, eventually, serve } from '../fixtures/client.ts'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import { portOf } from '../fixtures/listening.ts'
+import type { Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
@@ -35,16 +36,16 @@ interface Answer { readonly status: number; readonly body: Readable; leave(): vo
 
 interface Carrier {
   readonly name: string
-  listen(handler: TriportServer['handler']): Server
+  make(handler: TriportServer['handler']): Server
   ask(port: number, asked: Asked): Promise<Answer>
 }
 
 function http1(
-  name: string, make: Carrier['listen'], { request }: typeof http | typeof https, more: object,
+  name: string, make: Carrier['make'], { request }: typeof http | typeof https, more: object,
 ): Carrier {
   return {
     name,
-    listen: make,
+    make,
     async ask(port, { method, path, headers, pieces = [], isOpen }) {
       const sent = request({ ...more, port, host: '127.0.0.1', method, path, headers, agent: false })
       sent.on('error', () => {})
@@ -58,10 +59,10 @@ function http1(
   }
 }
 
-function overHttp2(name: string, make: Carrier['listen'], scheme: string): Carrier {
+function overHttp2(name: string, make: Carrier['make'], scheme: string): Carrier {
   return {
     name,
-    listen: make,
+    make,
     async ask(port, { method, path, headers, pieces = [], isOpen }) {
       const session = http2.connect(`${scheme}://127.0.0.1:${port}`, client)
       session.on('error', () => {})
@@ -92,23 +93,13 @@ async function onEach(
     const logged: string[] = []
     const log: ServerOptions['log'] = (level, message) => { if (level === 'error') logged.push(message) }
     const server = serve(t, { log, ...options })
-    const listening = carrier.listen(server.handler)
-    const sockets: Socket[] = []
-    listening.on('connection', (socket) => sockets.push(socket))
-    // Also where a check has failed before: what still listened would keep the whole file from its end.
-    t.after(() => {
-      listening.close()
-      for (const socket of sockets) socket.destroy()
-    })
-    await once(listening.listen(0, '127.0.0.1'), 'listening')
-    const { port } = listening.address() as AddressInfo
+    const port = await portOf(t, carrier.make(server.handler))
     const ask = (asked: Asked): Promise<Answer> => carrier.ask(port, asked)
     await work(ask, carrier.name)
     const { status, body } = await ask({ method: 'GET', path: '/health' })
     assert.equal(status, 200, carrier.name)
     assert.equal((JSON.parse(await textOf(body)) as { status: string }).status, 'ok', carrier.name)
     assert.deepEqual(logged, [], carrier.name)
-    listening.close()
   }
 }
 

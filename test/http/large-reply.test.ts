@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer as createHttp2, connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { eventually, listen, serve } from '../fixtures/client.ts'
-import type { AddressInfo } from 'node:net'
+import { portOf } from '../fixtures/listening.ts'
 
 const texts: ReadonlyMap<string, string> = new Map([
   ['plain', 'x'.repeat(5_000_000)],
@@ -28,10 +27,8 @@ test('a large reply arrives whole, whatever its characters, over one connection 
 })
 
 test('a large reply arrives whole over HTTP/2', async (t) => {
-  const server = createHttp2(serve(t, { agents: [agent] }).handler)
-  t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const port = await portOf(t, createHttp2(serve(t, { agents: [agent] }).handler))
+  const client = connectHttp2(`http://127.0.0.1:${port}`)
   t.after(() => client.destroy())
   const stream = client.request({ ':method': 'POST', ':path': '/', 'content-type': 'application/json' })
   stream.end('{"query":"plain"}')

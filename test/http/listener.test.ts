@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer as createNode } from 'node:http'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dial, echo, eventually, jsonOf, listen, parseAnswers, say, serve } from '../fixtures/client.ts'
-import type { AddressInfo } from 'node:net'
+import { portOf } from '../fixtures/listening.ts'
 import type { Call } from '../../lib/index.ts'
 
 const QUERY = '{"query":"hello"}'
@@ -469,10 +468,7 @@ test('a busy port is one sentence with a way out, and another port can be tried'
 
 test('in a server of somebody else every address has its own names', async (t) => {
   const server = serve(t, { agents: [echo], mountPath: '/team' })
-  const foreign = createNode(server.handler)
-  t.after(() => { foreign.closeAllConnections(); foreign.close() })
-  await once(foreign.listen(0), 'listening')
-  const { port } = foreign.address() as AddressInfo
+  const port = await portOf(t, createNode(server.handler))
   const rows: readonly (readonly [host: string, status: number])[] = [
     ['localhost', 200], ['evil.example', 403],
   ]

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test from 'node:test'
 import { echo, jsonOf, serve } from '../fixtures/client.ts'
+import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { ServerOptions } from '../../lib/index.ts'
 
@@ -19,9 +18,7 @@ async function mount(t: TestContext, at: string, options: Partial<ServerOptions>
     request.url = rest.startsWith('/') ? rest : `/${rest}`
     server.handler(request, response, () => response.writeHead(418).end('the host'))
   })
-  t.after(() => { host.closeAllConnections(); host.close() })
-  await once(host.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await portOf(t, host)}`
 }
 
 const mounts: readonly (readonly [at: string, options: Partial<ServerOptions>, base: string])[] = [
@@ -74,9 +71,7 @@ test('what a host calls its prefix is not believed where it is none', async (t) 
     request.originalUrl = original
     server.handler(request, response)
   })
-  t.after(() => { host.closeAllConnections(); host.close() })
-  await once(host.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${await portOf(t, host)}`
   for (original of ['//evil.example/', '/a b/', '/"<script>/', 'http://evil.example/', '/a\\b/', '/mount']) {
     const { docs } = await (await fetch(`${url}/`)).json() as { docs: string }
     assert.equal(docs, original === '/mount' ? '/mount/docs' : '/docs', original)

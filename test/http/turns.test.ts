@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer as createNode } from 'node:http'
+import { createServer } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dial, eventually, listen, say, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
-import type { AddressInfo } from 'node:net'
+import { portOf } from '../fixtures/listening.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions } from '../../lib/index.ts'
 
@@ -35,10 +34,7 @@ function patient(): { readonly asked: string[]; release(): void; run(prompt: str
 /** The same server on a socket of its own, and in a server of somebody else. */
 async function ports(t: TestContext, options: ServerOptions): Promise<readonly number[]> {
   const { port } = await listen(t, options)
-  const foreign = createNode(serve(t, options).handler)
-  t.after(() => { foreign.closeAllConnections(); foreign.close() })
-  await once(foreign.listen(0, '127.0.0.1'), 'listening')
-  return [port, (foreign.address() as AddressInfo).port]
+  return [port, await portOf(t, createServer(serve(t, options).handler))]
 }
 
 const keys: readonly (readonly [what: string, more: Partial<ServerOptions>, header: string])[] = [

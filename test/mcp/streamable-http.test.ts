@@ -3,11 +3,11 @@
  * leaves means.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import test, { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, request } from '../fixtures/client.ts'
+import { portOf } from '../fixtures/listening.ts'
 import {
   allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, said, serveMcp,
   withMeta,
@@ -375,9 +375,7 @@ for (const hasBegunToAnswer of [false, true]) {
 test('over a socket too: the newest revision cancels, an older one goes on', async (t) => {
   for (const revision of ['2025-11-25', '2026-07-28']) {
     const { server, began, state, finish } = watched(t)
-    const listener = createServer(server.handler).listen(0, '127.0.0.1')
-    await once(listener, 'listening')
-    const { port } = listener.address() as { port: number }
+    const port = await portOf(t, createServer(server.handler))
     const controller = new AbortController()
     const isModern = revision === '2026-07-28'
     const sent = fetch(`http://127.0.0.1:${port}/mcp`, {
@@ -398,8 +396,6 @@ test('over a socket too: the newest revision cancels, an older one goes on', asy
     else await sleep(20)
     assert.equal(state(), isModern ? 'aborted' : 'running')
     finish()
-    listener.closeAllConnections()
-    listener.close()
   }
 })
 
