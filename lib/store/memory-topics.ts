@@ -8,10 +8,12 @@ import { Fault } from '../core/fault.ts'
 import { Queue } from '../core/queue.ts'
 import { NO_PLACE, Ranking } from '../core/ranking.ts'
 import { Share, Shares } from '../core/shares.ts'
+import { call } from './listener.ts'
 import { measure } from './size.ts'
 import type { Queued } from '../core/queue.ts'
 import type { Order } from '../core/ranking.ts'
 import type { Keep } from '../core/store.ts'
+import type { TopicListener } from './listener.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
 /** Something that was said; numbers rise within a topic. */
@@ -24,7 +26,7 @@ interface KeptEvent extends Said, Queued<KeptEvent> {
 }
 
 interface Follower {
-  readonly listener: (text: string) => void
+  readonly listener: TopicListener
   /** The number of the last event that is no news to it. */
   heard: number
 }
@@ -95,7 +97,7 @@ export class MemoryTopics {
     }
   }
 
-  follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void {
+  follow(name: string, from: 'kept' | 'now', listener: TopicListener): () => void {
     this.#forgetExpired()
     const topic = this.#topics.get(name) ?? this.#open(name)
     const follower = { listener, heard: topic.lastNumber }
@@ -199,14 +201,5 @@ export class MemoryTopics {
     pending.length = 0
     topic.isTelling = false
     this.#settle(topic)
-  }
-}
-
-/** A listener's mistake is nobody else's, but it is not kept secret. */
-function call(listener: (text: string) => void, text: string): void {
-  try {
-    listener(text)
-  } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
   }
 }

@@ -22,3 +22,9 @@ function isFit(text: string): boolean {
   if (text.length * 3 <= MAX_KEY_BYTES) return text !== ''
   return Buffer.byteLength(text) <= MAX_KEY_BYTES
 }
+
+/** Throws `RangeError` for what is no size of a value. */
+export function requireValueBytes(maxValueBytes: number): void {
+  if (Number.isSafeInteger(maxValueBytes) && maxValueBytes > 0) return
+  throw new RangeError(`maxValueBytes is ${String(maxValueBytes)}; write a whole number above zero`)
+}

@@ -1,0 +1,184 @@
+/**
+ * One topic of a store that lies across a network, as it is heard here: notices as they arrive, in the order
+ * in which the store numbered them, and readings of what is kept for those who join and where notices are
+ * missing. Knows no store: how a topic is read is given.
+ *
+ * Each event names the one before it, so that a missing one is noticed at the next.
+ */
+import { call, callLost } from './listener.ts'
+import type { TopicListener } from './listener.ts'
+
+/** An event as it arrives. Without a text it is too large to arrive: it has to be read. */
+export interface Notice {
+  readonly number: number
+  /** The number of the event before it; 0 where the store knows of none. */
+  readonly previous: number
+  readonly text: string | undefined
+}
+
+/** An event as it is read. */
+export interface Said extends Notice { readonly text: string }
+
+/** A part of what a store keeps of a topic, as it is at one moment. */
+export interface Page {
+  /** The number of the last event that was said, kept or not; 0 where the store knows of none. */
+  readonly last: number
+  readonly events: readonly Said[]
+  /** Where there is more: the number after which it is. */
+  readonly next: number | undefined
+}
+
+/**
+ * Reads what follows the event of a number. `'late'`: what those hear who follow from what is kept on.
+ * `'missed'`: whatever is there. `'nothing'`: only the number of the last event.
+ */
+export type ReadPage = (topic: string, after: number, what: 'late' | 'missed' | 'nothing') => Promise<Page>
+
+/** How long to wait before reading again what could not be read. */
+const RETRY_MS = 200
+
+interface Follower {
+  readonly listener: TopicListener
+  readonly onLost: (() => void) | undefined
+  /** The number of the last event that is no news to it. */
+  heard: number
+  isHere: boolean
+}
+
+/** One topic that is followed. */
+export class FollowedTopic {
+  /** How many follow it or are about to. */
+  count = 0
+  readonly #name: string
+  readonly #readPage: ReadPage
+  readonly #followers = new Set<Follower>()
+  /** What has to be done in turn: joining, and notices that came meanwhile. */
+  readonly #jobs: (() => Promise<void>)[] = []
+  #isWorking = false
+  #isClosed = false
+  /** The number of the last event that was passed on; undefined before the first look. */
+  #heard: number | undefined
+
+  constructor(name: string, readPage: ReadPage) {
+    this.#name = name
+    this.#readPage = readPage
+  }
+
+  /** Lets somebody hear. Whatever is said from now on has to arrive by `hear`. */
+  join(from: 'kept' | 'now', listener: TopicListener, onLost: (() => void) | undefined): Promise<() => void> {
+    const follower: Follower = { listener, onLost, heard: 0, isHere: true }
+    return new Promise((resolve, reject) => this.#do(async () => {
+      try {
+        await this.#begin(follower, from)
+        resolve(() => {
+          follower.isHere = false
+          this.#followers.delete(follower)
+        })
+      } catch (error) {
+        reject(error)
+      }
+    }))
+  }
+
+  /** Passes on what has arrived. */
+  hear(notice: Notice): void {
+    if (!this.#isWorking && this.#isNext(notice)) return this.#tell(notice)
+    this.#do(async () => {
+      if (this.#heard === undefined || notice.number <= this.#heard) return
+      if (notice.text === undefined) return this.#catchUp(notice.number)
+      if (notice.previous > this.#heard) await this.#catchUp(notice.previous)
+      if (this.#isNext(notice)) this.#tell(notice)
+    })
+  }
+
+  /** Something may have been missed: looks. */
+  resume(): void {
+    this.#do(async () => this.#catchUp(Infinity))
+  }
+
+  /** Nobody hears anything any more. */
+  close(): void {
+    this.#isClosed = true
+    this.#jobs.length = 0
+    for (const follower of this.#followers) follower.isHere = false
+    this.#followers.clear()
+  }
+
+  #do(job: () => Promise<void>): void {
+    this.#jobs.push(job)
+    if (!this.#isWorking) void this.#work()
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) await job()
+    this.#isWorking = false
+  }
+
+  async #begin(follower: Follower, from: 'kept' | 'now'): Promise<void> {
+    const what = from === 'kept' ? 'late' : 'nothing'
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const { last, events, next }: Page = await this.#readPage(this.#name, after, what)
+      for (const { text } of events) {
+        if (!this.#isClosed) call(follower.listener, text)
+      }
+      after = next
+      follower.heard = last
+    }
+    this.#heard ??= follower.heard
+    if (!this.#isClosed) this.#followers.add(follower)
+  }
+
+  /** Passes on what is still there up to an event, and tells where something is not. */
+  async #catchUp(upTo: number): Promise<void> {
+    if (this.#heard === undefined) return
+    for (let after: number | undefined = this.#heard; after !== undefined && after < upTo;) {
+      const page: Page | undefined = await this.#untilRead(after)
+      if (page === undefined) return
+      for (const event of page.events) {
+        if (event.number > upTo) break
+        this.#lose(event.previous)
+        this.#tell(event)
+      }
+      after = page.next
+      if (after === undefined) this.#lose(upTo === Infinity ? page.last : upTo)
+    }
+  }
+
+  /** What was missed has to be known before anything else is heard. Undefined where nobody hears any more. */
+  async #untilRead(after: number): Promise<Page | undefined> {
+    while (!this.#isClosed) {
+      try {
+        return await this.#readPage(this.#name, after, 'missed')
+      } catch {
+        await new Promise<void>((resolve) => { setTimeout(resolve, RETRY_MS).unref() })
+      }
+    }
+    return undefined
+  }
+
+  #isNext(notice: Notice): notice is Said {
+    const heard = this.#heard ?? -1
+    return heard >= 0 && notice.text !== undefined && notice.previous <= heard && notice.number > heard
+  }
+
+  #tell({ number, text }: Said): void {
+    this.#heard = number
+    for (const follower of this.#followers) {
+      if (!follower.isHere || follower.heard >= number) continue
+      follower.heard = number
+      call(follower.listener, text)
+    }
+  }
+
+  /** What lies between the last event that was passed on and the one of this number is gone. */
+  #lose(number: number): void {
+    if (this.#heard === undefined || number <= this.#heard) return
+    this.#heard = number
+    for (const follower of this.#followers) {
+      if (!follower.isHere || follower.heard >= number) continue
+      follower.heard = number
+      callLost(follower.onLost)
+    }
+  }
+}
