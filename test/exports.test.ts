@@ -6,7 +6,8 @@ import * as triport from '../lib/index.ts'
 /** Everything that a program can import and use. */
 const values = `
   Fault checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
-  defineResourceTemplate defineTool launch memoryStore openaiAgent serveStdio
+  defineResourceTemplate defineTool launch memoryStore openaiAgent postgresStore redisStore
+  serveStdio
 `
 
 /** Everything that only its compiler sees. */
@@ -14,8 +15,8 @@ const types = `
   Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
   Catalog ChatMessage ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
   ExtendedCard FaultKind FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions
-  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions Principal
-  Prompt PromptDefinition Protocol ProtocolName RateLimit RequestSummary Resource ResourceDefinition
+  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool PostgresStoreOptions Principal
+  Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition
   ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema
   SchemaError ServerOptions ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey
   StoreReport Subject TokenInfo Tool

@@ -1,0 +1,63 @@
+/**
+ * A store in PostgreSQL 13 or later, through the client that its user has. Entries and events are rows; one
+ * connection listens for all topics that are followed.
+ */
+import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { rejectUnknown } from '../schema/options.ts'
+import { postgresConnection, requireListening } from './postgres-client.ts'
+import { PostgresCommands } from './postgres-commands.ts'
+import { Publishing } from './publishing.ts'
+import { measure, requireKey, requireValueBytes } from './size.ts'
+import type { Store } from '../core/store.ts'
+import type { PostgresPool } from './postgres-client.ts'
+
+/** How a store in PostgreSQL is set up. */
+export interface PostgresStoreOptions {
+  /** A second pool, to listen with, where the first one goes through a pooler of transactions. */
+  readonly listenWith?: PostgresPool | undefined
+  /** What its tables begin with; what has another prefix is another store. Left out: `triport`. */
+  readonly prefix?: string | undefined
+  /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
+  readonly maxValueBytes?: number | undefined
+}
+
+/**
+ * Makes a store of a `Pool` of pg or of what `postgres()` of postgres.js returns. It stays yours: `close`
+ * ends only the connection that listens. Tables are made when they are first needed, in the schema that
+ * comes first in the search path of the user; where they are there already, no right to make any is needed.
+ *
+ * Entries are as safe as everything else in the database. A crash of the server loses the events that were
+ * kept on topics, and those who follow are told.
+ *
+ * Throws `TypeError` for what is no such client, for a pool of a single connection, and for an option that
+ * there is not.
+ */
+export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): Store {
+  rejectUnknown('postgresStore', options, ['listenWith', 'prefix', 'maxValueBytes'])
+  const { listenWith = pool, prefix = 'triport', maxValueBytes = MAX_VALUE_BYTES } = options
+  if (typeof prefix !== 'string' || !/^[a-z_][a-z0-9_]{0,31}$/.test(prefix)) {
+    throw new TypeError('prefix has 1 to 32 small letters, digits and _, and begins with no digit')
+  }
+  requireValueBytes(maxValueBytes)
+  const connection = postgresConnection(pool)
+  if (listenWith === pool) requireListening(pool)
+  const listening = listenWith === pool ? connection : postgresConnection(listenWith)
+  const postgres = new PostgresCommands(connection, listening, prefix)
+  const publishing = new Publishing((topic, batch) => postgres.say(topic, batch))
+  return {
+    isShared: true,
+    read: (place) => postgres.read(place),
+    async write(place, value, keepMs, expected) {
+      requireKey(place)
+      measure(value, maxValueBytes)
+      return await postgres.write(place, value, keepMs, expected)
+    },
+    remove: (place, expected) => postgres.remove(place, expected),
+    list: (collection, owner, limit, before) => postgres.list(collection, owner, limit, before),
+    async publish(topic, text, keep) {
+      await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
+    },
+    follow: (topic, from, listener, onLost) => postgres.followed.follow(topic, from, listener, onLost),
+    close: () => postgres.close(),
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * A store in Redis 6.2 or later, or Valkey, through the client that its user has. Entries are hashes and
+ * sorted sets, topics are streams and channels; who follows a topic does so on a connection of its own.
+ */
+import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { rejectUnknown } from '../schema/options.ts'
+import { Publishing } from './publishing.ts'
+import { redisConnection } from './redis-client.ts'
+import { RedisCommands } from './redis-commands.ts'
+import { measure, requireKey, requireValueBytes } from './size.ts'
+import type { Store } from '../core/store.ts'
+import type { RedisClient } from './redis-client.ts'
+
+/** How a store in Redis is set up. */
+export interface RedisStoreOptions {
+  /** What its keys and channels begin with; what has another prefix is another store. Left out: `triport`. */
+  readonly prefix?: string | undefined
+  /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
+  readonly maxValueBytes?: number | undefined
+}
+
+/**
+ * Makes a store of a client of ioredis, iovalkey or redis, which is connected, or of two functions of your
+ * own. The client stays yours: `close` ends only the connection that the store has opened to follow topics.
+ *
+ * What is kept is as safe as Redis was told to keep it: without an append-only file a crash of Redis loses
+ * what was written last, and any `maxmemory-policy` but `noeviction` what is there.
+ *
+ * Throws `TypeError` for what is no such client, and for an option that there is not.
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  rejectUnknown('redisStore', options, ['prefix', 'maxValueBytes'])
+  const { prefix = 'triport', maxValueBytes = MAX_VALUE_BYTES } = options
+  if (typeof prefix !== 'string' || !/^[\w.:-]{1,64}$/.test(prefix)) {
+    throw new TypeError('prefix has 1 to 64 letters, digits, and _ . : -')
+  }
+  requireValueBytes(maxValueBytes)
+  const redis = new RedisCommands(redisConnection(client), prefix)
+  const publishing = new Publishing((topic, batch) => redis.say(topic, batch))
+  return {
+    isShared: true,
+    read: (place) => redis.read(place),
+    async write(place, value, keepMs, expected) {
+      requireKey(place)
+      measure(value, maxValueBytes)
+      return await redis.write(place, value, keepMs, expected)
+    },
+    remove: (place, expected) => redis.remove(place, expected),
+    list: (collection, owner, limit, before) => redis.list(collection, owner, limit, before),
+    async publish(topic, text, keep) {
+      await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
+    },
+    follow: (topic, from, listener, onLost) => redis.followed.follow(topic, from, listener, onLost),
+    close: () => redis.close(),
+  }
+}

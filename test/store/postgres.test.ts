@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault, postgresStore } from '../../lib/index.ts'
+import { decodeNul, encodeNul } from '../../lib/store/reach.ts'
+import type { PostgresPool } from '../../lib/index.ts'
+
+type Answer = (text: string, values: readonly unknown[]) => readonly object[]
+
+interface FakePool { readonly pool: PostgresPool; readonly asked: string[] }
+
+/** A pool as pg has it; its tables are there. */
+function pooled(answer: Answer, max = 4): FakePool {
+  const asked: string[] = []
+  const pool = {
+    totalCount: 0,
+    options: { max },
+    async query(text: string, values: readonly unknown[] = []) {
+      if (text.includes('to_regclass')) return { rows: [{ id: '7' }] }
+      asked.push(text)
+      return { rows: answer(text, values) }
+    },
+    async connect() { throw new Error('No connection') },
+  }
+  return { pool, asked }
+}
+
+const place = { collection: 'things', owner: 'me', key: 'a' }
+
+test('what is no client of PostgreSQL is refused with the names of those that are', () => {
+  const client = { query() {}, connect() {} }
+  const wrong: readonly unknown[] = [undefined, null, 'postgres://localhost', {}, { unsafe() {} }, client]
+  for (const pool of wrong) {
+    assert.throws(() => postgresStore(pool as PostgresPool), {
+      name: 'TypeError', message: /a Pool of pg, or what postgres\(\) of postgres\.js returns/,
+    })
+  }
+})
+
+test('a pool of one connection is refused, unless another pool listens', () => {
+  const one = pooled(() => [], 1).pool
+  assert.throws(() => postgresStore(one), { name: 'TypeError', message: /2 connections at least/ })
+  assert.equal(postgresStore(one, { listenWith: pooled(() => []).pool }).isShared, true)
+})
+
+test('an option of a store in PostgreSQL that is wrong is refused', () => {
+  const { pool } = pooled(() => [])
+  assert.throws(() => postgresStore(pool, { listenwith: pool } as object), /did you mean 'listenWith'/)
+  for (const prefix of ['', '1a', 'A', 'a-b', 'a.b', 'a"', 'x'.repeat(33), 1 as unknown as string]) {
+    assert.throws(() => postgresStore(pool, { prefix }), { name: 'TypeError', message: /^prefix has/ })
+  }
+  assert.throws(() => postgresStore(pool, { maxValueBytes: 0 }), { name: 'RangeError' })
+})
+
+test('where PostgreSQL cannot be reached every method says that it is busy, and why only to the log', async () => {
+  const cause = new Error('connect ECONNREFUSED 10.0.0.7:5432')
+  const store = postgresStore(pooled(() => { throw cause }).pool)
+  const calls: readonly (() => unknown)[] = [
+    () => store.read(place), () => store.write(place, 'x', 1, 'any'), () => store.remove(place, 'any'),
+    () => store.list('things', 'me', 9), () => store.publish('topic', 'x'),
+  ]
+  for (const one of calls) {
+    await assert.rejects(async () => one(), (error) => error instanceof Fault && error.kind === 'busy'
+      && error.cause === cause && !error.message.includes('10.0.0.7'))
+  }
+  await assert.rejects(async () => store.follow('topic', 'now', () => {}),
+    (error) => error instanceof Fault && error.kind === 'busy' && String(error.cause).includes('No connection'))
+})
+
+test('a statement that met another one is tried again, any other is not', async () => {
+  for (const [code, times] of [['40001', 3], ['40P01', 3], ['23505', 1]] as const) {
+    const { pool, asked } = pooled(() => {
+      if (asked.length < 3) throw Object.assign(new Error('refused'), { code })
+      return [{ version: '9' }]
+    })
+    const written = await Promise.resolve(postgresStore(pool).write(place, 'x', 1, 0)).catch(() => 'refused')
+    assert.deepEqual([written, asked.length], [times === 3 ? 9 : 'refused', times], code)
+  }
+})
+
+test('one who collides for ever is told that the store is busy', async () => {
+  const { pool, asked } = pooled(() => { throw Object.assign(new Error('again'), { code: '40001' }) })
+  await assert.rejects(async () => postgresStore(pool).read(place), { name: 'Fault', kind: 'busy' })
+  assert.equal(asked.length, 8)
+})
+
+test('numbers are read however the client gives them', async () => {
+  for (const version of ['12', 12, 12n]) {
+    const { pool } = pooled(() => [{ key: 'a', value: 'x', version }])
+    assert.deepEqual(await postgresStore(pool).read(place), { key: 'a', value: 'x', version: 12 })
+  }
+})
+
+test('a text with NUL is written without, and read as it was', () => {
+  for (const text of ['', 'a', '\0', '\\', '\\0', '\0\\', '\\\\0', 'a\0b\\0c', '\n\0\n']) {
+    const written = encodeNul(text)
+    assert.ok(!written.includes('\0'))
+    assert.equal(decodeNul(written), text)
+  }
+  assert.equal(new Set(['\0', '\\0', '\\\\0', '\\\0'].map(encodeNul)).size, 4)
+})

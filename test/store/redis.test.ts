@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault, redisStore } from '../../lib/index.ts'
+import type { RedisClient } from '../../lib/index.ts'
+
+type Answer = (args: readonly string[]) => unknown
+
+/** A client of two functions, with what it was asked. */
+function functions(answer: Answer): { readonly client: RedisClient; readonly asked: (readonly string[])[] } {
+  const asked: (readonly string[])[] = []
+  const client = {
+    async command(args: readonly string[]) {
+      asked.push(args)
+      return answer(args)
+    },
+    subscribe: async () => () => {},
+  }
+  return { client, asked }
+}
+
+const place = { collection: 'things', owner: 'me', key: 'a' }
+
+test('what is no client of Redis is refused with the names of those that are', () => {
+  const wrong: readonly unknown[] = [
+    undefined, null, 'redis://localhost', {}, { call() {} }, { command() {} }, { subscribe() {} },
+  ]
+  for (const client of wrong) {
+    assert.throws(() => redisStore(client as RedisClient), {
+      name: 'TypeError', message: /ioredis, iovalkey or redis \(createClient\), or \{ command, subscribe \}/,
+    })
+  }
+})
+
+test('a pool and a cluster of redis are refused with what to give in their place', () => {
+  const cluster = { sendCommand() {}, duplicate() {}, subscribe() {}, getSlotRandomNode() {} }
+  for (const client of [cluster, { sendCommand() {}, duplicate() {} }]) {
+    assert.throws(() => redisStore(client), { name: 'TypeError', message: /give \{ command, subscribe \}/ })
+  }
+})
+
+test('an option of a store in Redis that is wrong is refused', () => {
+  const { client } = functions(() => [])
+  assert.throws(() => redisStore(client, { prefx: 'a' } as object), /did you mean 'prefix'/)
+  for (const prefix of ['', 'a{b}', 'a b', 'x'.repeat(65), 1 as unknown as string]) {
+    assert.throws(() => redisStore(client, { prefix }), { name: 'TypeError', message: /^prefix has 1 to 64/ })
+  }
+  for (const maxValueBytes of [0, 1.5, NaN, Infinity]) {
+    assert.throws(() => redisStore(client, { maxValueBytes }), { name: 'RangeError', message: /maxValueBytes/ })
+  }
+})
+
+test('a script that Redis does not know is sent whole', async () => {
+  const { client, asked } = functions(([name]) => {
+    if (name === 'EVALSHA') throw new Error('NOSCRIPT No matching script.')
+    return ['7']
+  })
+  assert.equal(await redisStore(client).write(place, 'value', 10, 0), 7)
+  assert.deepEqual(asked.map(([name]) => name), ['EVALSHA', 'EVAL'])
+  assert.deepEqual(asked[0]!.slice(2), asked[1]!.slice(2))
+})
+
+test('owners and prefixes that look like parts of a key stay apart', async () => {
+  const { client, asked } = functions(() => [])
+  const owners = ['u', 'u}:things', '{u', '%7Bu', '%', '}', '{}']
+  for (const owner of owners) await redisStore(client).read({ ...place, owner })
+  await redisStore(client, { prefix: 'other' }).read(place)
+  const keys = asked.map(([, , count, ...rest]) => rest.slice(0, Number(count)).join(' '))
+  assert.equal(new Set(keys).size, owners.length + 1)
+  // All keys of one script lie in one slot of a cluster, which is what is between the first braces.
+  for (const key of keys) {
+    const tags = key.split(' ').map((one) => /\{([^}]+)\}/.exec(one)?.[1])
+    assert.equal(new Set(tags).size, 1)
+    assert.notEqual(tags[0], undefined)
+  }
+})
+
+test('where Redis cannot be reached every method says that it is busy, and why only to the log', async () => {
+  const cause = new Error('ECONNREFUSED 10.0.0.7:6379')
+  const store = redisStore(functions(() => { throw cause }).client)
+  const calls: readonly (() => unknown)[] = [
+    () => store.read(place), () => store.write(place, 'x', 1, 'any'), () => store.remove(place, 'any'),
+    () => store.list('things', 'me', 9), () => store.publish('topic', 'x'),
+    () => store.follow('topic', 'now', () => {}),
+  ]
+  for (const one of calls) {
+    await assert.rejects(async () => one(), (error) => error instanceof Fault && error.kind === 'busy'
+      && error.cause === cause && !error.message.includes('10.0.0.7'))
+  }
+})
+
+test('a client that answers bytes is told apart from one that cannot be reached', async () => {
+  const store = redisStore(functions(() => [Buffer.from('1'), Buffer.from('value')]).client)
+  await assert.rejects(async () => store.read(place), { name: 'TypeError', message: /list of strings/ })
+})
+
+test('after close nobody can follow', async () => {
+  const { client } = functions(() => ['triport'])
+  const store = redisStore(client)
+  await store.close?.()
+  await store.close?.()
+  await assert.rejects(async () => store.follow('topic', 'now', () => {}), /The store is closed/)
+})
+
+test('who may not ask Redis for the database follows as in the first one', async () => {
+  const channels: string[] = []
+  const store = redisStore({
+    async command([name, , ...rest]) {
+      if (name === 'CLIENT') throw new Error('NOPERM this user has no permissions')
+      return rest.length === 2 ? ['triport'] : ['0', '']
+    },
+    async subscribe(channel) {
+      channels.push(channel)
+      return () => { channels.push('end') }
+    },
+  })
+  const leave = await store.follow('topic', 'now', () => {})
+  leave()
+  await store.close?.()
+  assert.deepEqual(channels, ['triport:0:topic', 'end'])
+})
