@@ -1,0 +1,211 @@
+/**
+ * Real servers on private ports, their data in folders that go with them, and every client of them that a
+ * store can be made of. No test itself.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { postgresStore, redisStore } from '../../../dist/index.js'
+
+function inPath(program) {
+  return (process.env.PATH ?? '').split(':').map((folder) => join(folder, program)).find(existsSync)
+}
+
+/** Where PostgreSQL's programs are; Debian keeps them out of the way. */
+function postgresFolder() {
+  const home = '/usr/lib/postgresql'
+  const versions = existsSync(home) ? readdirSync(home).toSorted((a, b) => Number(b) - Number(a)) : []
+  const folders = [...versions.map((one) => join(home, one, 'bin')), ...(process.env.PATH ?? '').split(':')]
+  return folders.find((folder) => ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))))
+}
+
+/** PostgreSQL refuses to run as root. */
+function postgresUser() {
+  if (process.getuid() !== 0) return {}
+  try {
+    const id = (flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+    return { uid: id('-u'), gid: id('-g') }
+  } catch {
+    return undefined
+  }
+}
+
+const redisProgram = inPath('redis-server') ?? inPath('valkey-server')
+const noPackages = !existsSync(new URL('node_modules/pg', import.meta.url))
+  && 'its packages are not installed: npm ci in test/interop/scale'
+
+/** Why there is no server to be had; false where there is one. */
+export const noRedis = noPackages || (redisProgram === undefined && 'this machine has no redis-server')
+export const noPostgres = noPackages
+  || ((postgresFolder() === undefined || postgresUser() === undefined) && 'this machine has no PostgreSQL')
+for (const reason of new Set([noRedis, noPostgres])) if (reason) console.log(`scale: skipped in part: ${reason}`)
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  return port
+}
+
+/** Waits for something that throws, or answers false, until it is there. */
+export async function until(what, condition, ms = 20_000) {
+  const end = performance.now() + ms
+  for (;;) {
+    try {
+      if (await condition()) return
+    } catch (error) {
+      if (performance.now() > end) throw error
+    }
+    if (performance.now() > end) throw new Error(`Nothing within ${ms} ms, waiting for ${what}`)
+    await sleep(5)
+  }
+}
+
+async function stop(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
+}
+
+/** A Redis of this test's own. `kill` ends it, without a word; `start` begins it again. */
+export async function startRedis() {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'triport-redis-'))
+  let child
+  const start = async () => {
+    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
+    child = spawn(redisProgram, args, { stdio: 'ignore' })
+    const { default: Client } = await import('ioredis-5')
+    await until('Redis', async () => {
+      const probe = new Client(port, { lazyConnect: true, retryStrategy: null })
+      probe.on('error', () => {})
+      try {
+        return await probe.ping() === 'PONG'
+      } finally {
+        probe.disconnect()
+      }
+    })
+  }
+  await start()
+  return {
+    port, url: `redis://127.0.0.1:${port}`, start,
+    signal: (name) => child.kill(name),
+    kill: () => stop(child, 'SIGKILL'),
+    async close() {
+      await stop(child, 'SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A PostgreSQL of this test's own. */
+export async function startPostgres() {
+  const port = await freePort()
+  const bin = postgresFolder()
+  const owner = postgresUser()
+  const folder = mkdtempSync(join(tmpdir(), 'triport-postgres-'))
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid)
+  const data = join(folder, 'data')
+  const options = { ...owner, cwd: folder, stdio: 'ignore' }
+  execFileSync(join(bin, 'initdb'), [
+    '-D', data, '-U', 'test', '-A', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync',
+  ], options)
+  let child
+  const url = `postgres://test@127.0.0.1:${port}/postgres`
+  const start = async () => {
+    const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`]
+    child = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], options)
+    const { default: { Client } } = await import('pg')
+    await until('PostgreSQL', async () => {
+      const probe = new Client(url)
+      probe.on('error', () => {})
+      await probe.connect()
+      await probe.end()
+      return true
+    })
+  }
+  await start()
+  return {
+    port, url, start,
+    signal: (name) => child.kill(name),
+    /** All of its processes, without a word. */
+    kill: () => stop(child, 'SIGQUIT'),
+    async close() {
+      await stop(child, 'SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Connects a client of Redis; the store that is made of it, and the end of what was opened. */
+export const redisClients = {
+  'ioredis 5': (...given) => callingClient('ioredis-5', ...given),
+  'ioredis 6': (...given) => callingClient('ioredis-6', ...given),
+  'iovalkey': (...given) => callingClient('iovalkey', ...given),
+  'redis 5': (...given) => sendingClient('redis-5', ...given),
+  'redis 6': (...given) => sendingClient('redis-6', ...given),
+  'two functions': commandingClient,
+}
+
+/** The same for PostgreSQL. */
+export const postgresClients = {
+  'pg': async (url, options, settings) => {
+    const { default: { Pool } } = await import('pg')
+    const pool = new Pool({ connectionString: url, max: 8, ...settings })
+    pool.on('error', () => {})
+    return { store: postgresStore(pool, options), client: pool, end: () => pool.end() }
+  },
+  'postgres.js': async (url, options, settings) => {
+    const { default: postgres } = await import('postgres')
+    const sql = postgres(url, { max: 8, onnotice() {}, ...settings })
+    return { store: postgresStore(sql, options), client: sql, end: () => sql.end({ timeout: 1 }) }
+  },
+}
+
+async function callingClient(name, url, options, settings = {}) {
+  const { default: Client } = await import(name)
+  const client = new Client(url, settings)
+  client.on('error', () => {})
+  return { store: redisStore(client, options), client, end: async () => client.disconnect() }
+}
+
+async function sendingClient(name, url, options) {
+  const { createClient } = await import(name)
+  const client = createClient({ url })
+  client.on('error', () => {})
+  await client.connect()
+  return { store: redisStore(client, options), client, end: async () => client.destroy() }
+}
+
+/** As somebody would write it for a client that the store does not know. */
+async function commandingClient(url, options) {
+  const { createClient } = await import('redis-5')
+  const client = createClient({ url })
+  const ear = client.duplicate()
+  const again = new Set()
+  for (const one of [client, ear]) {
+    one.on('error', () => {})
+    await one.connect()
+  }
+  ear.on('ready', () => { for (const one of again) one() })
+  const store = redisStore({
+    command: (args) => client.sendCommand([...args]),
+    async subscribe(channel, listener, onAgain) {
+      again.add(onAgain)
+      await ear.subscribe(channel, listener)
+      return () => ear.unsubscribe(channel, listener)
+    },
+  }, options)
+  return {
+    store, client,
+    async end() {
+      ear.destroy()
+      client.destroy()
+    },
+  }
+}
