@@ -1,44 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LiveCall } from '../../lib/core/live-call.ts'
-import { Catalog } from '../../lib/core/catalog.ts'
-import { Conversations } from '../../lib/core/conversation.ts'
-import { limitsOf } from '../../lib/core/defaults.ts'
 import { Fault } from '../../lib/core/fault.ts'
-import { IdempotentReplies } from '../../lib/core/idempotency.ts'
-import { anonymous } from '../../lib/core/principal.ts'
 import { definePrompt } from '../../lib/core/prompt.ts'
 import { complete, getPrompt, readResource } from '../../lib/core/reading.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/core/resource.ts'
-import { Tasks } from '../../lib/core/tasks.ts'
-import { Workload } from '../../lib/core/workload.ts'
-import { memoryStore } from '../../lib/store/memory.ts'
+import { callOf, serviceOf } from '../fixtures/house.ts'
 import type { Served } from '../../lib/core/catalog.ts'
-import type { Limits } from '../../lib/core/defaults.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Service } from '../../lib/core/service.ts'
 
-function serve(things: readonly Served[], options: Partial<Limits> = {}, logged: unknown[] = []): Service {
-  const limits = limitsOf(options)
-  const catalog = new Catalog('test')
-  for (const thing of things) catalog.add(thing)
-  const store = memoryStore({ maxEntries: 10, maxBytes: 1_000 })
-  return {
-    name: 'test', version: '1.0.0', description: '', catalog, limits, exposeErrors: false, store, shared: undefined,
-    log: (...line) => { logged.push(line) },
-    workload: new Workload(limits.maxCalls, 'here'),
-    conversations: new Conversations(limits),
-    tasks: new Tasks(limits, store, () => {}),
-    idempotency: new IdempotentReplies(limits, store, () => {}),
-    onCall: undefined,
-  }
-}
-
-function newCall(): LiveCall {
-  const headers = new Map<string, string>()
-  return new LiveCall({
-    requestId: 'r1', principal: anonymous, header: (name) => headers.get(name), headers, onGone: () => {},
-  }, { protocol: 'mcp' }, {})
+function serviceWith(...things: readonly Served[]): Service {
+  return serviceOf({}, things).service
 }
 
 /** The detail of a `Fault` that lists what is wrong. */
@@ -69,13 +41,13 @@ const anything = defineResourceTemplate({
 })
 
 test('a resource is read at once where its author is, and later where he is not', async () => {
-  const service = serve([anything, page, fixed])
-  const call = newCall()
+  const service = serviceWith(anything, page, fixed)
+  const call = callOf()
   assert.deepEqual(readResource(service, 'docs://readme', call), [
     { uri: 'docs://readme', mimeType: 'text/markdown', text: '# Hi' },
   ])
   assert.equal(call.over, true)
-  const later = readResource(service, 'docs://a/b?q=1', newCall())
+  const later = readResource(service, 'docs://a/b?q=1', callOf())
   assert.ok(later instanceof Promise)
   assert.equal(service.workload.running, 1)
   assert.deepEqual(await later, [{ uri: 'docs://a/b?q=1', mimeType: 'text/plain', text: 'path a/b 1' }])
@@ -84,7 +56,7 @@ test('a resource is read at once where its author is, and later where he is not'
 
 test('fixed resources win over templates, and templates are tried in order', async () => {
   const read = async (things: readonly Served[], uri: string): Promise<string | undefined> => {
-    const [contents] = await readResource(serve(things), uri, newCall())
+    const [contents] = await readResource(serviceWith(...things), uri, callOf())
     return contents?.text
   }
   assert.equal(await read([page, fixed], 'docs://readme'), '# Hi')
@@ -93,31 +65,31 @@ test('fixed resources win over templates, and templates are tried in order', asy
 })
 
 test('a resource that there is not is not found, by its URI', () => {
-  const service = serve([fixed, page])
+  const service = serviceWith(fixed, page)
   const uri = 'docs://a/b'
   const message = /^Resource not found: docs:\/\/a\/b$/
-  fails(() => readResource(service, uri, newCall()), 'not-found', message, { uri })
+  fails(() => readResource(service, uri, callOf()), 'not-found', message, { uri })
 })
 
 test('what an author throws for the caller reaches the caller, a defect does not', () => {
-  const logged: unknown[] = []
   const gone = defineResource({
     uri: 'x:1', name: 'x', read: () => { throw new Fault('not-found', 'It is gone') },
   })
   const defect = defineResource({ uri: 'x:2', name: 'x', read: () => { throw new Error('secret') } })
   const nothing = defineResource({ uri: 'x:3', name: 'x', read: () => undefined as never })
-  const service = serve([gone, defect, nothing], {}, logged)
-  fails(() => readResource(service, 'x:1', newCall()), 'not-found', /^It is gone$/)
+  const { service, logged } = serviceOf({}, [gone, defect, nothing])
+  fails(() => readResource(service, 'x:1', callOf()), 'not-found', /^It is gone$/)
   assert.equal(logged.length, 0)
-  fails(() => readResource(service, 'x:2', newCall()), 'internal', /^Internal error$/)
-  fails(() => readResource(service, 'x:3', newCall()), 'internal', /^Internal error$/)
+  fails(() => readResource(service, 'x:2', callOf()), 'internal', /^Internal error$/)
+  fails(() => readResource(service, 'x:3', callOf()), 'internal', /^Internal error$/)
   assert.equal(logged.length, 2)
 })
 
 test('what never settles ends with the time limit of a tool', async () => {
   const stuck = defineResource({ uri: 'x:1', name: 'x', read: () => new Promise<string>(() => {}) })
-  const call = newCall()
-  await assert.rejects(async () => readResource(serve([stuck], { toolTimeoutMs: 20 }), 'x:1', call), {
+  const { service } = serviceOf({ toolTimeoutMs: 20 }, [stuck])
+  const call = callOf()
+  await assert.rejects(async () => readResource(service, 'x:1', call), {
     kind: 'timeout',
   })
   assert.equal(call.signal.aborted, true)
@@ -140,11 +112,11 @@ test('a prompt gets its declared arguments, without a prototype', () => {
     seen.push(args)
     return 'x'
   } })
-  const service = serve([review, spy])
+  const service = serviceWith(review, spy)
   const message = { role: 'user', content: { type: 'text', text: 'code: x' } }
   const args = { code: 'x', other: 'y' }
-  assert.deepEqual(getPrompt(service, 'review', args, newCall()), { messages: [message] })
-  assert.deepEqual(getPrompt(service, 'spy', undefined, newCall()), {
+  assert.deepEqual(getPrompt(service, 'review', args, callOf()), { messages: [message] })
+  assert.deepEqual(getPrompt(service, 'spy', undefined, callOf()), {
     messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
   })
   assert.equal(Object.getPrototypeOf(seen[0]), null)
@@ -152,11 +124,11 @@ test('a prompt gets its declared arguments, without a prototype', () => {
 
 test('a prompt that resolves later is answered later', async () => {
   const slow = definePrompt({ name: 'slow', get: async () => ({ description: 'd', messages: [] }) })
-  assert.deepEqual(await getPrompt(serve([slow]), 'slow', {}, newCall()), { description: 'd', messages: [] })
+  assert.deepEqual(await getPrompt(serviceWith(slow), 'slow', {}, callOf()), { description: 'd', messages: [] })
 })
 
 test('an unknown prompt and wrong arguments are invalid', () => {
-  const service = serve([review])
+  const service = serviceWith(review)
   const missing = ['/code', 'is missing'] as const
   const rows: readonly (readonly [string, unknown, RegExp, detail?: object])[] = [
     ['toString', {}, /^Unknown prompt: toString$/],
@@ -173,7 +145,7 @@ test('an unknown prompt and wrong arguments are invalid', () => {
     ['review', JSON.parse('{"constructor":"x"}'), /needs the argument 'code'/, listing(missing)],
   ]
   for (const [name, args, message, detail] of rows) {
-    fails(() => getPrompt(service, name, args, newCall()), 'invalid', message, detail)
+    fails(() => getPrompt(service, name, args, callOf()), 'invalid', message, detail)
   }
 })
 
@@ -181,23 +153,23 @@ const ofReview = { type: 'ref/prompt', name: 'review' }
 const ofPage = { type: 'ref/resource', uri: 'docs://{page}' }
 
 test('an argument of a prompt and a variable of a template are completed', async () => {
-  const service = serve([review, page, fixed])
+  const service = serviceWith(review, page, fixed)
   const run = (ref: unknown, name: string, value: string, context?: unknown): unknown => {
-    return complete(service, ref, { name, value }, context, newCall())
+    return complete(service, ref, { name, value }, context, callOf())
   }
   assert.deepEqual(run(ofReview, 'style', 'a'), { values: ['a!'], total: 1, hasMore: false })
   assert.deepEqual(run(ofPage, 'page', 't'), { values: ['two'], total: 1, hasMore: false })
   assert.deepEqual(await run(ofReview, 'code', 'a', { arguments: { style: 's' } }), {
-    values: ['a', 's', 'r1'], total: 7, hasMore: true,
+    values: ['a', 's', 'r-1'], total: 7, hasMore: true,
   })
   assert.deepEqual(await run(ofReview, 'code', 'a', {}), {
-    values: ['a', 'none', 'r1'], total: 7, hasMore: true,
+    values: ['a', 'none', 'r-1'], total: 7, hasMore: true,
   })
 })
 
 test('where nobody completes there are no values', () => {
   const bare = definePrompt({ name: 'bare', arguments: [{ name: 'a' }], get: () => '' })
-  const service = serve([bare, fixed, anything])
+  const service = serviceWith(bare, fixed, anything)
   const none = { values: [], total: 0, hasMore: false }
   const refs: readonly (readonly [unknown, string])[] = [
     [{ type: 'ref/prompt', name: 'bare' }, 'a'],
@@ -205,7 +177,7 @@ test('where nobody completes there are no values', () => {
     [{ type: 'ref/resource', uri: 'docs://readme' }, 'a'],
   ]
   for (const [ref, name] of refs) {
-    assert.deepEqual(complete(service, ref, { name, value: '' }, undefined, newCall()), none)
+    assert.deepEqual(complete(service, ref, { name, value: '' }, undefined, callOf()), none)
   }
 })
 
@@ -216,16 +188,16 @@ test('more than a hundred values are cut, and say so', () => {
   const whole = definePrompt({
     name: 'whole', arguments: [{ name: 'a', complete: () => ({ values: many, total: 900 }) }], get,
   })
-  const service = serve([list, whole])
+  const service = serviceWith(list, whole)
   const run = (name: string): unknown => {
-    return complete(service, { type: 'ref/prompt', name }, { name: 'a', value: '' }, undefined, newCall())
+    return complete(service, { type: 'ref/prompt', name }, { name: 'a', value: '' }, undefined, callOf())
   }
   assert.deepEqual(run('list'), { values: many.slice(0, 100), total: 250, hasMore: true })
   assert.deepEqual(run('whole'), { values: many.slice(0, 100), total: 900, hasMore: true })
 })
 
 test('a completion of what there is not is invalid', () => {
-  const service = serve([review, page])
+  const service = serviceWith(review, page)
   const one = { name: 'code', value: '' }
   const rows: readonly (readonly [unknown, unknown, unknown, RegExp, detail?: object])[] = [
     [undefined, one, undefined, /^'ref' must be \{ type: 'ref\/prompt', name \} or/],
@@ -243,7 +215,7 @@ test('a completion of what there is not is invalid', () => {
     [ofReview, one, 'x', /must be an object/, listing(['', 'must be an object'])],
   ]
   for (const [ref, argument, context, message, detail] of rows) {
-    fails(() => complete(service, ref, argument, context, newCall()), 'invalid', message, detail)
+    fails(() => complete(service, ref, argument, context, callOf()), 'invalid', message, detail)
   }
 })
 
@@ -255,6 +227,6 @@ test('a completer that returns no list of strings is a defect', () => {
     })
     const ref = { type: 'ref/prompt', name: 'bad' }
     const argument = { name: 'a', value: '' }
-    fails(() => complete(serve([bad]), ref, argument, undefined, newCall()), 'internal', /Internal/)
+    fails(() => complete(serviceWith(bad), ref, argument, undefined, callOf()), 'internal', /Internal/)
   }
 })

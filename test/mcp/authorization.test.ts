@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createServer, defineTool } from '../../lib/index.ts'
+import { defineTool } from '../../lib/index.ts'
+import { request, serve } from '../fixtures/client.ts'
 import type { Authorization, ServerOptions, TokenInfo, TriportServer } from '../../lib/index.ts'
 
 const resource = 'https://agents.example.com/mcp'
@@ -36,20 +37,15 @@ const erase = defineTool({
   },
 })
 
-function serve(options: Partial<ServerOptions> = {}): TriportServer {
-  return createServer({ tools: [who, erase], auth, log: false, ...options })
-}
+const options: ServerOptions = { tools: [who, erase], auth }
+
+/** What any client of MCP over HTTP says that it reads. */
+const accept = 'application/json, text/event-stream'
 
 function call(server: TriportServer, name: string, headers: Record<string, string>): Promise<Response> {
-  return server.fetch(new Request('http://x/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers,
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: { progressToken: 1 } },
-    }),
-  }))
+  const params = { name, _meta: { progressToken: 1 } }
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+  return server.fetch(request('/mcp', body, { accept, ...headers }))
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -57,12 +53,12 @@ async function textOf(response: Response): Promise<string> {
   return result.content[0]!.text
 }
 
-test('a token that the operator knows says who calls', async () => {
-  assert.equal(await textOf(await call(serve(), 'who', { authorization: 'Bearer reader' })), ANN)
+test('a token that the operator knows says who calls', async (t) => {
+  assert.equal(await textOf(await call(serve(t, options), 'who', { authorization: 'Bearer reader' })), ANN)
 })
 
-test('verify may answer later', async () => {
-  const server = serve({ auth: { ...auth, verify: async (token) => tokens.get(token) } })
+test('verify may answer later', async (t) => {
+  const server = serve(t, { ...options, auth: { ...auth, verify: async (token) => tokens.get(token) } })
   assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer writer' })), `${ISSUER}bob`)
 })
 
@@ -73,8 +69,8 @@ for (const [title, headers, challenge] of [
   ['an expired token', { authorization: 'Bearer late' },
     `Bearer error="invalid_token", scope="read", resource_metadata="${metadata}"`],
 ] as const) {
-  test(`${title} is 401 with a challenge that says where to get one`, async () => {
-    const response = await call(serve(), 'who', headers)
+  test(`${title} is 401 with a challenge that says where to get one`, async (t) => {
+    const response = await call(serve(t, options), 'who', headers)
     assert.equal(response.status, 401)
     assert.equal(response.headers.get('www-authenticate'), challenge)
     const body = await response.json() as { id?: unknown; error: { code: number } }
@@ -83,8 +79,8 @@ for (const [title, headers, challenge] of [
   })
 }
 
-test('a tool whose scopes the caller lacks is 403 before the first byte, and names all of them', async () => {
-  const response = await call(serve(), 'erase', { authorization: 'Bearer reader' })
+test('a tool whose scopes the caller lacks is 403 before the first byte, and names all of them', async (t) => {
+  const response = await call(serve(t, options), 'erase', { authorization: 'Bearer reader' })
   assert.equal(response.status, 403)
   assert.equal(response.headers.get('content-type'), 'application/json')
   assert.equal(response.headers.get('www-authenticate'),
@@ -92,16 +88,16 @@ test('a tool whose scopes the caller lacks is 403 before the first byte, and nam
   assert.equal((await response.json() as { id: number }).id, 1)
 })
 
-test('a tool whose scopes the caller has runs', async () => {
-  const response = await call(serve(), 'erase', { authorization: 'Bearer writer' })
+test('a tool whose scopes the caller has runs', async (t) => {
+  const response = await call(serve(t, options), 'erase', { authorization: 'Bearer writer' })
   assert.equal(response.status, 200)
   assert.match(await response.text(), /erased/)
 })
 
 for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp']) {
-  test(`${path} tells everybody where tokens come from`, async () => {
-    const request = new Request(`http://x${path}`, { headers: { origin: 'https://page.example' } })
-    const response = await serve().fetch(request)
+  test(`${path} tells everybody where tokens come from`, async (t) => {
+    const asked = request(path, undefined, { origin: 'https://page.example' })
+    const response = await serve(t, options).fetch(asked)
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('access-control-allow-origin'), '*')
     const body = await response.json() as Record<string, unknown>
@@ -111,9 +107,9 @@ for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth
     assert.deepEqual(body['bearer_methods_supported'], ['header'])
   })
 
-  test(`${path} is 404 where there are only keys`, async () => {
-    const server = createServer({ tools: [who], apiKey: 'k', log: false })
-    assert.equal((await server.fetch(new Request(`http://x${path}`))).status, 404)
+  test(`${path} is 404 where there are only keys`, async (t) => {
+    const server = serve(t, { tools: [who], apiKey: 'k' })
+    assert.equal((await server.fetch(request(path))).status, 404)
   })
 }
 
@@ -130,32 +126,30 @@ const places: readonly (readonly [mountPath: string, resource: string, path: str
   ['/team', 'https://agents.example.com/mcp?tenant=a', '/mcp?tenant=a'],
 ]
 
-test('the metadata is where the challenge says, wherever the server is mounted', async () => {
+test('the metadata is where the challenge says, wherever the server is mounted', async (t) => {
   for (const [mountPath, resource, path] of places) {
-    const server = serve({ mountPath, auth: { ...auth, resource } })
-    const refused = await server.fetch(new Request(`http://x${mountPath}/mcp`, {
-      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}',
-    }))
+    const server = serve(t, { ...options, mountPath, auth: { ...auth, resource } })
+    const refused = await server.fetch(request(`${mountPath}/mcp`, {}))
     assert.equal(refused.status, 401)
     const [, told] = /resource_metadata="([^"]*)"/.exec(String(refused.headers.get('www-authenticate'))) ?? []
     assert.equal(told, `https://agents.example.com/.well-known/oauth-protected-resource${path}`)
     const { pathname, search } = new URL(String(told))
     for (const at of [pathname + search, '/.well-known/oauth-protected-resource']) {
-      const response = await server.fetch(new Request(`http://x${at}`))
+      const response = await server.fetch(request(at))
       assert.equal(response.status, 200, `${mountPath} ${at}`)
       assert.equal((await response.json() as { resource: string }).resource, resource)
     }
     // Whoever has no key looks for metadata first: that nothing is there must not ask for a key.
-    const nothing = await server.fetch(new Request('http://x/.well-known/oauth-authorization-server'))
+    const nothing = await server.fetch(request('/.well-known/oauth-authorization-server'))
     assert.equal(nothing.status, 404)
-    const health = await server.fetch(new Request(`http://x${mountPath}/health`))
+    const health = await server.fetch(request(`${mountPath}/health`))
     const { endpoints } = await health.json() as { endpoints: readonly string[] }
     assert.ok(endpoints.includes(pathname), String(endpoints))
   }
 })
 
-test('keys stand beside tokens, and a wrong one is tried as neither', async () => {
-  const server = serve({ apiKey: [{ id: 'ops', key: 'key-1' }] })
+test('keys stand beside tokens, and a wrong one is tried as neither', async (t) => {
+  const server = serve(t, { ...options, apiKey: [{ id: 'ops', key: 'key-1' }] })
   assert.equal(await textOf(await call(server, 'who', { 'x-api-key': 'key-1' })), 'key:ops')
   assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer key-1' })), 'key:ops')
   assert.equal(await textOf(await call(server, 'who', { authorization: 'Bearer reader' })), ANN)
@@ -164,16 +158,11 @@ test('keys stand beside tokens, and a wrong one is tried as neither', async () =
   assert.equal((await call(server, 'who', both)).status, 401)
 })
 
-test('a session of one principal does not exist for another', async () => {
-  const server = serve()
+test('a session of one principal does not exist for another', async (t) => {
+  const server = serve(t, options)
   const post = (token: string, body: object, session?: string): Promise<Response> =>
-    server.fetch(new Request('http://x/mcp', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json', accept: 'application/json, text/event-stream',
-        authorization: `Bearer ${token}`, ...session !== undefined && { 'mcp-session-id': session },
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+    server.fetch(request('/mcp', { jsonrpc: '2.0', id: 1, ...body }, {
+      accept, authorization: `Bearer ${token}`, ...session !== undefined && { 'mcp-session-id': session },
     }))
   const opened = await post('reader', { method: 'initialize', params: { protocolVersion: '2025-06-18' } })
   const session = opened.headers.get('mcp-session-id')!
@@ -185,7 +174,7 @@ for (const [title, broken, says] of [
   ['a resource that is no address', { resource: 'agents' }, /auth\.resource/],
   ['no authorization server', { authorizationServers: [] }, /auth\.authorizationServers/],
 ] as const) {
-  test(`${title} is a mistake that is told at once`, () => {
-    assert.throws(() => serve({ auth: { ...auth, ...broken } }), { name: 'TypeError', message: says })
+  test(`${title} is a mistake that is told at once`, (t) => {
+    assert.throws(() => serve(t, { ...options, auth: { ...auth, ...broken } }), { name: 'TypeError', message: says })
   })
 }
