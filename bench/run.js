@@ -20,6 +20,7 @@
  *   --case NAME       measures this one (can be given again), the others served in between
  *   --smoke           are the answers right? A few seconds; the ratios say little
  *   --quick           a minute: the ratios say something
+ *   --peers           measures the peers on the same work; installs them first, once
  *   --json FILE       writes what was measured
  *   --markdown FILE   writes the table
  *   --cpu-prof DIR    lets both servers write a profile when they end
@@ -32,6 +33,7 @@ import { compare } from './client/compare.js'
 import { measureMixed } from './client/mixed.js'
 import { cores, pinLoad, startServer } from './client/server.js'
 import { answerOf } from './client/slice.js'
+import { askedOf, installPeers, peers } from './peers.js'
 import { markdown, summary, text } from './report.js'
 
 const { values: options } = parseArgs({
@@ -39,6 +41,7 @@ const { values: options } = parseArgs({
     'case': { type: 'string', multiple: true },
     'smoke': { type: 'boolean' },
     'quick': { type: 'boolean' },
+    'peers': { type: 'boolean' },
     'json': { type: 'string' },
     'markdown': { type: 'string' },
     'cpu-prof': { type: 'string' },
@@ -60,14 +63,24 @@ pinLoad()
 const flags = options['cpu-prof'] === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', options['cpu-prof']]
 const triport = await startServer('triport', 'served.js', { flags })
 const health = await answerOf(triport, cases.find(({ name }) => name === 'health'))
-const bare = await startServer('bare', 'bare.js', { flags, env: { BENCH_HEALTH: health.body } })
+const env = { BENCH_HEALTH: health.body }
+const bare = await startServer('bare', 'bare.js', { flags, env })
+const servers = [triport, bare]
+if (options.peers) {
+  installPeers()
+  for (const peer of peers) {
+    const server = await startServer(peer.name, peer.file, { env })
+    server.cases = askedOf(peer, cases)
+    servers.push(server)
+  }
+}
 
 for (const one of chosen) await compare(one, triport, bare)
-const slices = await measureMixed([triport, bare], cases, chosen, effort, (round) => {
+const slices = await measureMixed(servers, cases, chosen, effort, (round) => {
   if (process.stderr.isTTY) process.stderr.write(`\rround ${round + 1} of ${effort.rounds} `)
 })
 for (const one of chosen) await compare(one, triport, bare)
-await Promise.all([triport.stop(), bare.stop()])
+await Promise.all(servers.map((server) => server.stop()))
 
 const rows = chosen.map((one) => summary(one, slices.get(one.name)))
 console.log(text(rows))

@@ -29,7 +29,7 @@ export const pairCase = posted({
 
 /** A slice of round trips. What is expected on the stream is the text of the sum. */
 async function pairSlice(server, one, count, isBrief) {
-  const port = server.ports.open
+  const port = server.ports[one.door ?? 'open']
   const streams = await openStreams(port, one.path, isBrief ? OPENED_AT_ONCE : SESSIONS)
   const connections = await openAll(port)
   const requests = streams.map(({ path }) => encode({ ...one, path }, port))

@@ -8,12 +8,14 @@ import { slice } from './slice.js'
 const FILLER = 0.03
 const FILLERS = 6
 
-/** A peer's slice is cut to last about so long. */
+/** A peer's slice is cut to take about so much CPU. */
 const PEER_SLICE_MS = 200
 
+/** And it begins with so few requests, before its cost is known. */
+const LEAST = 32
+
 /**
- * Measures. `servers` begin with triport and bare; the others have `cases`, a map of a case's name to how
- * they are asked. Of `cases` those in `chosen` are measured; the others keep the servers' code mixed in between.
+ * Measures. `servers` begin with triport and bare; the peers after them do only some cases. Of `cases` those in `chosen` are measured; the others keep the servers' code mixed in between.
  * Resolves to a Map: the case's name to a Map of the server's name to its slices, one a round.
  */
 export async function measureMixed(servers, cases, chosen, effort, onRound = () => {}) {
@@ -28,20 +30,26 @@ export async function measureMixed(servers, cases, chosen, effort, onRound = () 
       for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
         const asked = server.cases === undefined ? one : server.cases.get(one.name)
         if (asked === undefined) continue
-        const key = `${server.name} ${one.name}`
-        const wanted = isMeasured ? counts.get(key) ?? share * one.requests : FILLER * one.requests
-        const count = Math.ceil(wanted)
-        const result = await slice(server, asked, count, isBrief || !isMeasured)
-        if (server.cases !== undefined && isMeasured && !counts.has(key)) {
-          const most = result.perSecond * PEER_SLICE_MS / 1000
-          counts.set(key, Math.max(32, Math.min(share * one.requests, most)))
+        if (!isMeasured) {
+          await slice(server, asked, Math.ceil(FILLER * one.requests), true)
+          continue
         }
-        if (isMeasured && round >= 0) results.get(one.name).get(server.name).push(result)
+        const key = `${server.name} ${one.name}`
+        const most = Math.ceil(share * one.requests)
+        const isPeer = server.cases !== undefined
+        const result = await slice(server, asked, counts.get(key) ?? (isPeer ? LEAST : most), isBrief)
+        if (round >= 0) results.get(one.name).get(server.name).push(result)
+        else if (isPeer) counts.set(key, affordable(most, result.micros))
       }
     }
     onRound(round)
   }
   return results
+}
+
+/** How many requests of a peer a slice has, whose cost is known by now. */
+function affordable(most, micros) {
+  return Math.min(most, Math.max(LEAST, Math.ceil(PEER_SLICE_MS * 1000 / micros)))
 }
 
 /** The order of the cases: another one each round, the same each run. */

@@ -40,6 +40,8 @@ export class Server {
   references = new Map()
   /** The cases whose table of sessions is full. */
   filled = new Set()
+  /** What it is asked, by the name of the case; every case as it is where this is left out. */
+  cases
   #child
 
   constructor(name, child, ports) {
