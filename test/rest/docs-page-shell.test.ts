@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { after, test } from 'node:test'
+import { Browser, absent } from '../fixtures/browser.ts'
+import { eventually, listen, serve } from '../fixtures/client.ts'
+import { Gate, showcase } from '../fixtures/showcase.ts'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { Page, View } from '../fixtures/browser.ts'
+import type { ServerOptions } from '../../lib/index.ts'
+
+/** What stands around the things of the docs page, in a browser. */
+const options = { skip: absent, timeout: 60_000 }
+const browser = new Browser()
+after(() => browser.close())
+
+const places: readonly string[] = [
+  'agent/travel-guide', 'tool/plan_trip', 'resource/office://timetable', 'prompt/postcard', 'a2a', 'mcp',
+  'connect', 'history', 'POST/agents/travel-guide', 'POST/v1/chat/completions', 'GET/health',
+]
+
+/** Where and how the page is opened, what the server has besides, and what may go wrong in the page. */
+interface Place {
+  readonly hash?: string
+  readonly view?: View
+  readonly more?: ServerOptions
+  readonly expected?: RegExp
+}
+
+async function office(
+  t: TestContext, { hash = '', view, more, expected }: Place = {},
+): Promise<{ page: Page; url: string }> {
+  const gate = new Gate()
+  gate.open(100)
+  const { url } = await listen(t, { ...showcase(gate), ...more })
+  const page = await browser.open(t, `${url}/docs${hash}`, view, expected)
+  await page.isTrue(`document.querySelector('#health').className !== ''`)
+  return { page, url }
+}
+
+const heading = (page: Page, text: string): Promise<void> => (
+  page.isTrue(`document.querySelector('section:not([hidden]) h2')?.textContent === ${JSON.stringify(text)}`)
+)
+
+/** Goes through the page by its links, without loading it again. */
+async function walk(page: Page, look: (place: string) => Promise<void>): Promise<void> {
+  for (const place of places) {
+    await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+    const marked = `decodeURI(document.querySelector('nav [aria-current]').hash)`
+    await page.isTrue(`${marked} === ${JSON.stringify(`#${place}`)}`)
+    await look(place)
+  }
+}
+
+test('the header tells name, version and health', options, async (t) => {
+  const { page } = await office(t)
+  assert.match(await page.text('header'), /Travel Office\s+2\.1\.0\s+up/)
+  await page.isTrue(`document.title === 'Travel Guide · Travel Office'`)
+})
+
+test('the sidebar shows the useful before the rest, and aliases folded away', options, async (t) => {
+  const { page } = await office(t)
+  await heading(page, 'Travel Guide')
+  const groups = await page.names('heading')
+  const first = groups.slice(groups.indexOf('Agents')).slice(0, 5)
+  assert.deepEqual(first, ['Agents', 'Tools', 'Resources', 'Prompts', 'Protocols'])
+  const isSeen = (hash: string): string => (
+    `document.querySelector('nav a[href="#${hash}"]').checkVisibility()`
+  )
+  assert.equal(await page.evaluate(isSeen('tool/plan_trip')), true)
+  assert.equal(await page.evaluate(isSeen('tool/execute_travel_guide_task')), false)
+  assert.equal(await page.evaluate(isSeen('GET/healthz')), false)
+  await page.click('DisclosureTriangle', 'Agents and groups as tools (3)')
+  await page.isTrue(isSeen('tool/execute_travel_guide_task'))
+})
+
+test('a filter leaves the links that fit, and Enter opens the first', options, async (t) => {
+  const { page } = await office(t)
+  await heading(page, 'Travel Guide')
+  await page.press('/')
+  await page.type('seat BOOK_')
+  await page.isTrue(`document.querySelectorAll('#links a').length < 5`)
+  assert.match(await page.text('#links'), /book_seat/)
+  assert.doesNotMatch(await page.text('#links'), /Postcard/)
+  await page.press('Enter')
+  await heading(page, 'book_seat')
+  await page.press('/')
+  await page.press('Escape')
+  await page.isTrue(`document.querySelectorAll('#links a').length > 20`)
+  await page.fill('Filter', 'no such thing', 'searchbox')
+  await page.sees('Nothing fits.', '#links')
+})
+
+test('each thing has a link that opens it, and the way back works', options, async (t) => {
+  const { page } = await office(t, { hash: '#tool/book_seat' })
+  await heading(page, 'book_seat')
+  await page.click('link', 'Timetable')
+  await heading(page, 'Timetable')
+  await page.evaluate('window.history.back()')
+  await heading(page, 'book_seat')
+  await page.evaluate(`location.hash = '#tool/none'`)
+  await heading(page, 'Travel Guide')
+})
+
+test('calls are copied as curl, JavaScript and Python that say the same', options, async (t) => {
+  const { page, url } = await office(t, { hash: '#tool/find_trains' })
+  await page.fill('to', "St. John's")
+  await page.choose('Called over', 'HTTP')
+  await page.click('DisclosureTriangle', 'The same as code')
+  const code = (): Promise<unknown> => page.evaluate(`document.querySelector('.source pre').textContent`)
+  const curl = String(await code())
+  assert.match(curl, new RegExp(`^curl -N -X POST '${url}/tools/find_trains'`))
+  assert.ok(curl.includes(`"St. John'\\''s"`), curl)
+  await page.choose('Language', 'JavaScript')
+  const javascript = /^const response = await fetch\([^]*JSON\.stringify\(\{\s+"to": "St\. John's"\s+\}\)/
+  assert.match(String(await code()), javascript)
+  await page.choose('Language', 'Python')
+  const python = /^import os, urllib\.request[^]*"\{\\"to\\":\\"St\. John's\\"\}"\.encode\(\)/
+  assert.match(String(await code()), python)
+  await page.click('button', 'Copy')
+  await page.sees('Copied')
+})
+
+test('the lines that clients need name this server', options, async (t) => {
+  const { page, url } = await office(t, { hash: '#connect' })
+  const text = await page.sees('claude mcp add -t http travel-office')
+  const lines = [
+    `${url}/mcp`, '"mcpServers"', '"servers"', `${url}/a2a/.well-known/agent-card.json`,
+    `base_url="${url}/v1"`,
+  ]
+  for (const line of lines) assert.ok(text.includes(line), line)
+})
+
+test('what was sent is listed, and sent again', options, async (t) => {
+  const { page } = await office(t, { hash: '#agent/travel-guide' })
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  await page.sees('You asked: Where to?')
+  await page.click('link', 'History')
+  await page.sees('POST /agents/travel-guide')
+  await page.click('button', 'Again')
+  await page.sees(/\+\d.* delta \{"text":"Lisbon"\}/)
+  await page.isTrue(`document.querySelectorAll('.row').length === 2`)
+  await page.sees(/done.*You asked: Where to\?/)
+})
+
+test('the theme is the one of the system until another is chosen, which is kept', options, async (t) => {
+  const { page, url } = await office(t, { view: { isDark: true } })
+  const scheme = (name: string): Promise<void> => page.isTrue(
+    `getComputedStyle(document.body).backgroundColor ${name === 'dark' ? '===' : '!=='} 'rgb(18, 20, 21)'`,
+  )
+  await scheme('dark')
+  await page.click('button', 'Theme: system')
+  await scheme('light')
+  await page.go(`${url}/docs#connect`)
+  await scheme('light')
+  await page.click('button', 'Theme: light')
+  await scheme('dark')
+  await page.click('button', 'Theme: dark')
+  await page.sees('◐', '#theme')
+})
+
+test('a key is asked for, kept in the tab, and never part of an address', options, async (t) => {
+  const { page, url } = await office(t, { more: { apiKey: 'sesame' }, expected: /status of 401/ })
+  await page.sees('401 Unauthorized')
+  assert.doesNotMatch(await page.text('nav'), /Tools/)
+  await page.fill('API key', 'wrong')
+  await page.press('Enter')
+  await page.isTrue(`document.activeElement.id === 'key'`)
+  await page.sees('401 Unauthorized')
+  await page.fill('API key', 'sesame')
+  await page.click('button', 'Use key')
+  await heading(page, 'Travel Guide')
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  await page.sees('You asked: Where to?')
+  await page.go(`${url}/docs#tool/show_ticket`)
+  await page.evaluate('location.reload()')
+  await heading(page, 'show_ticket')
+  await page.click('button', 'Run')
+  await page.sees('Your ticket')
+  await page.click('DisclosureTriangle', 'The same as code')
+  assert.match(await page.text('.source pre'), /X-API-Key: \$API_KEY/)
+  assert.ok(page.sent.some(({ headers }) => headers['X-API-Key'] === 'sesame'))
+  assert.deepEqual(page.sent.filter((one) => one.url.includes('sesame')), [])
+  assert.doesNotMatch(await page.text(), /sesame/)
+  await page.click('button', 'API key')
+  await page.click('button', 'Forget')
+  await page.sees('401 Unauthorized')
+})
+
+test('only what a server offers is shown', options, async (t) => {
+  const { agents, tools } = showcase(new Gate())
+  const { page } = await office(t, { more: { protocol: 'mcp' } })
+  await heading(page, 'Travel Guide')
+  await page.click('link', 'Plan a trip')
+  const links = await page.names('link')
+  assert.ok(links.includes('Timetable') && links.includes('Postcard') && links.includes('MCP: messages'))
+  assert.deepEqual(links.filter((name) => /A2A|chat|\/agents/.test(name)), [])
+  await page.fill('Destination', 'Rome')
+  await page.fill('name', 'Ada')
+  await page.fill('city', 'London')
+  await page.click('button', 'Run')
+  await page.sees('"economy"')
+  const web = await listen(t, { name: 'Office', agents: agents ?? [], tools: tools ?? [], protocol: 'http' })
+  await page.send('Page.navigate', { url: 'about:blank' })
+  const other = await browser.open(t, `${web.url}/docs#tool/show_ticket`)
+  await heading(other, 'show_ticket')
+  await other.click('button', 'Run')
+  await other.sees('Your ticket')
+  assert.deepEqual((await other.names('link')).filter((name) => /MCP|A2A/.test(name)), [])
+})
+
+test('the page works under a prefix of the server, and under one of a proxy', options, async (t) => {
+  const gate = new Gate()
+  gate.open(100)
+  const mounted = await listen(t, { ...showcase(gate), mountPath: '/office' })
+  const server = serve(t, showcase(gate))
+  const proxy = createServer((request, response) => {
+    request.url = request.url?.replace('/behind', '') ?? '/'
+    server.handler(request, response)
+  }).listen(0, '127.0.0.1')
+  t.after(() => proxy.close())
+  await new Promise((resolve) => proxy.once('listening', resolve))
+  const { port } = proxy.address() as AddressInfo
+  const prefixes = [`${new URL(mounted.url).origin}/office`, `http://127.0.0.1:${port}/behind`]
+  for (const prefix of prefixes) {
+    const page = await browser.open(t, `${prefix}/docs`)
+    await heading(page, 'Travel Guide')
+    await page.fill('Query', 'Where to?')
+    await page.press('Enter')
+    await page.sees('You asked: Where to?')
+    await page.click('link', 'show_ticket')
+    await page.click('button', 'Run')
+    await page.sees('Your ticket')
+    await page.click('link', 'A2A')
+    await page.sees('It speaks version 1.0')
+    await page.click('link', 'Connect')
+    await page.sees(`${prefix}/mcp`)
+    assert.ok(page.sent.every(({ url }) => url.startsWith(prefix) || url.startsWith('data:')))
+  }
+})
+
+test('everything can be done with the keyboard alone, and the focus is always seen', options, async (t) => {
+  const { page } = await office(t)
+  await heading(page, 'Travel Guide')
+  const focus = (): Promise<unknown> => page.evaluate(
+    `(document.activeElement.ariaLabel ?? '') + document.activeElement.textContent.trim()`,
+  )
+  await page.press('Tab')
+  assert.equal(await focus(), 'Skip to content')
+  const trail: string[] = []
+  for (let i = 0; i < 5; i++) {
+    await page.press('Tab')
+    trail.push(String(await focus()))
+    assert.notEqual(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`), 'none')
+  }
+  assert.deepEqual(trail, ['API key', 'Theme: system◐', 'Filter', 'Travel Guide', 'Booking Clerk'])
+  await page.press('/')
+  await page.press('ArrowDown')
+  await page.press('ArrowDown')
+  await page.press('ArrowUp')
+  await page.press('Enter')
+  await heading(page, 'Travel Guide')
+  assert.equal(await focus(), 'Travel Guide')
+  await page.press('Shift+Tab')
+  await page.press('/')
+  await page.type('book_seat')
+  await page.press('Enter')
+  await heading(page, 'book_seat')
+  await page.press('Tab')
+  await page.type('IC 1')
+  await page.press('Control+Enter')
+  await page.sees('Which seat?')
+  await page.press('ArrowDown')
+  await page.press('ArrowDown')
+  await page.press('Control+Enter')
+  await page.sees('IC 1: accept {"seat":"aisle"')
+})
+
+test('nothing has to be scrolled sideways, in any size, and at twice the size', options, async (t) => {
+  const { page } = await office(t, { view: { width: 390, isPhone: true } })
+  for (const width of [390, 360, 640, 1280]) {
+    const metrics = { width, height: 700, deviceScaleFactor: 2, mobile: width < 400 }
+    await page.send('Emulation.setDeviceMetricsOverride', metrics)
+    await walk(page, async (place) => {
+      const over = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+      assert.deepEqual(await page.evaluate(`[${over}, innerWidth]`), [0, width], `${place} at ${width}`)
+    })
+  }
+})
+
+test('on a phone the sidebar is behind a button', options, async (t) => {
+  const { page } = await office(t, { view: { width: 390, isPhone: true } })
+  await heading(page, 'Travel Guide')
+  assert.deepEqual((await page.names('link')).filter((name) => name !== 'Skip to content'), [])
+  await page.click('button', 'Menu')
+  await page.click('link', 'show_ticket')
+  await heading(page, 'show_ticket')
+  await page.click('button', 'Run')
+  await page.sees('Your ticket')
+  assert.deepEqual((await page.names('link')).filter((name) => name !== 'Skip to content'), [])
+})
+
+test('the page and its first calls are small', options, async (t) => {
+  const { page } = await office(t)
+  await heading(page, 'Travel Guide')
+  assert.ok(page.receivedBytes > 20_000 && page.receivedBytes < 100_000, `${page.receivedBytes} bytes`)
+})
+
+test('without JavaScript the page tells how the server is reached', options, async (t) => {
+  const gate = new Gate()
+  const { url } = await listen(t, showcase(gate))
+  const page = await browser.open(t, `${url}/docs`, { hasScripts: false })
+  const { nodes } = await page.send('Accessibility.getFullAXTree')
+  assert.match(JSON.stringify(nodes), /curl \$URL\/health/)
+})
+
+test('what a server says never becomes markup', options, async (t) => {
+  const markup = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+  const evil = { name: `Evil ${markup}`.slice(0, 40), description: markup, run: () => markup }
+  const field = { type: 'string', description: markup, enum: [markup] }
+  const tool = {
+    name: 'evil', title: markup, description: markup, run: () => markup,
+    inputSchema: { type: 'object', properties: { [markup]: field } },
+  }
+  const { url } = await listen(t, {
+    name: 'Evil', description: markup, agents: [evil], tools: [tool], protocol: 'all',
+  })
+  const page = await browser.open(t, `${url}/docs`)
+  await page.sees(markup)
+  await page.fill('Query', markup)
+  await page.press('Enter')
+  await page.sees(/total/)
+  await page.go(`${url}/docs#tool/evil`)
+  await page.click('button', 'Run')
+  await page.sees('Done')
+  assert.equal(await page.evaluate(`document.querySelectorAll('img, main script').length`), 0)
+})
+
+test('a page notes what its policy forbids, and who leaves its host', options, async (t) => {
+  const { page } = await office(t, { expected: /Content Security Policy|other\.invalid/ })
+  await page.evaluate(`fetch('http://other.invalid/').catch(() => {})`)
+  await eventually(() => page.problems.some((problem) => /Content Security Policy/.test(problem)))
+  await page.send('Page.setBypassCSP', { enabled: true })
+  await page.evaluate('location.reload()')
+  await heading(page, 'Travel Guide')
+  await page.evaluate(`fetch('http://other.invalid/').catch(() => {})`)
+  await eventually(() => page.problems.includes('Left for http://other.invalid/'))
+})

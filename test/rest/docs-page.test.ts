@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Browser, absent } from '../fixtures/browser.ts'
+import { eventually, listen } from '../fixtures/client.ts'
+import { Gate, showcase } from '../fixtures/showcase.ts'
+import type { TestContext } from 'node:test'
+import type { Page } from '../fixtures/browser.ts'
+
+/** What things of the travel office answer, in a browser. */
+const options = { skip: absent, timeout: 60_000 }
+const browser = new Browser()
+after(() => browser.close())
+
+async function office(t: TestContext, hash: string, expected?: RegExp): Promise<{ page: Page; gate: Gate }> {
+  const gate = new Gate()
+  const { url } = await listen(t, showcase(gate))
+  const page = await browser.open(t, `${url}/docs#${hash}`, {}, expected)
+  await page.isTrue(`document.querySelector('main h2') !== null`)
+  return { page, gate }
+}
+
+/** The values of a JSON text that the page shows. */
+async function shownJson(page: Page, selector = '.card pre'): Promise<unknown> {
+  return JSON.parse(await page.text(selector))
+}
+
+test('words of an agent are seen one after another', options, async (t) => {
+  const { page, gate } = await office(t, 'agent/travel-guide')
+  await page.sees('Answers in words that come one by one')
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  let seen = ''
+  for (const word of ['Lisbon', ' is', ' best', ' on', ' foot.']) {
+    gate.open()
+    seen += word
+    await page.isTrue(`document.querySelector('.turn .text').textContent.startsWith(${JSON.stringify(seen)})`)
+    assert.ok(seen.endsWith('foot.') || await page.text('.turn .text') === seen)
+  }
+  const text = await page.sees(/first token \d+\.\d{3} s · total \d+\.\d{3} s/)
+  assert.match(text, /Lisbon is best on foot\. You asked: Where to\? \(0 before\)/)
+})
+
+test('a conversation goes on until a new session is begun', options, async (t) => {
+  const { page, gate } = await office(t, 'agent/travel-guide')
+  gate.open(15)
+  await page.click('button', 'Three days in Lisbon')
+  await page.press('Enter')
+  await page.sees('You asked: Three days in Lisbon (0 before)')
+  await page.fill('Query', 'And then?')
+  await page.click('button', 'Send')
+  await page.sees('You asked: And then? (2 before)')
+  await page.click('button', 'New session')
+  assert.doesNotMatch(await page.text('main'), /before/)
+  await page.fill('Query', 'Hello')
+  await page.press('Enter')
+  await page.sees('You asked: Hello (0 before)')
+})
+
+test('Stop ends the run of an agent', options, async (t) => {
+  const { page, gate } = await office(t, 'agent/travel-guide')
+  gate.open(2)
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  await page.sees('Lisbon is')
+  await page.click('button', 'Stop')
+  await page.sees('Stopped.')
+  await eventually(() => gate.aborted === 1, 'the run is aborted')
+  assert.ok(!(await page.names('button')).includes('Stop'))
+})
+
+test('an agent that fails says why, and the query is still there', options, async (t) => {
+  const { page } = await office(t, 'agent/hopeless', /status of 500/)
+  await page.fill('Query', 'Help')
+  await page.press('Enter')
+  await page.sees('The office is closed.')
+  assert.equal(await page.evaluate(`document.querySelector('textarea').value`), 'Help')
+})
+
+test('a tool is called with what its form says', options, async (t) => {
+  const { page } = await office(t, 'tool/plan_trip')
+  await page.fill('Destination', 'Lisbon')
+  await page.choose('cabin', 'business')
+  await page.fill('budget', '99.5', 'spinbutton')
+  await page.click('checkbox', 'flexible')
+  await page.click('checkbox', 'bag')
+  await page.click('checkbox', 'seat')
+  await page.fill('stops', 'Paris\nMadrid')
+  await page.fill('name', 'Ada')
+  await page.fill('city', 'London')
+  await page.click('button', 'Run')
+  await page.sees('Done')
+  const plan = {
+    destination: 'Lisbon', travellers: 2, cabin: 'business', budget: 99.5, flexible: false,
+    extras: ['bag', 'seat'], stops: ['Paris', 'Madrid'],
+    contact: { name: 'Ada', address: { city: 'London' } },
+  }
+  assert.deepEqual(await shownJson(page), plan)
+  await page.click('button', 'Edit as JSON')
+  const box = `document.querySelector('label:not([hidden]) > textarea.code').value`
+  assert.deepEqual(JSON.parse(String(await page.evaluate(box))), plan)
+})
+
+test('a form holds back what its schema refuses; JSON is sent as it is', options, async (t) => {
+  const { page } = await office(t, 'tool/plan_trip')
+  await page.click('button', 'Run')
+  await page.isTrue(`document.querySelector('main :invalid') !== null`)
+  await page.fill('travellers', '12', 'spinbutton')
+  await page.isTrue(`document.querySelectorAll('input:invalid[type=number]').length === 1`)
+  assert.equal(page.sent.filter(({ url }) => url.endsWith('/mcp')).length, 5, 'lists only')
+  await page.click('button', 'Edit as JSON')
+  await page.fill('Arguments as JSON', '{"destination":"Rome"}')
+  await page.click('button', 'Run')
+  await page.sees('contact')
+  await page.fill('Arguments as JSON', '{"destination"')
+  await page.click('button', 'Run')
+  await page.sees('This is not JSON')
+})
+
+test('progress and log of a tool are seen while it runs, through every door', options, async (t) => {
+  const { page, gate } = await office(t, 'tool/find_trains')
+  await page.fill('to', 'Lisbon')
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25', 'HTTP']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    for (const n of [1, 2, 3]) {
+      const text = await page.sees(`Timetable ${n}`)
+      assert.ok(!text.includes(`Timetable ${n + 1}`), door)
+      await page.isTrue(`document.querySelector('progress').value === ${n}`)
+      gate.open()
+    }
+    const text = await page.sees('Three trains go to Lisbon.')
+    // A session of the old revision hears of the log what it asked for, which is nothing.
+    if (door !== 'MCP 2025-11-25') assert.match(text, /info Read timetable 2/)
+    await page.sees('Done')
+  }
+})
+
+test('a stopped tool is aborted, through every door', options, async (t) => {
+  const { page, gate } = await office(t, 'tool/find_trains')
+  await page.fill('to', 'Lisbon')
+  let aborted = 0
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25', 'HTTP']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    await page.sees('Timetable 1')
+    await page.click('button', 'Stop')
+    await page.sees('Stopped')
+    aborted++
+    await eventually(() => gate.aborted === aborted, door)
+  }
+})
+
+test('a question of a tool is a form, in both revisions', options, async (t) => {
+  const { page } = await office(t, 'tool/book_seat')
+  await page.fill('train', 'IC 1')
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    await page.sees('Which seat?')
+    await page.choose('seat', 'aisle')
+    await page.click('checkbox', 'insured')
+    await page.click('button', 'Answer')
+    await page.sees('IC 1: accept {"seat":"aisle","insured":true}')
+    await page.click('button', 'Run')
+    await page.sees('Which seat?')
+    await page.click('button', 'Decline')
+    await page.sees('IC 1: decline undefined')
+  }
+  const versions = page.sent.flatMap(({ headers }) => headers['MCP-Protocol-Version'] ?? [])
+  assert.deepEqual(new Set(versions), new Set(['2026-07-28', '2025-11-25']))
+})
+
+test('a result is seen as text, picture, sound and link', options, async (t) => {
+  const { page } = await office(t, 'tool/show_ticket')
+  await page.click('button', 'Run')
+  await page.sees('Your ticket')
+  await page.isTrue(`document.querySelector('main img').naturalWidth === 1`)
+  await page.isTrue(`document.querySelector('main audio').duration >= 0`)
+  assert.match(await page.text('main'), /Resource office:\/\/timetable timetable/)
+})
+
+test('a tool that fails says so', options, async (t) => {
+  const { page } = await office(t, 'tool/cancel_trip')
+  await page.click('button', 'Run')
+  await page.sees('The tool says that it failed:')
+})
+
+test('resources are read and prompts got, in both revisions', options, async (t) => {
+  const { page } = await office(t, 'resource/office://timetable')
+  for (const door of ['MCP 2025-11-25', 'MCP 2026-07-28']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Read')
+    await page.sees('{"lisbon":["08:10","12:40"]}')
+  }
+  await page.click('link', 'City')
+  await page.sees('What is known of a city.')
+  await page.fill('Address', 'office://city/Porto')
+  await page.click('button', 'Read')
+  await page.sees('Porto lies by the sea.')
+  await page.click('link', 'Postcard')
+  await page.sees('A postcard to a friend.')
+  await page.fill('friend', 'Grace')
+  await page.click('button', 'Get')
+  await page.sees('Write to Grace from home.')
+})
+
+test('any message of MCP is sent as it is written', options, async (t) => {
+  const { page } = await office(t, 'mcp')
+  await page.choose('Example', 'tools/list')
+  await page.click('button', 'Send')
+  await page.sees('"plan_trip"')
+  await page.choose('Called over', 'MCP 2025-11-25')
+  await page.choose('Example', 'prompts/list')
+  await page.click('button', 'Send')
+  await page.sees('"postcard"')
+  assert.ok(page.sent.some(({ headers }) => headers['Mcp-Session-Id'] !== undefined))
+  await page.fill('Message', '{"jsonrpc":"2.0","id":7,"method":"nothing/like-it"}')
+  await page.click('button', 'Send')
+  await page.sees('-32601')
+})
+
+test('the card of A2A is shown with its checks, of each agent', options, async (t) => {
+  const { page } = await office(t, 'a2a')
+  const text = await page.sees('It speaks version 1.0')
+  assert.equal(text.match(/✓ /g)?.length, 6)
+  assert.doesNotMatch(text, /✗/)
+  await page.choose('Agent', 'Booking Clerk')
+  await page.sees('Books seats, and asks which.')
+})
+
+test('a task is streamed, listed, opened and cancelled', options, async (t) => {
+  const { page, gate } = await office(t, 'a2a')
+  await page.choose('Agent', 'Travel Guide')
+  await page.fill('Message', 'Where to?')
+  await page.press('Enter')
+  for (const part of ['Lisbon', 'Lisbon is']) {
+    gate.open()
+    await page.isTrue(`document.querySelector('.turn .text').textContent === ${JSON.stringify(part)}`)
+  }
+  assert.match(await page.text('.turn'), /working/)
+  await page.click('button', 'List the tasks')
+  await page.click('button', 'Open')
+  await page.isTrue(`document.querySelectorAll('.turn').length === 2`)
+  await page.click('button', 'Cancel the task')
+  const states = `[...document.querySelectorAll('.turn .state')].map((one) => one.textContent).join()`
+  await page.isTrue(`${states} === 'canceled,canceled'`)
+  await eventually(() => gate.aborted === 1, 'the run is aborted')
+  await page.click('button', 'List the tasks')
+  await page.sees(/canceled/, '.card:last-child')
+})
+
+test('a message is sent whole, and a task that wants to know something is answered', options, async (t) => {
+  const { page, gate } = await office(t, 'a2a')
+  gate.open(5)
+  await page.choose('Agent', 'Travel Guide')
+  await page.click('checkbox', 'Stream the events')
+  await page.fill('Message', 'Where to?')
+  await page.press('Enter')
+  await page.sees('You asked: Where to? (0 before)')
+  await page.choose('Agent', 'Booking Clerk')
+  await page.click('checkbox', 'Stream the events')
+  await page.fill('Message', 'a train')
+  await page.press('Enter')
+  await page.sees('Which seat?')
+  await page.choose('seat', 'window')
+  await page.click('button', 'Answer')
+  await page.sees('Booked a train at the window.')
+})
+
+test('an operation is sent with its body, and its status and headers are shown', options, async (t) => {
+  const { page, gate } = await office(t, 'POST/agents/travel-guide', /status of 422/)
+  gate.open(10)
+  await page.click('button', 'Send')
+  await page.sees('200 OK')
+  await page.sees('You asked: What is 12')
+  await page.click('DisclosureTriangle', 'Headers')
+  await page.sees('content-type: application/json')
+  await page.fill('Body', '{"query":""}')
+  await page.click('button', 'Send')
+  await page.sees('422')
+  await page.click('link', 'GET /resources/read')
+  await page.sees('Responses', 'section:not([hidden])')
+  await page.isTrue(`document.title.startsWith('/resources/read')`)
+  await page.fill('uri', 'office://timetable')
+  await page.click('button', 'Send')
+  await page.sees('"08:10"')
+  assert.ok(page.sent.some(({ url }) => url.endsWith('/resources/read?uri=office%3A%2F%2Ftimetable')))
+})
+
+test('events of an operation are listed one by one as they arrive', options, async (t) => {
+  const { page, gate } = await office(t, 'POST/agents/travel-guide')
+  await page.choose('Answer as', 'text/event-stream')
+  await page.click('button', 'Send')
+  for (const count of [1, 2, 3]) {
+    gate.open()
+    await page.isTrue(`document.querySelectorAll('.events li').length === ${count}`)
+  }
+  gate.open(2)
+  await page.sees(/\+\d+\.\d{3} s done \{/)
+})
