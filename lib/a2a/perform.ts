@@ -92,7 +92,8 @@ function formatted(codec: Codec, result: unknown): string {
 }
 
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
-  if (Buffer.byteLength(result) <= maxResultBytes) return result
+  // A character takes at most three bytes, so only a text near the limit is measured.
+  if (result.length * 3 <= maxResultBytes || Buffer.byteLength(result) <= maxResultBytes) return result
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
 }
 

@@ -6,17 +6,26 @@
 import { quote } from '../wire/json.ts'
 import type { Artifact } from '../core/artifact.ts'
 import type { Content } from '../core/content.ts'
-import type { TaskMessage } from '../core/task.ts'
+import type { TaskMessage, TaskStatus } from '../core/task.ts'
 import type { StreamEvent } from './model.ts'
 
 /** Whether all that a result says is text, in parts that have no more to them. */
 export function isOfTexts(result: StreamEvent): boolean {
-  if (result.what === 'message') return isText(result.message)
-  if (result.what !== 'task') return false
-  const { contextId, status: { message, at }, artifacts, history, metadata } = result.task
-  return contextId !== '' && at !== '' && metadata === undefined && (message === undefined || isText(message))
-    && (artifacts === undefined || artifacts.every(isTextArtifact))
-    && (history === undefined || history.every(isText))
+  switch (result.what) {
+    case 'message': return isText(result.message)
+    case 'artifact': return isTextArtifact(result.artifact)
+    case 'status': return isTextStatus(result.status)
+    default: {
+      const { contextId, status, artifacts, history, metadata } = result.task
+      return contextId !== '' && metadata === undefined && isTextStatus(status)
+        && (artifacts === undefined || artifacts.every(isTextArtifact))
+        && (history === undefined || history.every(isText))
+    }
+  }
+}
+
+function isTextStatus({ at, message }: TaskStatus): boolean {
+  return at !== '' && (message === undefined || isText(message))
 }
 
 function isText({ parts, metadata, extensions, referenceTaskIds }: TaskMessage): boolean {

@@ -84,17 +84,36 @@ export function encodeV03Task(task: TaskView): JsonMembers {
   }
 }
 
-/** What came of a message as JSON text, where it is made of texts; undefined where it is more. */
+/**
+ * What came of a message, or one event of a stream, as JSON text, where it is made of texts; undefined where
+ * it is more.
+ */
 export function formatV03Result(result: StreamEvent): string | undefined {
-  if (result.what !== 'task' || !isOfTexts(result)) return undefined
-  const { id, contextId, status: { state, at, message }, artifacts, history } = result.task
+  if (result.what === 'message' || !isOfTexts(result)) return undefined
+  if (result.what !== 'task') {
+    const task = quote(result.taskId)
+    const context = quote(result.contextId)
+    const ids = `"taskId":${task},"contextId":${context}`
+    if (result.what === 'status') {
+      const status = formatStatus(result.status, `"contextId":${context},"taskId":${task}`)
+      return `{"kind":"status-update",${ids},"status":${status},"final":${result.isLast}}`
+    }
+    const { artifact, append, last } = result
+    return `{"kind":"artifact-update",${ids},"artifact":${formatArtifact(artifact)},`
+      + `"append":${append},"lastChunk":${last}}`
+  }
+  const { id, contextId, status, artifacts, history } = result.task
   const ids = `"contextId":${quote(contextId)},"taskId":${quote(id)}`
-  const said = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
   const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
   const past = history === undefined ? ''
     : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
   return `{"kind":"task","id":${quote(id)},"contextId":${quote(contextId)}`
-    + `,"status":{"state":"${state}",${said}"timestamp":"${at}"}${made}${past}}`
+    + `,"status":${formatStatus(status, ids)}${made}${past}}`
+}
+
+function formatStatus({ state, at, message }: TaskStatus, ids: string): string {
+  const said = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
+  return `{"state":"${state}",${said}"timestamp":"${at}"}`
 }
 
 function formatMessage({ id, role, parts }: TaskMessage, ids: string): string {

@@ -102,16 +102,31 @@ export function encodeV1SendResult(result: SendResult): JsonMembers {
 
 /** The same as JSON text, of what is made of texts; undefined for what is more. */
 export function formatV1Result(result: StreamEvent): string | undefined {
-  if (result.what !== 'task' || !isOfTexts(result)) return undefined
-  const { id, contextId, status: { state, at, message }, artifacts, history } = result.task
+  if (result.what === 'message' || !isOfTexts(result)) return undefined
+  if (result.what !== 'task') {
+    const task = quote(result.taskId)
+    const context = quote(result.contextId)
+    const ids = `"taskId":${task},"contextId":${context}`
+    if (result.what === 'status') {
+      return `{"statusUpdate":{${ids},"status":${formatStatus(result.status, context, task)}}}`
+    }
+    const { artifact, append, last } = result
+    return `{"artifactUpdate":{${ids},"artifact":${formatV1Artifact(artifact)}`
+      + `${append ? ',"append":true' : ''}${last ? ',"lastChunk":true}}' : '}}'}`
+  }
+  const { id, contextId, status, artifacts, history } = result.task
   const task = quote(id)
   const context = quote(contextId)
-  const said = message === undefined ? '' : `"message":${formatV1Message(message, context, task)},`
   const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatV1Artifact)}`
   const past = history === undefined ? ''
     : `,"history":${formatList(history, (one) => formatV1Message(one, context, task))}`
-  const status = `{"state":"${encodeV1State(state)}",${said}"timestamp":"${at}"}`
-  return `{"task":{"id":${task},"contextId":${context},"status":${status}${made}${past}}}`
+  return `{"task":{"id":${task},"contextId":${context},`
+    + `"status":${formatStatus(status, context, task)}${made}${past}}}`
+}
+
+function formatStatus({ state, at, message }: TaskStatus, contextId: string, taskId: string): string {
+  const said = message === undefined ? '' : `"message":${formatV1Message(message, contextId, taskId)},`
+  return `{"state":"${encodeV1State(state)}",${said}"timestamp":"${at}"}`
 }
 
 /** One event of a stream, or of a webhook. */

@@ -103,11 +103,21 @@ export class Conversations {
   ): MaybePromise<void> {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, said, known)
     const now = monotonic()
+    const conversation = this.#find(owner, id, now)
+    if (conversation === undefined) return this.#say(this.#begin(owner, id, now), said, 1, now)
+    touch(conversation, conversation.queue, now)
+    this.#say(conversation, said, 0, now)
+  }
+
+  /** Begins a conversation with what was said, under an id that was made for it: nobody has named it yet. */
+  begin(owner: string, id: string, said: readonly ChatMessage[]): MaybePromise<void> {
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, said, silence.messages)
+    const now = monotonic()
+    this.#say(this.#begin(owner, id, now), said, 1, now)
+  }
+
+  #say(conversation: Conversation, said: readonly ChatMessage[], begun: 0 | 1, now: number): void {
     if (now - this.#sweptAt >= this.#sweepMs) this.#sweep(now)
-    let conversation = this.#find(owner, id, now)
-    const begun = conversation === undefined ? 1 : 0
-    if (conversation === undefined) conversation = this.#begin(owner, id, now)
-    else touch(conversation, conversation.queue, now)
     const { messages, bytes } = append(conversation, said, this.#limits)
     this.#shares.change(conversation.holding.share, begun, bytes - conversation.bytes)
     conversation.messages = messages

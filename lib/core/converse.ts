@@ -95,8 +95,8 @@ function say(
 
 /** Puts both sides into the conversation. What comes after the run is over is nobody's any more. */
 function remember(
-  service: Service, who: Agent | Group, { conversationId, prompt, remembered }: UserMessage, call: LiveCall,
-  answer: Answer,
+  service: Service, who: Agent | Group, { conversationId, isNamed, prompt, remembered }: UserMessage,
+  call: LiveCall, answer: Answer,
 ): MaybePromise<Answer> {
   const artifacts = call.takeArtifacts()
   const isNothing = answer === noAnswer && artifacts.length === 0 && !call.over
@@ -104,10 +104,13 @@ function remember(
   const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
-  const recorded = service.conversations.record(call.principal.id, conversationId, [
-    { role: 'user', content: remembered ?? prompt },
-    { role: 'assistant', content: answer.text + textOf(artifacts.flatMap(({ parts }) => parts)) },
-  ], call.history)
+  const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
+  const said = [
+    { role: 'user', content: remembered ?? prompt }, { role: 'assistant', content: answer.text + shown },
+  ] as const
+  const { conversations } = service
+  const recorded = isNamed ? conversations.record(call.principal.id, conversationId, said, call.history)
+    : conversations.begin(call.principal.id, conversationId, said)
   return recorded instanceof Promise ? recorded.then(() => whole) : whole
 }
 

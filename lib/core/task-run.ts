@@ -60,6 +60,7 @@ interface Open {
 
 /** What stands beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024
+const none: readonly never[] = Object.freeze([])
 
 /** A run, from the task's beginning to its end. */
 export class TaskRun implements CallChannel, RunningTask {
@@ -222,7 +223,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isOver || this.#id === undefined) return
     if (isFinished(state)) return this.#end(state, { message })
     this.#isOver = true
-    this.#service.tasks.move(this.#id, state, { message, questions: [] })
+    this.#service.tasks.move(this.#id, state, { message, questions: none })
     this.#service.tasks.release(this.#id, this)
   }
 
@@ -256,7 +257,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isOver || this.#id === undefined) return
     if (this.#isShowing) this.#show()
     this.#isOver = true
-    const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
+    const left = this.#closeAll()
     this.#service.tasks.release(this.#id, this)
     this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
     rejectInTurn(left, 'The client takes its time', () => this.#call.settled)
@@ -269,6 +270,8 @@ export class TaskRun implements CallChannel, RunningTask {
     return open
   }
 
+  #closeAll(): readonly Open[] { return [...this.#open.keys()].flatMap((key) => this.#close(key) ?? []) }
+
   /** The task as its questions have it. */
   #show(): void {
     if (this.#open.size === 0) return this.#move('working')
@@ -278,7 +281,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   #questions(): readonly TaskQuestion[] {
-    return [...this.#open].map(([key, { question }]) => ({ key, question }))
+    return this.#open.size === 0 ? none : [...this.#open].map(([key, { question }]) => ({ key, question }))
   }
 
   #move(state: TaskState): void {
@@ -289,8 +292,8 @@ export class TaskRun implements CallChannel, RunningTask {
   #end(state: TaskState, change: TaskChange): void {
     if (this.#isOver || this.#id === undefined) return
     this.#isOver = true
-    const left = [...this.#open.keys()].flatMap((key) => this.#close(key) ?? [])
-    this.#service.tasks.move(this.#id, state, { ...change, questions: [] })
+    const left = this.#closeAll()
+    this.#service.tasks.move(this.#id, state, { ...change, questions: none })
     rejectInTurn(left, 'The task has ended', () => this.#call.settled)
   }
 }

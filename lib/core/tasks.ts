@@ -164,12 +164,12 @@ export class Tasks {
     const place = this.#places.find(id)
     if (place === undefined || !mayFollow(place.status.state, state)) return false
     const { task } = place
-    const { message, ...rest } = change
+    const { message, questions = task.questions, result = task.result, fault = task.fault } = change
     const at = this.#times.next(task.status.at)
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
     const history = historyOf(task, this.#limits)
-    const written = this.#change(place, { ...task, ...rest, history, status })
+    const written = this.#change(place, { ...task, history, status, questions, result, fault })
     this.#places.touch(place)
     place.tell({ what: 'status', status })
     if (isFinished(state)) this.#finish(place, written)

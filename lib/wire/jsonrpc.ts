@@ -7,6 +7,7 @@
  */
 
 import { sentenceWithin } from './bounded.ts'
+import { quote } from './json.ts'
 import { JSON_TYPE } from './media.ts'
 
 /** §4 `id`. Null is legal there, and a question of the dialect here. */
@@ -84,7 +85,7 @@ function isLong(text: string, maxBytes: number): boolean {
 
 /** An answer with a result that is JSON text already. An id left out is left out. */
 export function formatResult(id: Id, result: string): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+  return `{"jsonrpc":"2.0","id":${typeof id === 'string' ? quote(id) : id},"result":${result}}`
 }
 
 /** An answer with an error. `undefined` leaves the id out, `null` writes it. */

@@ -40,6 +40,15 @@ const plain: readonly (readonly [what: string, result: StreamEvent])[] = [
   ['what JSON escapes', {
     what: 'task', task: { ...task, id: '"', contextId: '\\', artifacts: [{ id: '\n', parts: [{ type: 'text', text: awkward }] }] },
   }],
+  ...[true, false].flatMap((flag): readonly (readonly [string, StreamEvent])[] => [
+    [`a piece of an artifact, ${flag}`, {
+      what: 'artifact', taskId: 't', contextId: 'c"', artifact: { id: 'a', parts: [text] }, append: flag, last: !flag,
+    }],
+    [`a status, ${flag}`, {
+      what: 'status', taskId: 't"', contextId: 'c', isLast: flag,
+      status: { state: 'working', at: AT, ...flag && { message: said(awkward, 'agent') } },
+    }],
+  ]),
   ['a message', { what: 'message', message: message(text) }],
   ['a message of no context', { what: 'message', message: { ...message(text, text), contextId: undefined } }],
 ]
@@ -51,6 +60,9 @@ const more: readonly (readonly [what: string, result: StreamEvent])[] = [
   ['an artifact with a name', { what: 'task', task: { ...task, artifacts: [{ id: 'a', name: 'City', parts: [text] }] } }],
   ['a message with metadata', { what: 'task', task: { ...task, history: [{ ...said('x'), metadata: { a: 1 } }] } }],
   ['a message without parts', { what: 'task', task: { ...task, history: [{ ...said('x'), parts: [] }] } }],
+  ['a piece with metadata', {
+    what: 'artifact', taskId: 't', contextId: 'c', artifact: { id: 'a', parts: [text], metadata: {} }, append: true, last: true,
+  }],
   ['a task with metadata', { what: 'task', task: { ...task, metadata: { a: 1 } } }],
   ['a status with a file', {
     what: 'task', task: { ...task, status: { state: 'working', at: AT, message: { ...said('x'), parts: [marked] } } },
@@ -63,8 +75,9 @@ test('a result of texts is the same text that its JSON value is', () => {
   let written = 0
   for (const { name, operations, hasTasks } of dialects) {
     for (const [what, result] of plain) {
-      for (const codec of [operations.send, operations.stream]) {
-        if (codec === undefined || (!hasTasks && result.what === 'task')) continue
+      const isEvent = result.what === 'artifact' || result.what === 'status'
+      for (const codec of isEvent ? [operations.stream] : [operations.send, operations.stream]) {
+        if (codec === undefined || (!hasTasks && result.what !== 'message')) continue
         const formatted = codec.formatResult?.(result as never)
         if (formatted === undefined) continue
         assert.equal(formatted, JSON.stringify(codec.encodeResult(result as never)), `${name}: ${what}`)
@@ -72,8 +85,8 @@ test('a result of texts is the same text that its JSON value is', () => {
       }
     }
   }
-  // Tasks in two dialects, whole and as the first event of a stream; messages in the plain one.
-  assert.equal(written, 6 * 4 + 2)
+  // Tasks in two dialects, whole and as the first event of a stream; other events; messages in the plain one.
+  assert.equal(written, 6 * 4 + 4 * 2 + 2)
 })
 
 test('what has more to it is not taken for texts', () => {

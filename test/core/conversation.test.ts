@@ -66,6 +66,19 @@ test('an id that is made is not guessed', () => {
   for (const id of ids) assert.match(id, /^[\w.-]{8,128}$/)
 })
 
+test('one that is begun under an id that was made for it is as any other, and makes room as they do', () => {
+  const all = conversations({ maxConversations: 2 })
+  const ids = ['one', 'two', 'three'].map((said) => {
+    const id = all.all.makeId()
+    assert.equal(all.all.begin('ann', id, [user(said)]), undefined)
+    return id
+  })
+  assert.equal(all.count, 2)
+  assert.deepEqual(known(all, 'ann', ids), ids.slice(1))
+  all.record('ann', ids[1]!, [user('more')])
+  assert.deepEqual(all.history('ann', ids[1]!), [user('two'), user('more')])
+})
+
 test('the oldest messages make room within a conversation, by number and by bytes', () => {
   const few = conversations({ conversationMessages: 3 })
   for (const said of ['1', '2', '3', '4']) few.record('ann', 'a', [user(said)])
