@@ -131,6 +131,8 @@ export function createServer<const T extends readonly unknown[]>(options: Server
       state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
+    // Whoever reaches this process may need others to reach it too; without its store it serves all the same.
+    await service.shared?.nodes.ready()?.catch(() => {})
     const bound = await listener.listen(port, host)
     const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
     const reachable = bound.address === '0.0.0.0' || bound.address === '::' ? '127.0.0.1' : shown
@@ -145,7 +147,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
       bodies: { bytes: budget.held },
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
-      store: service.shared && (service.shared.isAway ? 'away' : 'reached'),
+      store: service.shared && (service.shared.store.isAway ? 'away' : 'reached'),
       mcp: mcp?.status(),
     }
   }
@@ -165,6 +167,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
     await listener.destroy()
+    await service.shared?.nodes.close(service.tasks.running === 0)
     await service.store.close?.()
   }
 

@@ -6,7 +6,9 @@ import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
 import { GuardedStore } from './core/guarded-store.ts'
 import { IdempotentReplies } from './core/idempotency.ts'
+import { NodeLines } from './core/node-lines.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
+import { Nodes } from './core/nodes.ts'
 import { define } from './core/subject.ts'
 import { Tasks } from './core/tasks.ts'
 import { warnOfSilence } from './core/warn-once.ts'
@@ -14,7 +16,10 @@ import { Workload } from './core/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
-import type { Service } from './core/service.ts'
+import type { Limits } from './core/defaults.ts'
+import type { Log } from './core/log.ts'
+import type { Service, Shared } from './core/service.ts'
+import type { Store } from './core/store.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { Seal } from './wire/seal.ts'
 
@@ -37,12 +42,13 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const log = quietly(logOf(options.log ?? usualLog))
   warnOfSilence(log, catalog)
   const secret = options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)
-  const shared = options.store?.isShared !== true ? undefined : new GuardedStore(options.store, limits, log)
-  if (shared !== undefined && secret === undefined) {
+  if (options.store?.isShared === true && secret === undefined) {
     throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
-  const store = shared ?? options.store ?? memoryStore()
+  const seal = createSeal(secret, name)
+  const shared = options.store?.isShared === true ? share(options.store, seal, limits, log) : undefined
+  const store = shared?.store ?? options.store ?? memoryStore()
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
@@ -62,5 +68,11 @@ export function createService(options: ServerOptions): { readonly service: Servi
     store,
     shared,
   }
-  return { service, seal: createSeal(secret, name) }
+  return { service, seal }
+}
+
+function share(given: Store, seal: Seal, limits: Limits, log: Log): Shared {
+  const store = new GuardedStore(given, limits, log)
+  const nodes = new Nodes(store, seal, limits, log)
+  return { store, nodes, lines: new NodeLines(nodes) }
 }

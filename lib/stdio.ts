@@ -45,7 +45,10 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const mcp = new McpContext(service, options.mcp ?? {}, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
-  const closed = lines.over.then(() => service.store.close?.())
+  const closed = lines.over.then(async () => {
+    await service.shared?.nodes.close(service.tasks.running === 0)
+    await service.store.close?.()
+  })
   const forget = signals ? endOnSignals({
     running: () => lines.running,
     close() {

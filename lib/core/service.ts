@@ -7,10 +7,19 @@ import type { Conversations } from './conversation.ts'
 import type { Limits } from './defaults.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { IdempotentReplies } from './idempotency.ts'
+import type { NodeLines } from './node-lines.ts'
 import type { Log } from './log.ts'
+import type { Nodes } from './nodes.ts'
 import type { Store } from './store.ts'
 import type { Tasks } from './tasks.ts'
 import type { Workload } from './workload.ts'
+
+/** A store that processes share, and the way from one of them to another. */
+export interface Shared {
+  readonly store: GuardedStore
+  readonly nodes: Nodes
+  readonly lines: NodeLines
+}
 
 /** One server, from the inside. */
 export interface Service {
@@ -30,5 +39,5 @@ export interface Service {
   readonly idempotency: IdempotentReplies
   readonly store: Store
   /** The same, where others share it. */
-  readonly shared: GuardedStore | undefined
+  readonly shared: Shared | undefined
 }

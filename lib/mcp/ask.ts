@@ -118,13 +118,17 @@ export function askOnStream(
   })
 }
 
-/** Hands an answer of the client to whoever asked. An answer to nothing is passed over. */
-export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): void {
+/** Hands an answer of the client to whoever asked. False where nobody here has. */
+export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): boolean {
   const asked = typeof id === 'string' || typeof id === 'number' ? session.asked.get(id) : undefined
-  if (asked === undefined || (typeof id !== 'string' && typeof id !== 'number')) return
+  if (asked === undefined || (typeof id !== 'string' && typeof id !== 'number')) return false
   session.asked.delete(id)
-  if (error === undefined) return asked.resolve(result)
+  if (error === undefined) {
+    asked.resolve(result)
+    return true
+  }
   const { code, message } = isRecord(error) ? error : {}
   const why = typeof message === 'string' ? message : 'no reason given'
   asked.reject(new Fault('failed', `The client refused to answer: ${why}`, { code }))
+  return true
 }

@@ -2,6 +2,7 @@
  * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
  * lists that were put together once.
  */
+import { Elsewhere } from './elsewhere.ts'
 import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
 import { Sessions } from './session.ts'
@@ -42,6 +43,8 @@ export class McpContext {
   readonly replay: ReplayBudget
   readonly sessions: Sessions
   readonly notifications: Notifications
+  /** Sessions beyond this process; undefined where nobody else can know of them. */
+  readonly elsewhere: Elsewhere | undefined
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
   /** What each revision says in every result, made once. */
@@ -56,7 +59,7 @@ export class McpContext {
     this.options = options
     this.seal = seal
     this.replay = new ReplayBudget(service.limits)
-    this.sessions = new Sessions(service.limits, this.replay)
+    this.sessions = new Sessions(service.limits, this.replay, service.shared?.nodes.id)
     this.tools = toolTable(service)
     this.#noteTasks()
     service.catalog.onCheck(() => { toolTable(service) })
@@ -66,6 +69,8 @@ export class McpContext {
       this.texts.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
+    const isKnown = service.shared !== undefined || !seal.isOwn
+    this.elsewhere = isKnown ? new Elsewhere(service, seal, this.sessions, this.notifications) : undefined
   }
 
   /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */

@@ -6,11 +6,12 @@ import { challenge, metadataEndpoints } from './authorization.ts'
 import { McpContext } from './context.ts'
 import { refuseHttp } from './replies.ts'
 import { get, post, remove } from './streamable-http.ts'
-import { openPair, postMessage } from './http-sse.ts'
+import { hearPairs, openPair, postMessage } from './http-sse.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { McpSetup } from './context.ts'
+import type { Elsewhere } from './elsewhere.ts'
 
 /** A door: where it answers, and how what goes on for ever is ended. */
 export interface McpDoor {
@@ -28,19 +29,21 @@ const accepts = [JSON_TYPE]
 /** Opens the door. Throws `TypeError` where two tools would have one name. */
 export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
   const mcp = new McpContext(service, options, seal)
+  hearPairs(mcp)
+  const adopting: Elsewhere['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [
     {
       path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: callOperation },
-      handle: post.bind(undefined, mcp),
+      handle: adopting(post.bind(undefined, mcp)),
     },
     {
       path: '/mcp', methods: ['GET'], refuse: refuseHttp,
       operations: { get: streamOperation('The stream of a session') },
-      handle: get.bind(undefined, mcp),
+      handle: adopting(get.bind(undefined, mcp)),
     },
     {
       path: '/mcp', methods: ['DELETE'], refuse: refuseHttp, operations: { delete: endOperation },
-      handle: remove.bind(undefined, mcp),
+      handle: adopting(remove.bind(undefined, mcp)),
     },
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,

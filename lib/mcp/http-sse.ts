@@ -19,6 +19,7 @@ import { dispatch } from './methods.ts'
 import { jsonAlone, PostReply } from './post-reply.ts'
 import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
+import type { Origin } from '../core/call.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
@@ -40,7 +41,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   const path = `${exchange.basePath}/messages/`
   let session: Session
   try {
-    session = mcp.sessions.open(exchange.origin.principal.id, oldest)
+    session = mcp.sessions.open(exchange.origin.principal.id, oldest, mcp.elsewhere?.pairId)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return noSession(error)
@@ -68,7 +69,22 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const id = sessionIdIn(exchange.query)
   if (id === undefined) return answerInBody(mcp, exchange, message)
-  const session = mcp.sessions.find(id, exchange.origin.principal.id)
+  return mcp.elsewhere?.passToPair(id, exchange) ?? takeForPair(mcp, id, exchange.origin, message)
+}
+
+/** Takes what other processes get for the streams that are here. */
+export function hearPairs(mcp: McpContext): void {
+  const { limits } = mcp.service
+  mcp.elsewhere?.onPair((id, origin, body) => {
+    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+    const message = readMessage(parsed.ok ? parsed.value : undefined, limits.maxNameBytes)
+    return takeForPair(mcp, id, origin, message)
+  })
+}
+
+/** Takes a message for the session of a stream that is here, whichever process it came to. */
+function takeForPair(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
+  const session = mcp.sessions.find(id, origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
   if (session?.onEnd === undefined) {
     return invalid(404, 'There is no such session, or it has ended; open /sse again')
@@ -76,7 +92,7 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   if (message.kind === 'request' && session.isRunning(message.id)) {
     return invalid(400, 'A request with this id is running in this session already', message.id)
   }
-  answerOnStream(mcp, exchange, session, message)
+  answerOnStream(mcp, origin, session, message)
   return { status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted' }
 }
 
@@ -86,8 +102,8 @@ function sessionIdIn(query: string): string | undefined {
   return params.get('session_id') ?? params.get('sessionId') ?? undefined
 }
 
-function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, message: RpcMessage): void {
-  if (message.kind !== 'request') return takeMessage(session, message)
+function answerOnStream(mcp: McpContext, origin: Origin, session: Session, message: RpcMessage): void {
+  if (message.kind !== 'request') return void takeMessage(session, message)
   const channel: ResponseChannel = {
     sends: true,
     send: (text) => session.outlet?.(text),
@@ -95,7 +111,7 @@ function answerOnStream(mcp: McpContext, exchange: Exchange, session: Session, m
     abandon: () => {},
   }
   if (message.method !== 'initialize') {
-    dispatch(mcp, message, session, exchange.origin, channel)
+    dispatch(mcp, message, session, origin, channel)
     return
   }
   const handshake = decodeInitialize(message.params)

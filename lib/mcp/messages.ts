@@ -8,7 +8,7 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { decodeMessage } from '../wire/jsonrpc.ts'
 import { takeAnswer } from './ask.ts'
-import type { RpcMessage } from '../wire/jsonrpc.ts'
+import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
 import type { Session } from './session.ts'
 
 /** A message that owes an answer. */
@@ -28,15 +28,29 @@ export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   return { kind: 'malformed', id, why: '"params" must be an object' }
 }
 
-/** Takes what needs no answer: a notification, or the answer to a question of ours. */
-export function takeMessage(session: Session | undefined, message: RpcMessage): void {
-  if (session === undefined) return
+/**
+ * Takes what needs no answer: a notification, or the answer to a question of ours. False where it is about
+ * something that is not here.
+ */
+export function takeMessage(session: Session | undefined, message: RpcMessage): boolean {
+  if (session === undefined) return true
   if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
-  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
+  const requestId = cancelledBy(message)
+  return requestId === undefined || cancelRequest(session, requestId)
+}
+
+/** The request that a message cancels; undefined where it cancels none. */
+export function cancelledBy(message: RpcMessage): Id | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
   const { requestId } = isRecord(message.params) ? message.params : {}
-  if (typeof requestId !== 'string' && typeof requestId !== 'number') return
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined
+}
+
+/** Cancels a request of the client. False where it does not run here. */
+export function cancelRequest(session: Session, requestId: Id): boolean {
   const call = session.running.get(requestId)
   // Its id is free at once, though the call may take a while to end.
   session.running.delete(requestId)
   call?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
+  return call !== undefined
 }

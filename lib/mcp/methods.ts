@@ -13,6 +13,7 @@ import { discover } from './handshake.ts'
 import { listen } from './listen.ts'
 import { cacheHints, page } from './lists.ts'
 import { McpRequest } from './request.ts'
+import { watching } from './session-words.ts'
 import { promptResult, readResult } from './shape.ts'
 import { cancelAugmented, getAugmented, listAugmented, resultOfAugmented } from './task-augmentation.ts'
 import { cancelTask, getTask, updateTask } from './task-extension.ts'
@@ -24,6 +25,7 @@ import type { ResponseChannel } from './channel.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Peer } from './session.ts'
+import type { WordChange } from './session-words.ts'
 
 /** A result, its JSON text, or nothing where the method answers by itself. */
 type Result = MaybePromise<object | string | undefined>
@@ -153,12 +155,19 @@ function subscribe(request: McpRequest): Result {
   }
   requireScopes(principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
   session.subscribe(uri, principal.scopes)
-  return empty
+  return kept(request, watching(uri, principal.scopes))
 }
 
 function unsubscribe(request: McpRequest): Result {
-  request.peer.session?.unsubscribe(stringParam(request, 'uri'))
-  return empty
+  const uri = stringParam(request, 'uri')
+  request.peer.session?.unsubscribe(uri)
+  return kept(request, watching(uri, undefined))
+}
+
+/** Answers when whoever goes on with the session knows what has changed. */
+function kept({ mcp: { elsewhere }, peer: { session } }: McpRequest, change: WordChange): Result {
+  if (elsewhere === undefined || session === undefined) return empty
+  return elsewhere.keep(session, change).then(() => empty)
 }
 
 function prompt(request: McpRequest): Result {
@@ -182,5 +191,5 @@ function setLevel(request: McpRequest): Result {
     throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
   }
   if (request.peer.session !== undefined) request.peer.session.logLevel = level
-  return empty
+  return kept(request, () => ({ logLevel: level }))
 }

@@ -66,10 +66,23 @@ export class Notifications {
     this.#subscribers.clear()
   }
 
+  /** Whatever is watched may have changed: what other processes said of it is lost. */
+  everything(): void {
+    for (const list of ['tools', 'prompts', 'resources'] as const) this.#noteList(list)
+    const watched = new Set<string>()
+    for (const { subscriptions } of this.#sessions.all) for (const uri of subscriptions) watched.add(uri)
+    for (const { uris } of this.#subscribers) for (const uri of uris) watched.add(uri)
+    for (const uri of watched) this.updated(uri)
+  }
+
   #note(change: CatalogChange): void {
-    if (change.change === 'updated') return this.#updated(change.name)
+    if (change.change === 'updated') return this.updated(change.name)
+    this.#noteList(listOf[change.kind])
+  }
+
+  #noteList(list: ListName): void {
     if (this.#changed.size === 0) setImmediate(() => this.#tell())
-    this.#changed.add(listOf[change.kind])
+    this.#changed.add(list)
   }
 
   #tell(): void {
@@ -83,7 +96,8 @@ export class Notifications {
     }
   }
 
-  #updated(uri: string): void {
+  /** Tells those who watch a resource, or what is above it, that it is another now. */
+  updated(uri: string): void {
     const method = 'notifications/resources/updated'
     const message = formatNotification(method, JSON.stringify({ uri }))
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []

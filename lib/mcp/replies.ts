@@ -3,7 +3,7 @@
  * not be read is left out, as MCP's schema wants.
  */
 import { errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError } from '../wire/jsonrpc.ts'
-import type { Fault } from '../core/fault.ts'
+import { Fault } from '../core/fault.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 
@@ -13,6 +13,12 @@ const RETRY_AFTER = '5'
 /** The reply to what is no valid request, with a sentence that says why. */
 export function invalid(status: number, why: string, id?: Id, headers?: readonly string[]): Reply {
   return errorReply(id ?? undefined, rpcError(INVALID_REQUEST, why), status, headers)
+}
+
+/** The reply where something cannot be done now. Throws what is no `Fault`. */
+export function unavailable(thrown: unknown): Reply {
+  if (thrown instanceof Fault) return noSession(thrown)
+  throw thrown
 }
 
 /** The reply where no session can begin. */

@@ -55,7 +55,7 @@ export interface Asked {
 /** One session. */
 export class Session implements Peer {
   readonly session: Session = this
-  readonly id: string = randomId(24)
+  readonly id: string
   readonly owner: string
   revision: Revision
   abilities: ClientAbilities = unable
@@ -83,8 +83,15 @@ export class Session implements Peer {
   #questions = 0
   readonly #limits: Limits
   readonly #budget: ReplayBudget
+  /** What the ids of its questions and events end with: where they are known. */
+  readonly #mark: string
 
-  constructor(owner: string, revision: Revision, limits: Limits, budget: ReplayBudget) {
+  constructor(
+    owner: string, revision: Revision, limits: Limits, budget: ReplayBudget,
+    id: string = randomId(24), mark = '',
+  ) {
+    this.id = id
+    this.#mark = mark
     this.owner = owner
     this.revision = revision
     this.#limits = limits
@@ -170,7 +177,7 @@ export class Session implements Peer {
 
   /** An id for a question of ours. */
   nextQuestion(): string {
-    return `ask-${++this.#questions}`
+    return `ask-${++this.#questions}${this.#mark}`
   }
 
   /** Ends everything that belongs to the session. */
@@ -200,9 +207,12 @@ export class Sessions {
   readonly #byId = new Map<string, Slot<Session>>()
   /** Whoever holds most makes room first, with the session that was idle for longest. */
   readonly #pool: FairPool<Session>
+  readonly #mark: string
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: Limits, budget: ReplayBudget) {
+  /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
+  constructor(limits: Limits, budget: ReplayBudget, node?: string) {
+    this.#mark = node === undefined ? '' : `@${node}`
     this.#limits = limits
     this.#budget = budget
     this.#pool = new FairPool(
@@ -216,9 +226,12 @@ export class Sessions {
 
   get all(): Iterable<Session> { return this.#each() }
 
-  /** Begins a session. An idle one makes room; where none is idle, throws `Fault('busy')`. */
-  open(owner: string, revision: Revision): Session {
-    const session = new Session(owner, revision, this.#limits, this.#budget)
+  /**
+   * Begins a session, or goes on with one of that id. An idle one makes room; where none is idle, throws
+   * `Fault('busy')`.
+   */
+  open(owner: string, revision: Revision, id?: string): Session {
+    const session = new Session(owner, revision, this.#limits, this.#budget, id, this.#mark)
     const slot = this.#pool.add(owner, session, 0)
     if (slot === undefined) {
       throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
@@ -227,6 +240,9 @@ export class Sessions {
     this.#watch()
     return session
   }
+
+  /** Whether there is one of that id, whosever. */
+  has(id: string): boolean { return this.#byId.has(id) }
 
   /** The owner's session of that id. Finding it counts as use. */
   find(id: string, owner: string): Session | undefined {

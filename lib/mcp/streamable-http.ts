@@ -14,20 +14,23 @@ import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { formsOf, PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
-import { invalid, noSession } from './replies.ts'
+import { invalid, noSession, unavailable } from './replies.ts'
 import { revisionByName } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
+import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from './session.ts'
 
-/** `POST /mcp`. */
-export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+/** `POST /mcp`. `body` is that of the exchange, which is gone where something had to be waited for. */
+export function post(
+  mcp: McpContext, exchange: Exchange, body: string = exchange.body,
+): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
   if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   const { limits } = mcp.service
-  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, forms)
 
@@ -47,11 +50,21 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
-  if (message.kind !== 'request') {
-    takeMessage(peer.session, message)
-    return { status: 202 }
-  }
+  if (message.kind !== 'request') return take(mcp, peer.session, [message])
   return answerOne(mcp, exchange, message, peer, forms)
+}
+
+/** Takes what owes no answer, here or where it belongs. */
+function take(
+  mcp: McpContext, session: Session | undefined, messages: readonly RpcMessage[],
+): Reply | Promise<Reply> {
+  let passed: Promise<void> | undefined
+  for (const message of messages) {
+    if (takeMessage(session, message) || session === undefined) continue
+    const told = mcp.elsewhere?.pass(session, message)
+    if (told !== undefined) passed = passed === undefined ? told : Promise.all([passed, told]).then(() => {})
+  }
+  return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
 }
 
 /** Runs a request and holds its reply open. */
@@ -103,7 +116,8 @@ function initialize(mcp: McpContext, exchange: Exchange, { id, params }: Request
   const body = formatResult(id, initializeText(mcp, handshake.revision, hasSessions))
   if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
   try {
-    const session = mcp.sessions.open(owner, handshake.revision)
+    const sealed = mcp.elsewhere?.sessionId(owner, handshake)
+    const session = mcp.sessions.open(owner, handshake.revision, sealed)
     session.settle(handshake)
     return { status: 200, type: JSON_TYPE, body, headers: ['Mcp-Session-Id', session.id] }
   } catch (error) {
@@ -139,8 +153,10 @@ function postBatch(
   // Each is a call; one of them is counted already.
   const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
   if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
-  for (const message of messages) if (message.kind !== 'request') takeMessage(peer.session, message)
-  if (requests.length === 0) return { status: 202 }
+  const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
+  if (requests.length === 0) return taken
+  // Who asked elsewhere waits on; the requests beside the answer are answered all the same.
+  if (taken instanceof Promise) taken.catch(() => {})
   return answerAll(mcp, exchange, requests, peer, forms)
 }
 
@@ -189,9 +205,12 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
 }
 
 /** `DELETE /mcp`: the end of a session. */
-export function remove(mcp: McpContext, exchange: Exchange): Reply {
+export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session
+  // What others do not learn they would bring back.
+  const ended = mcp.elsewhere?.end(session)
+  if (ended !== undefined) return ended.then(() => ({ status: 204 }), unavailable)
   mcp.sessions.close(session)
   return { status: 204 }
 }

@@ -12,14 +12,16 @@ import { decodeBase64Url, encodeBase64Url } from './base64.ts'
 
 /** Seals and opens, by the secrets it was made with. */
 export interface Seal {
+  /** Whether its secret was made here, so that nothing opens in another process. */
+  readonly isOwn: boolean
   /**
    * Seals a JSON value until `expiresAt` (milliseconds since the epoch; `Infinity` for ever). `purpose` is a
-   * constant word, such as 'cursor'. Throws `TypeError` for what JSON cannot say and for an expiry that is no
-   * number.
+   * constant word, such as 'cursor'. It opens only with the same `bound`, which does not travel. Throws
+   * `TypeError` for what JSON cannot say and for an expiry that is no number.
    */
-  seal(purpose: string, value: unknown, expiresAt: number): string
+  seal(purpose: string, value: unknown, expiresAt: number, bound?: string): string
   /** What was sealed; undefined for anything that is not exactly that, or has expired. Never throws. */
-  open(purpose: string, text: string): unknown | undefined
+  open(purpose: string, text: string, bound?: string): unknown | undefined
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -46,7 +48,9 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
   }
 
   return {
-    seal(purpose, value, expiresAt) {
+    isOwn: secret === undefined,
+
+    seal(purpose, value, expiresAt, bound) {
       const json: string | undefined = JSON.stringify(value)
       if (json === undefined) throw new TypeError(`Cannot seal ${typeof value}: JSON cannot say it`)
       if (Number.isNaN(expiresAt)) {
@@ -56,6 +60,7 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
       expiry.writeDoubleBE(expiresAt)
       const nonce = randomBytes(NONCE)
       const cipher = createCipheriv(CIPHER, first.key(purpose), nonce, { authTagLength: TAG })
+      if (bound !== undefined) cipher.setAAD(Buffer.from(bound))
       return encodeBase64Url(Buffer.concat([
         first.id, nonce,
         cipher.update(expiry), cipher.update(json, 'utf8'), cipher.final(),
@@ -63,11 +68,11 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
       ]))
     },
 
-    open(purpose, text) {
+    open(purpose, text, bound) {
       const bytes = decodeBase64Url(text)
       if (bytes === undefined || bytes.length <= ID + NONCE + EXPIRY + TAG) return undefined
       const ring = rings.find(({ id }) => id.equals(bytes.subarray(0, ID)))
-      const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID))
+      const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID), bound)
       if (plain === undefined || !(plain.readDoubleBE() > Date.now())) return undefined
       const value: unknown = JSON.parse(plain.toString('utf8', EXPIRY))
       return value
@@ -76,9 +81,10 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
 }
 
 /** Nonce, ciphertext and tag to the plain bytes; undefined where the tag does not fit. */
-function decrypt(key: Uint8Array, sealed: Uint8Array): Buffer | undefined {
+function decrypt(key: Uint8Array, sealed: Uint8Array, bound: string | undefined): Buffer | undefined {
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE), { authTagLength: TAG })
   decipher.setAuthTag(sealed.subarray(-TAG))
+  if (bound !== undefined) decipher.setAAD(Buffer.from(bound))
   const plain = decipher.update(sealed.subarray(NONCE, -TAG))
   try {
     decipher.final()

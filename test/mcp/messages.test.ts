@@ -62,14 +62,13 @@ test('an answer goes to whoever asked, once; one to nothing is passed over', () 
   }
   listen('ask-1')
   listen('ask-2')
-  const answer = (id: string | number, more: object): void => (
+  const answer = (id: string | number, more: object): boolean => (
     takeMessage(here, { kind: 'response', id, result: undefined, error: undefined, ...more } as RpcMessage)
   )
-  answer('ask-3', { result: 'none' })
-  answer(1, { result: 'none' })
-  answer('ask-1', { result: 'one' })
-  answer('ask-1', { result: 'again' })
-  answer('ask-2', { error: { code: -1, message: 'not now' } })
+  assert.deepEqual([
+    answer('ask-3', { result: 'none' }), answer(1, { result: 'none' }), answer('ask-1', { result: 'one' }),
+    answer('ask-1', { result: 'again' }), answer('ask-2', { error: { code: -1, message: 'not now' } }),
+  ], [false, false, true, false, true])
   assert.deepEqual(heard, ['one', 'The client refused to answer: not now'])
   assert.equal(here.asked.size, 0)
 })

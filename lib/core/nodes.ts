@@ -1,0 +1,224 @@
+/**
+ * The processes that share a store, as one of them sees them: each has a name, a lease that says that it
+ * lives, and an inbox, which is a topic of the store. What they say to each other is sealed with the secret
+ * that they share, so that whoever can write to the store cannot speak as one of them.
+ *
+ * A process keeps its name for as long as it lives, whatever happens to its lease: what names it stays
+ * reachable. Knows nothing of what is said.
+ */
+import { randomBytes } from 'node:crypto'
+import { MAX_TIMER_MS } from './clock.ts'
+import type { Limits } from './defaults.ts'
+import type { GuardedStore } from './guarded-store.ts'
+import type { Log } from './log.ts'
+import type { StoreKey } from './store.ts'
+import type { Seal } from '../wire/seal.ts'
+
+/** Takes what another process says. It must not throw. */
+export type Hear = (body: unknown, from: string) => void
+
+/** What is said stays in an inbox for whoever was cut off from the store: so many events, for so long. */
+const KEEP = { events: 1_000, ms: 60_000 }
+const ALL = 'all'
+const PURPOSE = 'message'
+const LEASES = 'leases'
+/** Owner of what the house keeps for itself. */
+const HOUSE = '~'
+export const MEMBERS = 'members'
+/** Processes whose last message is remembered. */
+const MAX_SENDERS = 10_000
+
+/** This process among all that share its store. */
+export class Nodes {
+  /** Eight characters of `[A-Za-z0-9_-]`, new at each start. */
+  readonly id: string = randomBytes(6).toString('base64url')
+  readonly #store: GuardedStore
+  readonly #seal: Seal
+  readonly #limits: Limits
+  readonly #log: Log
+  readonly #hear = new Map<string, Hear>()
+  readonly #onLost: ((isFirst: boolean) => void)[] = []
+  readonly #onBeat: (() => void)[] = []
+  /** The number of the last message of each process, on each topic. */
+  readonly #heard = new Map<string, number>()
+  readonly #stops: (() => void)[] = []
+  /** The value of our lease, by which it is known from one of somebody else. */
+  readonly #token = randomBytes(12).toString('base64url')
+  #said = 0
+  #version = 0
+  #leasedUntil = 0
+  #quietUntil = Infinity
+  #hasStrangers = false
+  #isClosed = false
+  #isFollowing = false
+  #starting: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(store: GuardedStore, seal: Seal, limits: Limits, log: Log) {
+    this.#store = store
+    this.#seal = seal
+    this.#limits = limits
+    this.#log = log
+    store.onReturn(() => {
+      clearTimeout(this.#timer)
+      void this.#beat()
+    })
+    void this.#beat()
+  }
+
+  /** Whether others know that this process lives. Counted from when that was last said. */
+  get isLeased(): boolean { return performance.now() < this.#leasedUntil }
+
+  /** Whether it may tell who is dead: not before all others had the time to say that they live. */
+  get mayJudge(): boolean { return this.isLeased && performance.now() >= this.#quietUntil }
+
+  /** How often lives are looked at, in milliseconds. */
+  get beatMs(): number { return Math.min(Math.max(10, this.#limits.leaseMs / 4), MAX_TIMER_MS) }
+
+  /** Resolves when others can reach this process. Rejects with `Fault('busy')` where they cannot now. */
+  ready(): Promise<void> | undefined {
+    if (this.#isFollowing && this.isLeased) return undefined
+    return this.#starting ??= this.#begin().finally(() => { this.#starting = undefined })
+  }
+
+  /** What is done with messages of one kind. */
+  on(kind: string, hear: Hear): void { this.#hear.set(kind, hear) }
+
+  /** Calls where messages were lost for good; `isFirst`: those to all, before this process could hear. */
+  onLost(listener: (isFirst: boolean) => void): void { this.#onLost.push(listener) }
+
+  /** Calls after each sign of life that was taken. */
+  onBeat(listener: () => void): void { this.#onBeat.push(listener) }
+
+  /** Says something to one process. Rejects with `Fault('busy')` where that cannot be said. */
+  async tell(node: string, kind: string, body: unknown): Promise<void> {
+    if (node === this.id) return this.#take(kind, body, node)
+    await this.#publish(`node/${node}`, kind, body)
+  }
+
+  /** Says something to all other processes. Rejects in the same way. */
+  async tellAll(kind: string, body: unknown): Promise<void> {
+    await this.#publish(ALL, kind, body)
+  }
+
+  /** Whether a process lives. Rejects with `Fault('busy')` where that cannot be told. */
+  async isAlive(node: string): Promise<boolean> {
+    return node === this.id || await this.#store.read(leaseOf(node)) !== undefined
+  }
+
+  /** Says and hears nothing more. Others learn at once that it has ended. `isEmpty`: it left nothing. */
+  async close(isEmpty: boolean): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    for (const stop of this.#stops) stop()
+    try {
+      await this.#starting
+      if (this.#version === 0) return
+      await this.#store.remove(leaseOf(this.id), this.#version)
+      if (isEmpty) await this.#store.remove(memberOf(this.id), 'any')
+    } catch {
+      // The lease runs out by itself.
+    }
+  }
+
+  async #publish(topic: string, kind: string, body: unknown): Promise<void> {
+    this.#said += 1
+    const text = this.#seal.seal(PURPOSE, [topic, this.id, this.#said, kind, body], Infinity)
+    await this.#store.publish(topic, text, KEEP)
+  }
+
+  /** A sign of life, again and again. Never rejects. */
+  async #beat(): Promise<void> {
+    try {
+      await this.ready()
+      await this.#renew()
+      for (const listener of this.#onBeat) listener()
+    } catch {
+      // The guard of the store has said so; the next beat is another try.
+    }
+    if (this.#isClosed) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#beat(), this.beatMs)
+    this.#timer.unref()
+  }
+
+  async #begin(): Promise<void> {
+    await this.#follow()
+    await this.#renew()
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#isFollowing) return
+    // Its name is new: whatever is kept for it was said before it could hear.
+    for (const [topic, from] of [[`node/${this.id}`, 'kept'], [ALL, 'now']] as const) {
+      const hear = (text: string): void => this.#open(topic, text)
+      const stop = await this.#store.follow(topic, from, hear, () => this.#lost())
+      if (this.#isClosed) return stop()
+      this.#stops.push(stop)
+    }
+    this.#isFollowing = true
+    this.#lost(true)
+  }
+
+  #lost(isFirst = false): void {
+    for (const listener of this.#onLost) listener(isFirst)
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#isClosed) return
+    const { leaseMs } = this.#limits
+    const sentAt = performance.now()
+    let version: number | undefined
+    while (version === undefined) {
+      // Members are looked at when somebody may have died, so there is one before there is a lease.
+      if (this.#version === 0) await this.#store.write(memberOf(this.id), '', Infinity, 'any')
+      version = await this.#store.write(leaseOf(this.id), this.#token, leaseMs, this.#version)
+      if (version !== undefined) break
+      // It has run out, or a write was taken though its answer did not come.
+      const entry = await this.#store.read(leaseOf(this.id))
+      if (entry !== undefined && entry.value !== this.#token) throw new Error('Two processes have one name')
+      this.#version = entry?.version ?? 0
+    }
+    // Where this process could not say that it lives, others could not either.
+    if (!this.isLeased) this.#quietUntil = performance.now() + leaseMs
+    this.#version = version
+    this.#leasedUntil = sentAt + leaseMs
+  }
+
+  #open(topic: string, text: string): void {
+    const opened = this.#seal.open(PURPOSE, text)
+    const [to, from, number, kind, body]: readonly unknown[] = Array.isArray(opened) ? opened : []
+    if (typeof from !== 'string' || typeof number !== 'number' || typeof kind !== 'string') {
+      return this.#noteStranger()
+    }
+    if (from === this.id || to !== topic) return
+    // Numbers rise: what was heard already is somebody's copy of it.
+    const sender = `${topic} ${from}`
+    if (number <= (this.#heard.get(sender) ?? 0)) return
+    this.#heard.delete(sender)
+    this.#heard.set(sender, number)
+    if (this.#heard.size > MAX_SENDERS) this.#heard.delete(this.#heard.keys().next().value!)
+    this.#take(kind, body, from)
+  }
+
+  #take(kind: string, body: unknown, from: string): void {
+    this.#hear.get(kind)?.(body, from)
+  }
+
+  #noteStranger(): void {
+    if (this.#hasStrangers) return
+    this.#hasStrangers = true
+    this.#log('warning', 'Somebody speaks in this store with another secret or name; give each deployment a '
+      + 'prefix of its own, and all processes of one the same secret and name')
+  }
+}
+
+function leaseOf(node: string): StoreKey {
+  return { collection: LEASES, owner: HOUSE, key: node }
+}
+
+/** Where it is written down that there is, or was, a process of that name. */
+export function memberOf(node: string): StoreKey {
+  return { collection: MEMBERS, owner: HOUSE, key: node }
+}

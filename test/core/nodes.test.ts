@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { GuardedStore } from '../../lib/core/guarded-store.ts'
+import { NodeLines } from '../../lib/core/node-lines.ts'
+import { Nodes } from '../../lib/core/nodes.ts'
+import { createSeal } from '../../lib/wire/seal.ts'
+import { eventually } from '../fixtures/client.ts'
+import { sharedMemory } from '../fixtures/fleet.ts'
+import type { TestContext } from 'node:test'
+import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
+
+interface Process { readonly nodes: Nodes; readonly lines: NodeLines; readonly store: Connection }
+
+/** One process, when others can reach it. */
+async function processOn(
+  t: TestContext, shared: SharedMemory, leaseMs = 60_000, secret = 'the secret of all',
+): Promise<Process> {
+  const store = shared.connect()
+  const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
+  const nodes = new Nodes(new GuardedStore(store, limits, () => {}), createSeal(secret), limits, () => {})
+  t.after(() => nodes.close(true))
+  await nodes.ready()
+  return { nodes, lines: new NodeLines(nodes), store }
+}
+
+test('what one process says to another is heard by it alone, and what it says to all by all others', async (t) => {
+  const shared = sharedMemory()
+  const all = await Promise.all([1, 2, 3].map(() => processOn(t, shared)))
+  const heard: string[] = []
+  all.forEach(({ nodes }, at) => {
+    nodes.on('word', (body, from) => heard.push(`${at} ${body as string} ${from === all[0]!.nodes.id}`))
+  })
+  const [one, two] = all
+  await one!.nodes.tell(two!.nodes.id, 'word', 'you')
+  await eventually(() => heard.length === 1)
+  await one!.nodes.tellAll('word', 'all')
+  await eventually(() => heard.length === 3)
+  assert.deepEqual(heard.toSorted(), ['1 all true', '1 you true', '2 all true'])
+})
+
+test('what was said is not believed a second time, nor on another topic, nor from a stranger', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const stranger = await processOn(t, shared, 60_000, 'some other secret')
+  const heard: unknown[] = []
+  two.nodes.on('word', (body) => heard.push(body))
+  const copies: string[] = []
+  shared.memory.follow(`node/${two.nodes.id}`, 'now', (text) => copies.push(text))
+  await one.nodes.tell(two.nodes.id, 'word', 1)
+  await stranger.nodes.tell(two.nodes.id, 'word', 'mine')
+  shared.memory.publish(`node/${two.nodes.id}`, copies[0]!)
+  shared.memory.publish('all', copies[0]!)
+  shared.memory.publish('all', 'no message at all')
+  await one.nodes.tell(two.nodes.id, 'word', 2)
+  await eventually(() => heard.length >= 2)
+  assert.deepEqual(heard, [1, 2])
+})
+
+test('a process lives for as long as it says so, and keeps its name whatever happens to its lease', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
+  assert.ok(await two.nodes.isAlive(one.nodes.id))
+  assert.equal(await two.nodes.isAlive('nobody-1'), false)
+  one.store.isCut = true
+  await eventually(async () => !await two.nodes.isAlive(one.nodes.id))
+  assert.equal(one.nodes.isLeased, false)
+  one.store.isCut = false
+  await eventually(() => two.nodes.isAlive(one.nodes.id))
+  await eventually(() => one.nodes.isLeased)
+  // It has not been there for a while, so it cannot tell who else was not.
+  assert.equal(one.nodes.mayJudge, false)
+  await eventually(() => one.nodes.mayJudge)
+  await one.nodes.close(true)
+  assert.equal(await two.nodes.isAlive(one.nodes.id), false)
+})
+
+test('a sign of life whose answer did not come is no reason to think that somebody else has the name', async (t) => {
+  const shared = sharedMemory()
+  const { nodes, store } = await processOn(t, shared, 80)
+  const { write } = store
+  let lost = 0
+  store.write = async (...all) => {
+    const version = await write(...all)
+    if (lost++ < 2) throw new Error('connection reset')
+    return version
+  }
+  let beats = 0
+  nodes.onBeat(() => { beats += 1 })
+  await eventually(() => lost > 3 && beats > 1)
+  assert.ok(nodes.isLeased)
+})
+
+test('on a line each word is heard once and in order, until one of the two ends it', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  let hungUp = 0
+  two.lines.on('count', (question, line) => {
+    for (let at = 1; at <= (question as number); at++) line.say(at)
+    if (question === 3) line.end()
+    return { end: () => { hungUp += 1 } }
+  })
+  const heard: unknown[] = []
+  let ended = 0
+  one.lines.open(two.nodes.id, 'count', 3, { hear: (value) => heard.push(value), end: () => { ended += 1 } })
+  await eventually(() => ended === 1)
+  assert.deepEqual([heard, hungUp], [[1, 2, 3], 0])
+  const line = one.lines.open(two.nodes.id, 'count', 2, { hear: (value) => heard.push(value) })
+  await eventually(() => heard.length === 5)
+  line.end()
+  await eventually(() => hungUp === 1)
+})
+
+test('a question to a process that is dead, silent, or knows nothing of it is refused', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  two.lines.on('echo', (question, line) => {
+    line.say(question)
+    return {}
+  })
+  two.lines.on('silence', () => ({}))
+  assert.equal(await one.lines.ask(two.nodes.id, 'echo', 'x', 1_000), 'x')
+  const [busy, gone] = [{ kind: 'busy' }, { kind: 'not-found' }]
+  await assert.rejects(one.lines.ask(two.nodes.id, 'silence', 'x', 20), busy)
+  await assert.rejects(one.lines.ask(two.nodes.id, 'unknown', 'x', 1_000), busy)
+  await assert.rejects(one.lines.ask('nobody-1', 'echo', 'x', 20), gone)
+  one.store.isCut = true
+  await assert.rejects(one.lines.ask(two.nodes.id, 'echo', 'x', 20), busy)
+})
+
+test('a line to a process that dies is lost', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
+  two.lines.on('wait', () => ({}))
+  let lost = 0
+  one.lines.open(two.nodes.id, 'wait', null, { lost: () => { lost += 1 } })
+  two.store.isCut = true
+  await eventually(() => lost === 1)
+})
