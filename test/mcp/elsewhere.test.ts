@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineResource, defineTool } from '../../lib/index.ts'
-import { eventually, serve } from '../fixtures/client.ts'
+import { eventually, request, serve } from '../fixtures/client.ts'
 import { fleetOf, sharedMemory } from '../fixtures/fleet.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, post, request, said } from './client.ts'
+import { answerOf, begin, EventStream, gate, LegacySession, post, said } from './client.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { Fleet } from '../fixtures/fleet.ts'
@@ -143,7 +143,7 @@ test('a request is cancelled by way of any process', async (t) => {
 
 test('the posts of a pair reach its stream from any process', async (t) => {
   const { servers: [one, two], connections } = await fleet(t, 2)
-  const stream = new EventStream(await one!.fetch(request('/sse', { headers: { Accept: 'text/event-stream' } })))
+  const stream = new EventStream(await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' })))
   t.after(() => stream.cancel())
   const path = (await stream.event())!.data
   const send = (message: Json, server = two!): Promise<Response> => post(server, message, {}, path)
