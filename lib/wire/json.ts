@@ -1,9 +1,12 @@
 /**
- * JSON text to a value, bounded before it is parsed: in depth, so that no recursion of ours or of a handler
- * meets a nesting that a stranger chose, and in objects, each of which costs many times its text.
+ * JSON text to a value, bounded: in objects before it is parsed, each of which costs many times its text, and
+ * in depth before or right after, so that no recursion of ours or of a handler meets a nesting that a
+ * stranger chose.
  *
  * Knows no limit of its own and no protocol. RFC 8259.
  */
+
+import { strides } from './random.ts'
 
 /** What came of a text: a value, or a sentence that says why there is none. */
 export type Parsed =
@@ -18,6 +21,11 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xfeff
 
+/** A shorter text is scanned where it may nest too deep: that is cheaper than to look at its values. */
+const SCANNED_LENGTH = 16 * 1024
+/** More opening brackets than these are counted before they are parsed, which would take long. */
+const MANY = 100_000
+
 /** What JSON does not take as it is in a string, and the halves of characters that it might not. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
 
@@ -27,26 +35,59 @@ const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
  */
 export function parseJson(body: string, maxDepth: number, maxObjects: number = Infinity): Parsed {
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
-  const excess = excessOf(json, maxDepth, maxObjects)
-  if (excess === 'depth') return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+  const isBold = opensMoreThan(json, Math.min(maxDepth, maxObjects))
+  const isScanned = isBold
+    && (json.length <= SCANNED_LENGTH || mayOpen(json) > Math.min(MANY, maxObjects / 2))
+  const excess = isScanned ? scan(json, maxDepth, maxObjects) : undefined
+  if (excess === 'depth') return tooDeep(maxDepth)
   if (excess === 'objects') {
     return { ok: false, why: `The JSON holds more than ${maxObjects} objects and lists` }
   }
   try {
-    return { ok: true, value: JSON.parse(json) }
+    const value: unknown = JSON.parse(json)
+    return isBold && !isScanned && isDeeper(value, maxDepth) ? tooDeep(maxDepth) : { ok: true, value }
   } catch {
     const isEmpty = json.trim() === ''
     return { ok: false, why: isEmpty ? 'The body is empty; JSON is expected' : 'The body is not JSON' }
   }
 }
 
-/** What a text has too much of. With no more opening brackets than its depth may be it needs no scan. */
-function excessOf(json: string, maxDepth: number, maxObjects: number): 'depth' | 'objects' | undefined {
-  const few = Math.min(maxDepth, maxObjects)
+function tooDeep(maxDepth: number): Parsed {
+  return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+}
+
+/** Whether a text has more opening brackets than `few`: where not, it can have too much of nothing. */
+function opensMoreThan(json: string, few: number): boolean {
   let count = 0
   for (let at = json.indexOf('{'); at >= 0 && count <= few; at = json.indexOf('{', at + 1)) count++
   for (let at = json.indexOf('['); at >= 0 && count <= few; at = json.indexOf('[', at + 1)) count++
-  return count <= few ? undefined : scan(json, maxDepth, maxObjects)
+  return count > few
+}
+
+/** About how many brackets a text opens, by one character in sixteen. */
+function mayOpen(json: string): number {
+  const step = strides(16)
+  let count = 0
+  for (let at = step(); at < json.length; at += step()) {
+    const char = json.charCodeAt(at)
+    if (char === OPEN_BRACE || char === OPEN_BRACKET) count++
+  }
+  return count * 16
+}
+
+/** Whether a parsed value is nested deeper than so many levels. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && isDeeper(item, levels - 1)) return true
+    return false
+  }
+  for (const name in value) {
+    const member: unknown = value[name as keyof typeof value]
+    if (typeof member === 'object' && isDeeper(member, levels - 1)) return true
+  }
+  return false
 }
 
 /** Counts brackets outside strings; stops at the first that is too much. */

@@ -1,6 +1,6 @@
 /**
- * Ids that nobody can guess, of bytes that are drawn in batches: to draw for each id by itself costs twenty
- * times as much as the id.
+ * What nobody can guess: ids, of bytes that are drawn in batches, as to draw for each by itself costs twenty
+ * times as much; and places in a text to look at, so that nobody can write around them.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -14,4 +14,17 @@ export function randomId(bytes: number): string {
     used = 0
   }
   return pool.toString('base64url', used, used += bytes)
+}
+
+/** Steps of 1 to `2 * mean - 1`, a power of two, in an order that is another one each time. */
+export function strides(mean: number): () => number {
+  const mask = mean * 2 - 1
+  // A shift register (Marsaglia's xorshift) goes through all numbers but zero.
+  let state = Math.floor(Math.random() * 0xffff_ffff) + 1 | 0
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state & mask) || mean
+  }
 }

@@ -30,6 +30,28 @@ test('a text within its depth is shallow, whatever its strings hold', () => {
   }
 })
 
+const padding = JSON.stringify('x'.repeat(20_000))
+
+test('a long text is bounded in depth like a short one', () => {
+  for (const [what, json, depth] of deep) {
+    const why = `The JSON is nested deeper than ${depth} levels`
+    assert.deepEqual(parseJson(`{"a":${padding},"b":${json}}`, depth + 1), { ok: false, why: why.replace(`${depth}`, `${depth + 1}`) }, what)
+  }
+  for (const [what, json, depth] of shallow.slice(1)) {
+    const parsed = parseJson(`[${padding},${json}]`, depth + 1)
+    assert.ok(parsed.ok || !parsed.why.includes('deeper'), what)
+  }
+})
+
+test('a long text with many brackets is counted before it is parsed, whatever stands between them', () => {
+  for (const [item, count] of [['[]', 250_000], ['{}', 250_000], ['[               ]', 250_000]] as const) {
+    const json = `[${Array(count).fill(item).join(',')}]`
+    const why = `The JSON holds more than ${count} objects and lists`
+    assert.deepEqual(parseJson(json, 64, count), { ok: false, why }, item)
+    assert.ok(parseJson(json, 64, count + 1).ok, item)
+  }
+})
+
 test('a text beyond its depth is not, and is not parsed', () => {
   for (const [what, json, depth] of deep) {
     const why = `The JSON is nested deeper than ${depth} levels`
