@@ -7,9 +7,20 @@
  */
 import { Socket } from 'node:net'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HttpRequest } from './request.ts'
+
+/** A refused body of up to this length is read to its end, so that the connection can be kept. */
+export const KEPT_BYTES: number = 64 * 1024
 
 /** The longest that a client may go on sending. */
 const LINGER_MS = 2_000
+
+/** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
+export function mayNotBeRead(request: HttpRequest): boolean {
+  const { contentLength, transferEncoding } = request.head
+  return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
+    || request.header('expect') !== undefined
+}
 
 /** Whether it can be done: over a socket of its own. Over anything else a response simply ends. */
 export function canLinger(incoming: IncomingMessage): boolean {

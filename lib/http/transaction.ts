@@ -8,7 +8,7 @@ import { readBody } from './body.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { LargeReply } from './large-reply.ts'
-import { canLinger, linger } from './linger.ts'
+import { canLinger, KEPT_BYTES, linger, mayNotBeRead } from './linger.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
@@ -41,9 +41,6 @@ export interface Means {
 
 /** What a client wants to hear before it sends its body. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
-
-/** A refused body of up to this length is read to its end, so that the connection can be kept. */
-const KEPT_BYTES = 64 * 1024
 
 /** One request and its response. */
 export class Transaction implements Queued<Transaction> {
@@ -170,9 +167,7 @@ export class Transaction implements Queued<Transaction> {
       const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
-      Promise.resolve(reply)
-        .then((later) => this.#deliver(request, later))
-        .catch((error) => this.#broke(error))
+      reply.then((later) => this.#deliverLate(request, later), (error) => this.#broke(error))
     } catch (error) {
       this.#broke(error)
     }
@@ -218,6 +213,14 @@ export class Transaction implements Queued<Transaction> {
       else this.#deliver(request, refusalOf(request, 500, `Internal error (request ${requestId})`))
     } catch {
       this.response.destroy()
+    }
+  }
+
+  #deliverLate(request: HttpRequest, reply: Reply): void {
+    try {
+      this.#deliver(request, reply)
+    } catch (error) {
+      this.#broke(error)
     }
   }
 
@@ -288,11 +291,4 @@ export class Transaction implements Queued<Transaction> {
     const bytes = this.#pipe?.bytes ?? this.#bytes
     this.#means.observer.onDone(request, this.#status, bytes, performance.now() - this.#beganAtMs)
   }
-}
-
-/** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
-function mayNotBeRead(request: HttpRequest): boolean {
-  const { contentLength, transferEncoding } = request.head
-  return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
-    || request.header('expect') !== undefined
 }

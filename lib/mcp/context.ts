@@ -5,7 +5,9 @@
 import { Elsewhere } from './elsewhere.ts'
 import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
+import { META } from './revisions.ts'
 import { Sessions } from './session.ts'
+import { pick } from './shape.ts'
 import { toolTable } from './tools.ts'
 import type { Offering } from '../core/catalog.ts'
 import type { Icon } from '../core/define.ts'
@@ -47,8 +49,9 @@ export class McpContext {
   readonly elsewhere: Elsewhere | undefined
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
-  /** What each revision says in every result, made once. */
-  readonly stamps: Map<Revision, Readonly<Record<string, unknown>>> = new Map()
+  /** Both made once. */
+  readonly #stamps = new Map<Revision, Readonly<Record<string, unknown>>>()
+  readonly #heads = new Map<Revision, string>()
   /** What can be called now. Only this file writes it. */
   tools: ToolTable
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
@@ -86,6 +89,27 @@ export class McpContext {
   close(): void {
     this.notifications.close()
     this.sessions.closeAll()
+  }
+
+  /** What the JSON text of a result begins with. */
+  resultHeadOf(revision: Revision): string {
+    if (!revision.stamps) return '{'
+    let head = this.#heads.get(revision)
+    if (head === undefined) {
+      const stamp = JSON.stringify({ resultType: 'complete', _meta: this.stampOf(revision) })
+      this.#heads.set(revision, head = `${stamp.slice(0, -1)},`)
+    }
+    return head
+  }
+
+  /** What a revision says of the server in every result. */
+  stampOf(revision: Revision): Readonly<Record<string, unknown>> {
+    let stamp = this.#stamps.get(revision)
+    if (stamp === undefined) {
+      stamp = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
+      this.#stamps.set(revision, stamp)
+    }
+    return stamp
   }
 
   /** Whether the server has what a method is about. */

@@ -101,8 +101,7 @@ export function dispatch(
     const result = method.run(request)
     if (result instanceof Promise) {
       request.wait()
-      const settled = result.then((later) => { if (later !== undefined) request.succeed(later) })
-      settled.catch((error: unknown) => request.fail(error))
+      result.then((later) => succeed(request, later), (error: unknown) => request.fail(error))
     } else if (result !== undefined) {
       request.succeed(result)
     }
@@ -110,6 +109,14 @@ export function dispatch(
     request.fail(error)
   }
   return request
+}
+
+function succeed(request: McpRequest, result: object | string | undefined): void {
+  try {
+    if (result !== undefined) request.succeed(result)
+  } catch (error) {
+    request.fail(error)
+  }
 }
 
 function checkToken(token: unknown, maxBytes: number): void {

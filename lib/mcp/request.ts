@@ -5,16 +5,12 @@
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { formatError, formatResult } from '../wire/jsonrpc.ts'
 import { faultHeaders, mcpError, statusOf } from './faults.ts'
-import { pick } from './shape.ts'
 import type { CallFacts, ClientInfo, Origin, Trace } from '../core/call.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { McpContext } from './context.ts'
 import type { Peer } from './session.ts'
-
-/** Prefix of the `_meta` keys that the protocol itself uses. */
-export const META = 'io.modelcontextprotocol/'
 
 /** One request. */
 export class McpRequest implements CallFacts {
@@ -118,15 +114,7 @@ export class McpRequest implements CallFacts {
   }
 
   /** The server's own words in a result's `_meta`. */
-  get stamp(): Readonly<Record<string, unknown>> {
-    const { mcp, peer: { revision } } = this
-    let stamp = mcp.stamps.get(revision)
-    if (stamp === undefined) {
-      stamp = { [`${META}serverInfo`]: pick('implementation', mcp.implementation, revision) }
-      mcp.stamps.set(revision, stamp)
-    }
-    return stamp
-  }
+  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision) }
 
   /** Answers with an error, or with nothing where the client has cancelled. */
   fail(thrown: unknown): void {

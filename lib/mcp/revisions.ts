@@ -7,6 +7,9 @@
  */
 import type { Ability } from '../core/question.ts'
 
+/** Prefix of the `_meta` keys that the protocol itself uses. */
+export const META = 'io.modelcontextprotocol/'
+
 /** One revision, as data. */
 export interface Revision {
   /** The date that names it on the wire. */

@@ -5,6 +5,7 @@
 import { callTool } from '../core/call-tool.ts'
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { quote } from '../wire/json.ts'
 import { openCall } from './call-channel.ts'
 import { toolResult } from './shape.ts'
 import { runAugmented, wantsTask } from './task-augmentation.ts'
@@ -31,18 +32,21 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   const subject = ['tools/call', name, args]
   const { tasks } = peer.revision
   if (tasks === 'augmentation' && wantsTask(request, tool)) {
-    return runAugmented(request, tool, (call) => run(request, tool, args, call))
+    return runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
   }
   if (tasks === 'extension' && mayBecomeTask(request, tool)) {
-    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call), encode)
+    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
   }
-  const result = run(request, tool, args, openCall(request, subject))
-  return result instanceof Promise ? result.then((later) => encode(request, tool, later))
-    : encode(request, tool, result)
+  return run(request, tool, args, openCall(request, subject), (result) => encode(request, tool, result))
 }
 
 /** A result as JSON text. What JSON cannot say is the tool's failure like any other. */
 function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+  const said = loneText(result)
+  if (said !== undefined) {
+    const head = request.mcp.resultHeadOf(request.peer.revision)
+    return request.encode(`${head}"content":[{"type":"text","text":${quote(said)}}]}`)
+  }
   try {
     return request.encode(toolResult(result, request.peer.revision, tool))
   } catch (error) {
@@ -50,15 +54,29 @@ function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
   }
 }
 
-function run(request: McpRequest, tool: Tool, args: unknown, call: LiveCall): MaybePromise<ToolResult> {
+/** The text of a result that is nothing but a plain text, as that of most tools is. */
+function loneText({ content, structuredContent, isError, _meta }: ToolResult): string | undefined {
+  const [block] = content
+  if (content.length !== 1 || block?.type !== 'text' || isError === true) return undefined
+  if (structuredContent !== undefined || _meta !== undefined) return undefined
+  return Object.keys(block).length === 2 ? block.text : undefined
+}
+
+const asItIs = (result: ToolResult): ToolResult => result
+
+/** Runs a tool, and makes `as` of its result, or of what its failure reads like. */
+function run<T>(
+  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: (result: ToolResult) => T,
+): MaybePromise<T> {
   const { mcp, peer } = request
+  let result
   try {
-    const result = callTool(mcp.service, tool, args, call, peer.session?.workload)
-    if (!(result instanceof Promise)) return result
-    return result.catch((error: unknown) => failureOf(request, tool, error, error !== call.reason))
+    result = callTool(mcp.service, tool, args, call, peer.session?.workload)
   } catch (error) {
-    return failureOf(request, tool, error, true)
+    return as(failureOf(request, tool, error, true))
   }
+  if (!(result instanceof Promise)) return as(result)
+  return result.then(as, (error: unknown) => as(failureOf(request, tool, error, error !== call.reason)))
 }
 
 /**
