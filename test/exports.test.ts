@@ -6,8 +6,8 @@ import * as triport from '../lib/index.ts'
 /** Everything that a program can import and use. */
 const values = `
   Fault checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
-  defineResourceTemplate defineTool launch memoryStore openaiAgent postgresStore redisStore
-  serveStdio
+  defineResourceTemplate defineTool hostStore launch memoryStore openaiAgent postgresStore redisStore
+  serveStdio sqliteStore workerStore
 `
 
 /** Everything that only its compiler sees. */
@@ -18,7 +18,7 @@ const types = `
   Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool PostgresStoreOptions Principal
   Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition
   ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema
-  SchemaError ServerOptions ServerStatus Severity Skill StandardSchema StdioOptions Store StoreKey
+  SchemaError ServerOptions ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
   StoreReport Subject TokenInfo Tool
   ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
   Verify
