@@ -28,27 +28,46 @@ function ratios(slices, bare) {
   }
 }
 
-/** The table for whoever waits at the terminal. */
-export function text(rows) {
+/** The cases for whoever waits at the terminal. */
+export function textOfCases(rows) {
   const lines = rows.map(({ name, aim, cpu, throughput, micros, bareMicros, peers }) => [
     name, cpu.median.toFixed(2), `${cpu.low.toFixed(2)}-${cpu.high.toFixed(2)}`, aim?.toFixed(2) ?? '',
     throughput.median.toFixed(2), String(micros), String(bareMicros),
     ...Object.keys(peers).length > 0 ? [bestOf(peers)] : [],
   ])
   lines.unshift(['case', 'cpu', 'middle half', 'aim', 'throughput', 'triport us', 'bare us'])
-  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)))
-  const pad = (cell, column) => column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column] ?? 0)
-  return lines.map((line) => line.map(pad).join('  ')).join('\n')
+  return aligned(lines)
 }
 
-/** The table of the README. */
-export function markdown(rows) {
-  const lines = rows.map(({ title, cpu, throughput, peers }) => [
-    title, `${cpu.median.toFixed(2)} (${cpu.low.toFixed(2)}–${cpu.high.toFixed(2)})`,
+/** The figures for whoever waits at the terminal. */
+export function textOfFigures(rows) {
+  const lines = rows.map(({ title, triport, bare, aim }) => (
+    [title, String(triport), String(bare), String(aim ?? '')]
+  ))
+  return aligned([['', 'triport', 'bare', 'aim'], ...lines])
+}
+
+function aligned(lines) {
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)))
+  const pad = (cell, column) => column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column] ?? 0)
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
+}
+
+/** The tables of the README. */
+export function markdown(rows, figures) {
+  const cases = rows.map(({ title, cpu, throughput, peers }) => [
+    title, `${cpu.median.toFixed(2)} (${cpu.low.toFixed(2)} to ${cpu.high.toFixed(2)})`,
     throughput.median.toFixed(2), bestOf(peers),
   ])
-  lines.unshift(['work', 'CPU, bare ÷ triport', 'throughput', 'best peer, CPU'], ['---', '---', '---', '---'])
-  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+  const others = figures.map(({ title, triport, bare }) => [title, String(triport), String(bare)])
+  return [
+    ...rows.length > 0 ? [tableOf(['CPU, bare ÷', 'triport', 'throughput', 'best peer'], cases)] : [],
+    ...figures.length > 0 ? [tableOf(['', 'triport', 'bare'], others)] : [],
+  ].join('\n')
+}
+
+function tableOf(head, lines) {
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
 }
 
 function bestOf(peers) {

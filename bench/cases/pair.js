@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { encode } from '../client/connection.js'
-import { judge } from '../client/load.js'
+import { judge, SAMPLE, unlessStalled } from '../client/load.js'
 import { measured, openAll } from '../client/slice.js'
 import { posted } from './case.js'
 
@@ -51,35 +51,36 @@ export async function openStreams(port, path, count) {
 }
 
 function trips(connections, streams, requests, count, look) {
-  return new Promise((resolve, reject) => {
+  return unlessStalled((resolve, reject) => {
     const begun = performance.now()
+    // A session has one trip at a time, and the one that has waited for longest is next.
+    const free = streams.map((_, at) => at)
     let sent = 0
     let got = 0
-    connections.forEach((connection) => {
-      const next = () => {
-        if (sent >= count) return
-        const at = sent++ % streams.length
-        let isHalf = false
-        const half = () => {
-          if (!isHalf) {
-            isHalf = true
-            return
-          }
-          if (++got === count) resolve((performance.now() - begun) / 1000)
-          else next()
+    const next = (connection) => {
+      const isWhole = sent++ % SAMPLE === 0
+      const at = free.shift()
+      let isHalf = false
+      const half = () => {
+        if (!isHalf) {
+          isHalf = true
+          return
         }
-        streams[at].onMessage = half
-        connection.ask(requests[at], at % 64 === 0, () => {
-          try {
-            look(connection, at % 64 === 0)
-          } catch (error) {
-            return reject(error)
-          }
-          half()
-        }, reject)
+        free.push(at)
+        if (++got === count) resolve((performance.now() - begun) / 1000)
+        else if (sent < count) next(connection)
       }
-      next()
-    })
+      streams[at].onMessage = half
+      connection.ask(requests[at], isWhole, () => {
+        try {
+          look(connection, isWhole)
+          half()
+        } catch (error) {
+          reject(error)
+        }
+      }, reject)
+    }
+    for (const connection of connections) if (sent < count) next(connection)
   })
 }
 

@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict'
 
 /** Every so many answers one is read whole. */
-const SAMPLE = 64
+export const SAMPLE = 64
+
+/** No slice of the slowest server takes so long. */
+const STALLED_MS = 120_000
 
 /** By how many bytes right answers may differ: counts in ids, sizes of chunks. */
 const SLACK_BYTES = 64
@@ -14,7 +17,7 @@ const SLACK_BYTES = 64
  * at the first answer that `look` throws at.
  */
 export function load(connections, requests, count, look, sample = SAMPLE) {
-  return new Promise((resolve, reject) => {
+  return unlessStalled((resolve, reject) => {
     const begun = performance.now()
     let sent = 0
     let got = 0
@@ -36,6 +39,16 @@ export function load(connections, requests, count, look, sample = SAMPLE) {
       next()
     })
   })
+}
+
+/** A promise that is rejected when it takes so long that an answer must be missing. */
+export function unlessStalled(run) {
+  let timer
+  const promise = new Promise((resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('Some answers do not come')), STALLED_MS)
+    run(resolve, reject)
+  })
+  return promise.finally(() => clearTimeout(timer))
 }
 
 /**

@@ -17,12 +17,13 @@ export function pinLoad() {
 
 /**
  * Starts a file of the benchmark as a server and waits for its ports. `env` is added to the environment,
- * `flags` go to node; with `isPinned: false` it runs on any core.
+ * `flags` go to node, `args` to the file; with `isPinned: false` it runs on any core.
  */
-export async function startServer(name, file, { env = {}, flags = [], isPinned = true } = {}) {
+export async function startServer(name, file, options = {}) {
+  const { env = {}, flags = [], args: own = [], isPinned = true } = options
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
   const pin = isPinned && cores !== undefined ? ['taskset', '-c', String(cores.server)] : []
-  const [command, ...args] = [...pin, process.execPath, '--expose-gc', ...flags, path]
+  const [command, ...args] = [...pin, process.execPath, '--expose-gc', ...flags, path, ...own]
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env, ...env },
   })
@@ -43,11 +44,17 @@ export class Server {
   /** What it is asked, by the name of the case; every case as it is where this is left out. */
   cases
   #child
+  #isStopped = false
 
   constructor(name, child, ports) {
     this.name = name
     this.ports = ports
     this.#child = child
+    child.on('exit', (code, signal) => {
+      if (this.#isStopped) return
+      console.error(`${name} has ended: ${code ?? signal}`)
+      process.exit(1)
+    })
   }
 
   /** Asks the process what it has used: 'cpu', 'memory' or 'held'. */
@@ -59,8 +66,7 @@ export class Server {
 
   /** Ends the process. */
   async stop() {
-    const { connected, exitCode, signalCode } = this.#child
-    if (!connected) throw new Error(`${this.name} has ended: ${exitCode ?? signalCode}`)
+    this.#isStopped = true
     this.#child.disconnect()
     await once(this.#child, 'exit')
   }

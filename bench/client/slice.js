@@ -7,7 +7,8 @@ import { ending, handshake, initialized } from '../cases/session.js'
 import { encode, open } from './connection.js'
 import { judge, load } from './load.js'
 
-const CONNECTIONS = 32
+/** How many connections the load has. */
+export const CONNECTIONS = 32
 const FEW_CONNECTIONS = 8
 
 /**
@@ -17,9 +18,20 @@ const FEW_CONNECTIONS = 8
  */
 export async function slice(server, one, count, isBrief) {
   if (one.slice !== undefined) return one.slice(server, one, count, isBrief)
+  if (!isBrief) await fill(server, one)
+  const most = Math.min(isBrief ? FEW_CONNECTIONS : CONNECTIONS, count)
+  return withConnections(server, one, most, (connections, requests, look) => (
+    measured(server, count, () => load(connections, requests, count, look))
+  ))
+}
+
+/**
+ * Opens so many connections, with a session each where the case has sessions, and asks once on each. `run`
+ * gets them, what each is to send, and a look at answers; when it is done sessions and connections are ended.
+ */
+export async function withConnections(server, one, count, run) {
   const port = server.ports[one.door ?? 'open']
-  if (!isBrief) await fill(server, one, port)
-  const connections = await openAll(port, Math.min(isBrief ? FEW_CONNECTIONS : CONNECTIONS, count))
+  const connections = await openAll(port, count)
   const sessions = one.hasSession
     ? await Promise.all(connections.map((connection) => begin(connection, server, one, port)))
     : []
@@ -29,8 +41,8 @@ export async function slice(server, one, count, isBrief) {
     look(connection, isWhole)
     sessions.push(sessionIn(connection.head))
   }
-  await load(connections, requests, connections.length, see, 1)
-  const result = await measured(server, count, () => load(connections, requests, count, see))
+  await load(connections, requests, count, see, 1)
+  const result = await run(connections, requests, see)
   await end(connections, server, one, port, sessions)
   await Promise.all(connections.map((connection) => connection.close()))
   return result
@@ -91,9 +103,10 @@ async function end(connections, server, one, port, sessions) {
 }
 
 /** Where a case is about a full table of sessions: fills it, once. */
-async function fill(server, one, port) {
+async function fill(server, one) {
   if (one.fills === undefined || server.filled.has(one.name)) return
   server.filled.add(one.name)
+  const port = server.ports[one.door]
   const connections = await openAll(port)
   await load(connections, connections.map(() => encode(one, port)), one.fills, () => {})
   await Promise.all(connections.map((connection) => connection.close()))
