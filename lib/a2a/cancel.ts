@@ -35,8 +35,7 @@ function end(visit: Visit, request: TaskRequest, task: Task, tries: number): May
   const run = tasks.runOf(id)
   if (run !== undefined) {
     run.cancel()
-    const ended = endOf(run, limits.cancelWaitMs)
-    return ended === undefined ? shown(visit, request) : ended.then(() => shown(visit, request))
+    return endOf(run, limits.cancelWaitMs).then(() => shown(visit, request))
   }
   const done = (): MaybePromise<TaskView> => {
     if (tasks.isCurrent(task)) {
@@ -56,10 +55,10 @@ function shown(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView
 }
 
 /** Resolves when the handler has come to its end, or `waitMs` are over. */
-function endOf({ settled }: RunningTask, waitMs: number): Promise<void> | undefined {
-  return settled && new Promise((resolve) => {
+function endOf(run: RunningTask, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
     const timer = waitMs > MAX_TIMER_MS ? undefined : setTimeout(resolve, waitMs)
-    void settled.then(() => {
+    run.onSettled(() => {
       clearTimeout(timer)
       resolve()
     })

@@ -5,7 +5,6 @@
  */
 import { isRecord } from '../core/content.ts'
 import { dialects } from './dialects.ts'
-import type { Dialect } from './dialect.ts'
 import type { Card, JsonMembers } from './model.ts'
 import type { A2aServerOptions } from './options.ts'
 import type { Signer } from './signature.ts'
@@ -22,17 +21,13 @@ export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'):
 
 /** The members of a card. Only one of 1.0 alone is signed: older members would stand beside what is. */
 export function documentOf(
-  card: Card, mode: CardMode, signer: Signer | undefined, spoken: readonly Dialect[] = dialects,
+  card: Card, mode: CardMode, signer: Signer | undefined,
 ): JsonMembers {
-  const parts = spokenIn(mode, spoken).map((dialect) => dialect.encodeCard(card))
+  const spoken = mode === 'hybrid' ? dialects
+    : dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
+  const parts = spoken.map((dialect) => dialect.encodeCard(card))
   const members = parts.reduce((all, part) => joined(all, part), {})
   return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
-}
-
-function spokenIn(mode: CardMode, spoken: readonly Dialect[]): readonly Dialect[] {
-  if (mode === 'hybrid') return spoken
-  const some = spoken.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
-  return some.length === 0 ? spoken : some
 }
 
 /** Both together, objects of one name within them too. */

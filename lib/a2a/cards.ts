@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto'
 import { JSON_TYPE } from '../wire/media.ts'
 import { composeCard } from './card.ts'
 import { documentOf, modeFor } from './card-document.ts'
-import { signerOf } from './signature.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { JsonMembers } from './model.ts'
 import type { A2aOptions } from './options.ts'
+import type { Signer } from './signature.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
 export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
@@ -29,9 +29,8 @@ const MAX_CARDS = 256
 const MAX_TAGS = 64
 
 /** Makes the cards of one server. */
-export function createCards(service: Service, options: A2aOptions): Cards {
+export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
   const cards = new Map<string, MadeCard>()
-  const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
   let changedAt = wholeSeconds()
   service.catalog.onChange(({ kind }) => {
     if (kind !== 'agent' && kind !== 'group' && kind !== 'tool') return

@@ -10,6 +10,7 @@ import { routes } from './http-json-routes.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
 import { OLD_EXTENDED_CARD, oldExtendedCard } from './old-extended-card.ts'
 import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
+import { signerOf } from './signature.ts'
 import { rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
@@ -29,8 +30,9 @@ type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 
 /** The paths of this door. */
 export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
-  const context = { service, options, seal }
-  const cards = createCards(service, options)
+  const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
+  const context = { service, options, seal, signer }
+  const cards = createCards(service, options, signer)
   const places: readonly (readonly [base: string, whoOf: Whom])[] = [
     ['', () => rootOf(service)],
     ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
@@ -99,7 +101,7 @@ function routesBelow(base: string, context: A2aContext, whoOf: Whom): readonly E
   return routes.map((route) => addressed(whoOf, {
     path: base + route.path,
     methods: route.methods,
-    ...route.body !== undefined && { accepts: bodyTypes },
+    ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
     operations: Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), route.description])),
     refuse: refuseHttpJson,
   }, (exchange, who) => answerRoute(context, who, route, exchange)))

@@ -9,12 +9,13 @@ import { isThenable } from '../core/thenable.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import { A2aFault } from './faults.ts'
 import { checkExtendedCard } from './options.ts'
+import { encodeV1Card } from './v1-card.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Card } from './model.ts'
 import type { Visit } from './visit.ts'
 
 /** Who is asked for a card, by whom, and in which dialect. */
-export type CardAsked = Pick<Visit, 'service' | 'options' | 'who' | 'dialect' | 'exchange'>
+export type CardAsked = Pick<Visit, 'service' | 'options' | 'signer' | 'who' | 'dialect' | 'exchange'>
 
 /** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
 export function extendedCard(asked: CardAsked): MaybePromise<Card> {
@@ -26,6 +27,15 @@ export function extendedCard(asked: CardAsked): MaybePromise<Card> {
   const more = typeof given === 'function' ? given(origin.principal, who) : given
   if (!isThenable(more)) return cardOf(asked, more)
   return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(asked, found))
+}
+
+/** The same, signed where there is a key. */
+export function signedExtendedCard(visit: Visit): MaybePromise<Card> {
+  const { signer } = visit
+  const card = extendedCard(visit)
+  if (signer === undefined) return card
+  const signed = (one: Card): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] })
+  return card instanceof Promise ? card.then(signed) : signed(card)
 }
 
 function cardOf({ service, options, who, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {

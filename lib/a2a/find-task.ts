@@ -9,6 +9,7 @@ import type { Visit } from './visit.ts'
 /** Whether a task is the visitor's to see. */
 export function isVisible({ who }: Visit, tenant: string | undefined, task: Task): boolean {
   return task.protocol === 'a2a' && task.runnable.name === who.id && task.tenant === tenant
+    && task.isReserved !== true
 }
 
 /** The visitor's task. Throws, or rejects with, `TASK_NOT_FOUND` where there is none. */

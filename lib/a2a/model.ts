@@ -200,7 +200,12 @@ export interface Card {
   readonly schemes: ReadonlyMap<string, SecurityScheme>
   /** Ways to be let in: any one of them, of it all the schemes, each with the scopes that it needs. */
   readonly security: readonly ReadonlyMap<string, readonly string[]>[]
+  /** Of the members that 1.0 writes, where somebody has signed those. */
+  readonly signatures?: readonly CardSignature[]
 }
+
+/** A signature of a card, as JWS has it. */
+export interface CardSignature { readonly protected: string; readonly signature: string }
 
 /** What each operation takes. */
 export interface Requests {

@@ -29,9 +29,9 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 
 /** Answers with the card of somebody, for the caller. */
 export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
-  const { service, options, exchange } = asked
+  const { service, options, signer, exchange } = asked
   const done = (card: Card): Reply => {
-    const document = documentOf(card, modeFor(exchange.head.a2aVersion, options.card), undefined)
+    const document = documentOf(card, modeFor(exchange.head.a2aVersion, options.card), signer)
     return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
   }
   const failed = (thrown: unknown): Reply => {

@@ -4,7 +4,7 @@
  * `Fault`.
  */
 import { requestCancel } from './cancel.ts'
-import { extendedCard } from './extended-card.ts'
+import { signedExtendedCard } from './extended-card.ts'
 import { findTask } from './find-task.ts'
 import { listTasks } from './list.ts'
 import { pushOperations } from './push-operations.ts'
@@ -26,5 +26,5 @@ export const operations: Operations = {
   'cancel': requestCancel,
   'subscribe': subscribe,
   ...pushOperations<Visit>(findTask),
-  'extended-card': (visit) => extendedCard(visit),
+  'extended-card': signedExtendedCard,
 }

@@ -43,10 +43,10 @@ type Codec = OperationCodec<ForTenant, unknown>
 
 /** A request as operations see it. */
 export function visitOf(
-  { service, options, seal }: A2aContext, who: Agent | Group, dialect: Dialect, exchange: Exchange,
+  { service, options, seal, signer }: A2aContext, who: Agent | Group, dialect: Dialect, exchange: Exchange,
 ): Visit {
   const extensions = requestedExtensions(exchange.origin)
-  return { service, options, seal, who, dialect, exchange, extensions }
+  return { service, options, seal, signer, who, dialect, exchange, extensions }
 }
 
 /** The answer of one operation of the visit's dialect. */

@@ -121,6 +121,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: who.kind, name: who.id }, tenant,
       contextId, sessionId: undefined, ttlMs: undefined, history: [said], turn: undefined,
+      isReserved: isReserved && service.store.isShared,
     },
   })
   if (!service.store.isShared && (!isSeen || isReserved)) return { id, turn }

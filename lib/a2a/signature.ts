@@ -10,7 +10,7 @@ import { createHash, createPrivateKey, createPublicKey, KeyObject, sign, verify 
 import { isRecord } from '../core/content.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
 import type { JsonWebKey } from 'node:crypto'
-import type { JsonMembers } from './model.ts'
+import type { CardSignature, JsonMembers } from './model.ts'
 
 /** An ES256 private key (P-256): PEM text, a JWK, or what `node:crypto` made. */
 export type PrivateKey = string | JsonWebKey | KeyObject
@@ -23,9 +23,6 @@ export type SigningKey = PrivateKey | {
   /** Where the public key is found, in a JWK Set. */
   readonly jku?: string
 }
-
-/** One signature, as it stands in the list `signatures` of a card. */
-export interface CardSignature { readonly protected: string; readonly signature: string }
 
 /** Signs the members of a card of 1.0. */
 export type Signer = (card: JsonMembers) => CardSignature

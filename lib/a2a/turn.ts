@@ -63,8 +63,6 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   reply: Message | undefined
   /** Why there is neither task nor message. */
   fault: Fault | undefined
-  /** Resolves when the handler's own code has come to its end. */
-  settled: Promise<void> | undefined
   readonly #setup: TurnSetup
   /** Nothing is shown before the agent has said something. */
   #isReserved: boolean
@@ -207,15 +205,19 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   /** Keeps what is needed to run this turn again, once there is a task to keep it with. */
   #keep(): void {
     const { turn } = this.#memory
-    if (turn !== undefined && this.isShown) this.#setup.service.tasks.keepTurn(this.taskId, turn)
+    if (turn !== undefined && this.isShown) this.#setup.service.tasks.keep(this.taskId, { turn })
   }
 
   /** From here on there is a task. */
   #show(): void {
     if (this.isShown) return
     // Where the store is shared it is there from the beginning.
-    if (this.#run.isTask) this.call.channel = this.#run
-    else void this.#run.begin(this.#setup.task)
+    if (this.#run.isTask) {
+      this.call.channel = this.#run
+      this.#setup.service.tasks.keep(this.taskId, { isReserved: false })
+    } else {
+      void this.#run.begin(this.#setup.task)
+    }
     this.#isReserved = false
     this.#keep()
     this.#shown()

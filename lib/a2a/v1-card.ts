@@ -1,5 +1,5 @@
 /**
- * The agent card as A2A 1.0 spells it, both ways. Members of older dialects, and signatures, are not in it.
+ * The agent card as A2A 1.0 spells it, both ways. Members of older dialects are not in it.
  *
  * A member that is not set is missing, never `undefined`: other dialects' members may be put beside these.
  * Spec: A2A 1.0 §4.4, §4.5, §8.
@@ -10,7 +10,9 @@ import {
 } from './fields.ts'
 import { unlessEmpty } from './v1-messages.ts'
 import type { Skill } from '../core/agent.ts'
-import type { Card, CardExtension, CardInterface, JsonMembers, SecurityScheme } from './model.ts'
+import type {
+  Card, CardExtension, CardInterface, CardSignature, JsonMembers, SecurityScheme,
+} from './model.ts'
 
 type Provider = NonNullable<Card['provider']>
 type Location = Extract<SecurityScheme, { readonly kind: 'apiKey' }>['location']
@@ -28,7 +30,7 @@ const SCHEME = 'must have exactly one of apiKeySecurityScheme, httpAuthSecurityS
 
 /** The members of a card. */
 export function encodeV1Card(card: Card): JsonMembers {
-  const { documentationUrl, iconUrl, provider, schemes, security } = card
+  const { documentationUrl, iconUrl, provider, schemes, security, signatures } = card
   const extensions = unlessEmpty(card.extensions)
   return {
     name: card.name,
@@ -49,6 +51,7 @@ export function encodeV1Card(card: Card): JsonMembers {
     defaultOutputModes: card.outputModes,
     skills: card.skills.map(encodeSkill),
     ...iconUrl !== undefined && { iconUrl },
+    ...signatures !== undefined && { signatures },
   }
 }
 
@@ -58,6 +61,7 @@ export function decodeV1Card(value: unknown): Card {
   const card = needObject(value, at)
   const able = `${at}.capabilities`
   const abilities = needObject(card.capabilities, able)
+  const signatures = readList(card.signatures, at, 'signatures', decodeSignature)
   const flag = (member: unknown, name: string): boolean => readBoolean(member, able, name) ?? false
   return {
     name: needName(card.name, at, 'name', Infinity),
@@ -82,6 +86,15 @@ export function decodeV1Card(value: unknown): Card {
     security: readList(
       card.securityRequirements ?? card.security_requirements, at, 'securityRequirements', decodeRequirement,
     ) ?? [],
+    ...signatures !== undefined && { signatures },
+  }
+}
+
+function decodeSignature(value: unknown, at: string): CardSignature {
+  const one = needObject(value, at)
+  return {
+    protected: needName(one.protected, at, 'protected', Infinity),
+    signature: needName(one.signature, at, 'signature', Infinity),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Seal } from '../wire/seal.ts'
 import type { Dialect } from './dialect.ts'
 import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
 import type { A2aOptions } from './options.ts'
+import type { Signer } from './signature.ts'
 
 /** What all requests of one server share. */
 export interface A2aContext {
@@ -16,6 +17,8 @@ export interface A2aContext {
   readonly options: A2aOptions
   /** Seals cursors. */
   readonly seal: Seal
+  /** Signs cards of 1.0; undefined where the operator gave no key. */
+  readonly signer?: Signer | undefined
 }
 
 /** One request: who is asked, by whom, and in which dialect. */

@@ -32,9 +32,7 @@ function agentWork({ service, who }: Visit, conversationId: string, isNamed: boo
     const said = {
       prompt, conversationId, isNamed, remembered: prompt === '' ? namesOfFiles(turn.message) : prompt,
     }
-    const answer = speak(service, who, said, turn.call, emit)
-    if (answer instanceof Promise) turn.settled = answer.then(() => {}, () => {})
-    return answer
+    return speak(service, who, said, turn.call, emit)
   })
 }
 

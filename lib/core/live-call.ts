@@ -37,8 +37,8 @@ export class LiveCall implements Call {
   over = false
   /** What the channel could not carry; undefined: nothing. */
   artifacts: readonly Artifact[] | undefined
-  /** Set when the handler's own code has come to its end, which may be later. */
-  settled = false
+  #isSettled = false
+  #onSettled: (() => void) | undefined
   #clock: Clock | undefined
   #reason: Fault | undefined
   #controller: AbortController | undefined
@@ -78,6 +78,21 @@ export class LiveCall implements Call {
 
   /** Why the run was cancelled, if it was. */
   get reason(): Fault | undefined { return this.#reason }
+
+  /** Whether the handler's own code has come to its end, which may be later than the run's. */
+  get settled(): boolean { return this.#isSettled }
+
+  /** The handler's own code has come to its end. */
+  settle(): void {
+    this.#isSettled = true
+    this.#onSettled?.()
+  }
+
+  /** Calls once when the handler's own code comes to its end, in the place of an earlier listener. */
+  onSettled(listener: () => void): void {
+    if (this.#isSettled) listener()
+    else this.#onSettled = listener
+  }
 
   /** Ends the run from outside: the signal aborts, whoever waits for the result gets `reason`. */
   cancel(reason: Fault): void {

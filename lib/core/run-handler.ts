@@ -64,7 +64,7 @@ function track<T>(
       reject(reason)
     })
     const settle = (): boolean => {
-      call.settled = true
+      call.settle()
       workload.leave(call)
       session?.leave(call)
       call.clock.clear()

@@ -38,8 +38,6 @@ export interface TaskClient {
    * `askTimeoutMs` is over.
    */
   readonly isResumable?: boolean
-  /** Resolves when the handler's own code has come to its end, where the door looks at it. */
-  readonly settled?: Promise<void> | undefined
   /** Hears of answers, before the handler does. */
   answered?(answers: ReadonlyMap<string, unknown>): void
   /** Where side effects of before are remembered. */
@@ -84,7 +82,7 @@ export class TaskRun implements CallChannel, RunningTask {
   /** Whether it is a task: then nothing that happens to a request matters to it. */
   get isTask(): boolean { return this.#id !== undefined }
 
-  get settled(): Promise<void> | undefined { return this.#client.settled }
+  onSettled(listener: () => void): void { this.#call.onSettled(listener) }
 
   /**
    * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is

@@ -8,7 +8,7 @@ import type { Task, TaskMessage, TaskState } from './task.ts'
 /** What a task begins with. */
 export type TaskSeed =
   & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
-  & Partial<Pick<Task, 'id' | 'tenant' | 'history' | 'turn'>>
+  & Partial<Pick<Task, 'id' | 'isReserved' | 'tenant' | 'history' | 'turn'>>
 
 /** How a task ends that was over before anybody could see it. */
 export interface TaskEnd {
@@ -27,8 +27,9 @@ export function taskOf(
 ): Task {
   return {
     id: seed.id ?? randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
-    tenant: seed.tenant, contextId: seed.contextId, sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs,
-    status, artifacts, history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
+    isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
+    sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
+    history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
     fault,
   }
 }

@@ -89,6 +89,8 @@ export interface Task {
   readonly protocol: Protocol
   /** What it runs. */
   readonly runnable: Runnable
+  /** Its client does not know of it yet, and may never: nobody is shown it. */
+  readonly isReserved?: boolean
   /** Whose part of the server it belongs to, where there are several (A2A). */
   readonly tenant: string | undefined
   readonly contextId: string
@@ -130,8 +132,8 @@ export type Watcher = (event: TaskEvent, after: { readonly task: Task }) => Prom
 
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {
-  /** Resolves when the handler's own code has come to its end; undefined where nobody looks. */
-  readonly settled: Promise<void> | undefined
+  /** Calls once when the handler's own code comes to its end; at once where it has. */
+  onSettled(listener: () => void): void
   /** Takes answers to its questions, by key; those to no open question are passed over. */
   answer(answers: ReadonlyMap<string, unknown>): void
   /** The client will not answer a question. */

@@ -239,10 +239,10 @@ export class Tasks {
     return true
   }
 
-  /** Keeps what is needed to run the present turn again. */
-  keepTurn(id: string, turn: Task['turn']): void {
+  /** Keeps what its watchers are not told of. */
+  keep(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
     const place = this.#unfinished(id)
-    if (place !== undefined) void this.#change(place, { ...place.task, turn })
+    if (place !== undefined) void this.#change(place, { ...place.task, ...more })
   }
 
   /**

@@ -161,16 +161,19 @@ export function createGate(options: GateOptions): Gate {
     const overuse = isCounted ? request.take('call', 1) : undefined
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
-      ? undefined : bodyObjection(request, endpoint.accepts)
+      ? undefined : bodyObjection(request, endpoint, endpoint.accepts)
     return objection === undefined ? request : refuseRequest(request, ...objection)
   }
 
   /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection({ head }: HttpRequest, accepts: readonly string[]): Objection | undefined {
+  function bodyObjection(
+    { head }: HttpRequest, endpoint: Endpoint, accepts: readonly string[],
+  ): Objection | undefined {
     const { contentLength, contentType, contentEncoding, transferEncoding } = head
     const mayBeEmpty = transferEncoding === undefined
       && (contentLength === undefined || contentLength === '0')
-    if (contentType !== accepts[0] && !(mayBeEmpty && contentType === undefined)) {
+    const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
+    if (contentType !== accepts[0] && !isLeftOut && !(mayBeEmpty && contentType === undefined)) {
       const media = contentType === undefined ? undefined : parseMediaType(contentType)
       if (media === undefined || !accepts.includes(media.type)) {
         return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]

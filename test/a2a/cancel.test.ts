@@ -3,6 +3,7 @@ import test from 'node:test'
 import { eventually } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
+import type { Call } from '../../lib/index.ts'
 
 const schema = { type: 'object', properties: { name: { type: 'string' } } }
 
@@ -87,4 +88,22 @@ test('who waits for a task hears that it is canceled', async (t) => {
   const [task] = (await bot.list()).tasks
   await bot.cancel(task!.id)
   assert.equal((await waiting).status.state, 'canceled')
+})
+
+test('the run of a tool is waited for as an agent\'s is', async (t) => {
+  const steps: string[] = []
+  const stop = {
+    name: 'stop', description: 'Stops slowly.',
+    run: (_args: object, call: Call) => new Promise<string>((resolve) => {
+      call.signal.addEventListener('abort', () => setImmediate(() => {
+        steps.push('stopped')
+        resolve('late')
+      }))
+    }),
+  }
+  const desk = new Caller(serveA2a(t, { name: 'Desk', tools: [stop], cancelWaitMs: Infinity }))
+  const { id } = await desk.task([{ type: 'data', data: { skill: 'stop' } }], { isBlocking: false })
+  const canceled = await desk.cancel(id)
+  steps.push(canceled.status.state)
+  assert.deepEqual(steps, ['stopped', 'canceled'])
 })

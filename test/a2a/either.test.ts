@@ -1,8 +1,11 @@
 /** Agents that answer with a task or with a message: what is seen of them, and who is told. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { request, serve } from '../fixtures/client.ts'
+import { keyOf } from '../../lib/core/store.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { eventually, request, sealed, serve } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
+import { gate } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
 import type { AgentOutput, Call } from '../../lib/index.ts'
 import type { TriportServer } from '../../lib/server.ts'
@@ -114,4 +117,29 @@ test('a webhook that comes with a message that is answered with one hears nothin
   await server.fetch(request('/a2a', { ...say('done', {}, configuration), method: 'SendMessage' }))
   const received = await hook.until(1)
   assert.deepEqual(received.map((one) => tellOf(JSON.parse(one.body) as Told)), ['task completed 1'])
+})
+
+test('in a shared store a task that has said nothing is in no list', async (t) => {
+  const open = gate()
+  const run = async (prompt: string): Promise<object> => {
+    await open.promise
+    return prompt === 'message' ? { text: 'hi', reply: 'message' } : { text: 'hi' }
+  }
+  const store = memoryStore({ isShared: true })
+  const server = serve(t, {
+    protocol: 'a2a', agents: [{ name: 'Bot', replies: 'either', run }], store, ...sealed({ store }),
+  })
+  const list = async (): Promise<unknown> => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }
+    const { result } = await (await server.fetch(request('/a2a', body))).json() as { result: { tasks: object[] } }
+    return result.tasks.length
+  }
+  const answers = ['message', 'task'].map(async (text) => {
+    return (await server.fetch(request('/a2a', { ...say(text), method: 'SendMessage' }))).json()
+  })
+  await eventually(async () => (await store.list('tasks', keyOf('anonymous'), 9)).length === 2)
+  assert.equal(await list(), 0)
+  open.open()
+  await Promise.all(answers)
+  assert.equal(await list(), 1)
 })

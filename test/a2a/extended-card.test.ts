@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { extendedCard } from '../../lib/a2a/extended-card.ts'
+import { extendedCard, signedExtendedCard } from '../../lib/a2a/extended-card.ts'
 import { A2aFault } from '../../lib/a2a/faults.ts'
 import { plain } from '../../lib/a2a/plain.ts'
+import { isSignedBy, signerOf } from '../../lib/a2a/signature.ts'
+import { v1 } from '../../lib/a2a/v1.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { createService } from '../../lib/service.ts'
+import type { JsonMembers } from '../../lib/a2a/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/options.ts'
 import type { Visit } from '../../lib/a2a/visit.ts'
 
@@ -73,4 +77,18 @@ test('what is no extended card, and what never comes, is an error of its own', a
   await assert.rejects(async () => extendedCard(visit(never)), (error: unknown) => {
     return error instanceof Fault && error.kind === 'timeout'
   })
+})
+
+test('it is signed where there is a key, as 1.0 writes it', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const given: A2aServerOptions['extendedCard'] = { description: 'Sells.', skills: [skill] }
+  const later: A2aServerOptions['extendedCard'] = async () => ({ description: 'Sells.' })
+  for (const extended of [given, later]) {
+    const card = await signedExtendedCard({ ...visit({ extendedCard: extended }), signer: signerOf(privateKey) })
+    const written = JSON.parse(JSON.stringify(v1.encodeCard(card))) as JsonMembers
+    assert.equal(isSignedBy(written, publicKey), true)
+    assert.equal(isSignedBy({ ...written, description: 'Gives.' }, publicKey), false)
+    assert.deepEqual(v1.decodeCard(written).signatures, card.signatures)
+  }
+  assert.equal((await signedExtendedCard(visit({ extendedCard: given }))).signatures, undefined)
 })

@@ -293,6 +293,9 @@ test('a body needs one of two media types, and one that may be left out needs no
   const { id } = await beginWaiting(server)
   const told = await tell(server, `POST /tasks/${id}:cancel`, '{}', { 'content-type': 'text/plain' })
   assert.equal(told.status, 415)
+  // As a client of forms sends nothing at all.
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
+  assert.equal((await tell(server, `POST /tasks/${id}:cancel`, undefined, form)).status, 200)
   for (const body of [undefined, {}, { metadata: { why: 'late' } }]) {
     assert.equal((await tell(server, `POST /tasks/${id}:cancel`, body)).status, 200)
   }

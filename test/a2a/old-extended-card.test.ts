@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
+import { isSignedBy } from '../../lib/a2a/signature.ts'
 import { request } from '../fixtures/client.ts'
 import { serveA2a } from './caller.ts'
 import type { TriportServer } from '../../lib/server.ts'
@@ -89,4 +91,12 @@ test('what is wrong with a function stays in the log', async (t) => {
   assert.deepEqual(logged, [
     ['error', 'A message could not be answered'], ['error', 'An extended card could not be made'],
   ])
+})
+
+test('a key signs what is asked for as 1.0, at both paths, and nothing that stands beside older members', async (t) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard, signingKey: privateKey } })
+  const asked = { ...ann, 'a2a-version': '1.0' }
+  for (const path of [NEW, OLD]) assert.ok(isSignedBy((await get(server, path, asked)).body, publicKey), path)
+  assert.equal('signatures' in (await get(server, OLD, ann)).body, false)
 })

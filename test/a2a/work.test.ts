@@ -90,9 +90,8 @@ test('a message goes to the tool that it names, and any other to the agent', asy
 test('what is done at once is answered without a promise, by an agent and by a tool', () => {
   const { work } = working(() => 'done')
   for (const parts of [[text('hi')], [skill('shout', { text: 'hi' })]]) {
-    const { answer, turn, call } = work(parts)
+    const { answer, call } = work(parts)
     assert.ok(!(answer instanceof Promise))
-    assert.equal(turn.settled, undefined)
     assert.equal(call.over, true)
   }
 })
@@ -133,13 +132,13 @@ test('pieces are told as they come, and a state of the agent\'s own is its answe
   }
 })
 
-test('a turn is settled when the code of its handler has come to its end, however late and however', async () => {
+test('a call is settled when the code of its handler has come to its end, however late and however', async () => {
   for (const end of ['open', 'fail'] as const) {
     const held = gate<string>()
     const { work, service } = working(() => held.promise)
-    const { answer, turn } = work([text('hi')], { who: 'slow' })
+    const { answer, call } = work([text('hi')], { who: 'slow' })
     let isSettled = false
-    void turn.settled!.then(() => { isSettled = true })
+    call.onSettled(() => { isSettled = true })
     assert.equal(service.workload.running, 1)
     // Its own limit, and not that of the server.
     await assert.rejects(async () => answer, { kind: 'timeout', message: 'No result within 20 ms' })

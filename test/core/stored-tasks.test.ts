@@ -21,7 +21,7 @@ const seed: TaskSeed = {
 /** A run that counts how often it is cancelled. */
 function runOf(): RunningTask & { readonly cancels: () => number } {
   let cancelled = 0
-  return { settled: undefined, answer() {}, refuse() {}, cancel() { cancelled += 1 }, cancels: () => cancelled }
+  return { onSettled() {}, answer() {}, refuse() {}, cancel() { cancelled += 1 }, cancels: () => cancelled }
 }
 
 /** A task that waits in the store. */

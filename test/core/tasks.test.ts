@@ -226,7 +226,7 @@ test('a task that another process has taken is let go, and its run cancelled', a
   const store = sharedStore()
   const tasks = tasksWith({}, store)
   let cancelled = 0
-  const { id } = await tasks.create(seed('ann'), { settled: undefined, answer() {}, refuse() {}, cancel() { cancelled++ } })
+  const { id } = await tasks.create(seed('ann'), { onSettled() {}, answer() {}, refuse() {}, cancel() { cancelled++ } })
   await store.write({ collection: 'tasks', owner: 'ann', key: id }, '{}', 1_000, 'any')
   tasks.move(id, 'working')
   await settled(tasks)
