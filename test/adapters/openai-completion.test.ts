@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cpuMs } from '../fixtures/time.ts'
+import { costOf } from '../fixtures/time.ts'
 import { ChatCompletion } from '../../lib/adapters/openai-completion.ts'
 import { modelOf } from '../../lib/adapters/openai-options.ts'
 import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
@@ -165,19 +165,15 @@ test('what is kept of a reply is bounded, whatever it is made of', () => {
 })
 
 test('many tiny fragments cost no more than their number', () => {
-  const cost = (count: number): number => {
-    const fragment = eventOf([part(0, undefined, undefined, 'x')])
-    let best = Infinity
-    for (let round = 0; round < 3; round++) {
-      const completion = completionOf([part(0, 'i', 'a', '{"q":"')])
-      const beganAt = cpuMs()
-      for (let at = 0; at < count; at++) completion.take(fragment)
-      completion.take(eventOf([part(0, undefined, undefined, '"}')]))
-      assert.equal(String(completion.calls()[0]?.input?.['q']).length, count)
-      best = Math.min(best, cpuMs() - beganAt)
-    }
-    return best
-  }
-  const [few, many] = [cost(10_000), cost(80_000)]
-  assert.ok(many < 30 * (few + 1), `${few.toFixed(1)} ms, then ${many.toFixed(1)} ms`)
+  const fragment = eventOf([part(0, undefined, undefined, 'x')])
+  const cost = (count: number, enough?: number): number => costOf(() => {
+    const completion = completionOf([part(0, 'i', 'a', '{"q":"')])
+    for (let at = 0; at < count; at++) completion.take(fragment)
+    completion.take(eventOf([part(0, undefined, undefined, '"}')]))
+    assert.equal(String(completion.calls()[0]?.input?.['q']).length, count)
+  }, enough)
+  const few = cost(10_000)
+  const limit = 30 * (few + 1)
+  const many = cost(80_000, limit)
+  assert.ok(many <= limit, `${few.toFixed(1)} ms, then ${many.toFixed(1)} ms`)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { cpuMs } from '../fixtures/time.ts'
+import { costOf } from '../fixtures/time.ts'
 import { understand } from '../../lib/assistant/understand.ts'
 import type { ChatMessage } from '../../lib/core/conversation.ts'
 
@@ -234,9 +234,9 @@ test('hostile prompts and conversations are dealt with quickly', () => {
   const histories = [[], after('12 km = 84 km'), after('It is 10:00 on Friday'),
     ...['is 1', ' = ', '(', '9', '2 = (', ' ≈ ', '1-',
     '\n'].map((part) => after(...Array(100).fill(many(part, 1e5))))]
-  const beganAt = cpuMs()
-  for (const prompt of hostile) {
-    for (const history of histories) assert.ok([...understand(prompt, history)].length < 50)
-  }
-  assert.ok(cpuMs() - beganAt < 10_000)
+  assert.ok(costOf(() => {
+    for (const prompt of hostile) {
+      for (const history of histories) assert.ok([...understand(prompt, history)].length < 50)
+    }
+  }, 10_000) <= 10_000)
 })

@@ -29,22 +29,3 @@ export function mistake(schema: unknown, options?: CompileOptions): string {
   }
   return 'none'
 }
-
-/** Milliseconds of the processor that work takes, the least of some times. Other processes do not count. */
-export function costOf(work: () => void, times: number = 3): number {
-  let least = Infinity
-  for (let time = 0; time < times; time++) {
-    const before = process.cpuUsage()
-    work()
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / 1000)
-  }
-  return least
-}
-
-/** What this machine takes to parse two megabytes of JSON: a measure for work that is quick everywhere. */
-export function costOfParsing(): number {
-  const rows = Array.from({ length: 40_000 }, (_, id) => ({ id, name: `The name of ${id}`, tags: [] }))
-  const json = JSON.stringify(rows)
-  return costOf(() => JSON.parse(json))
-}

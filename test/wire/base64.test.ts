@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cpuMs } from '../fixtures/time.ts'
+import { costOf } from '../fixtures/time.ts'
 import { decodeBase64, decodeBase64Url, decodeHeaderValue, encodeBase64Url } from '../../lib/wire/base64.ts'
 
 function text(bytes: Uint8Array | undefined): string | undefined {
@@ -69,8 +69,8 @@ test('a header value is literal, or base64 between the two markers', () => {
 })
 
 test('hostile lengths are read in linear time', () => {
-  const beganAt = cpuMs()
-  assert.equal(decodeBase64('A'.repeat(4_000_001)), undefined)
-  assert.equal(decodeHeaderValue(' '.repeat(200_000) + 'x' + ' '.repeat(200_000)), 'x')
-  assert.ok(cpuMs() - beganAt < 1_000)
+  assert.ok(costOf(() => {
+    assert.equal(decodeBase64('A'.repeat(4_000_001)), undefined)
+    assert.equal(decodeHeaderValue(' '.repeat(200_000) + 'x' + ' '.repeat(200_000)), 'x')
+  }, 1_000) <= 1_000)
 })
