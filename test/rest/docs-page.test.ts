@@ -3,11 +3,12 @@ import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
 import { eventually, listen } from '../fixtures/client.ts'
 import { Gate, showcase } from '../fixtures/showcase.ts'
+import { defineAgent, defineGroup } from '../../lib/index.ts'
 import type { TestContext } from 'node:test'
 import type { Page } from '../fixtures/browser.ts'
 
 /** What things of the travel office answer, in a browser. */
-const options = { skip: absent, timeout: 60_000 }
+const options = { skip: absent, timeout: 120_000 }
 const browser = new Browser()
 after(() => browser.close())
 
@@ -66,6 +67,20 @@ test('Stop ends the run of an agent', options, async (t) => {
   await page.sees('Stopped.')
   await eventually(() => gate.aborted === 1, 'the run is aborted')
   assert.ok(!(await page.names('button')).includes('Stop'))
+})
+
+test('agents of a group are told apart while they speak', options, async (t) => {
+  const [poet, critic] = ['Poet', 'Critic'].map((name) => (
+    defineAgent({ name, description: `A ${name}.`, run: (prompt) => `${name} of ${prompt}` })
+  ))
+  const salon = defineGroup({ name: 'Salon', description: 'Both.', agents: [poet!, critic!] })
+  const { url } = await listen(t, { groups: [salon] })
+  const page = await browser.open(t, `${url}/docs#agent/salon`)
+  await page.fill('Query', 'a rose')
+  await page.press('Enter')
+  await page.sees('Critic of Poet of a rose')
+  await page.click('DisclosureTriangle', /Reply of poet/i)
+  await page.sees('Poet of a rose', '.turn details')
 })
 
 test('an agent that fails says why, and the query is still there', options, async (t) => {
@@ -207,6 +222,10 @@ test('resources are read and prompts got, in both revisions', options, async (t)
 test('any message of MCP is sent as it is written', options, async (t) => {
   const { page } = await office(t, 'mcp')
   await page.choose('Example', 'tools/list')
+  const shown = String(await page.evaluate(`document.querySelector('.source pre').textContent`))
+  assert.deepEqual([...shown.matchAll(/-H '([^:]+)/g)].map(([, name]) => name), [
+    'Accept', 'Content-Type', 'MCP-Protocol-Version', 'Mcp-Method',
+  ])
   await page.click('button', 'Send')
   await page.sees('"plan_trip"')
   await page.choose('Called over', 'MCP 2025-11-25')
@@ -222,7 +241,7 @@ test('any message of MCP is sent as it is written', options, async (t) => {
 test('the card of A2A is shown with its checks, of each agent', options, async (t) => {
   const { page } = await office(t, 'a2a')
   const text = await page.sees('It speaks version 1.0')
-  assert.equal(text.match(/✓ /g)?.length, 6)
+  assert.equal(text.match(/✓ /g)?.length, 5)
   assert.doesNotMatch(text, /✗/)
   await page.choose('Agent', 'Booking Clerk')
   await page.sees('Books seats, and asks which.')
@@ -246,19 +265,19 @@ test('a task is streamed, listed, opened and cancelled', options, async (t) => {
   await page.isTrue(`${states} === 'canceled,canceled'`)
   await eventually(() => gate.aborted === 1, 'the run is aborted')
   await page.click('button', 'List the tasks')
-  await page.sees(/canceled/, '.card:last-child')
+  await page.sees(/canceled/, '.row')
 })
 
 test('a message is sent whole, and a task that wants to know something is answered', options, async (t) => {
   const { page, gate } = await office(t, 'a2a')
   gate.open(5)
   await page.choose('Agent', 'Travel Guide')
-  await page.click('checkbox', 'Stream the events')
+  await page.click('checkbox', 'Stream')
   await page.fill('Message', 'Where to?')
   await page.press('Enter')
   await page.sees('You asked: Where to? (0 before)')
   await page.choose('Agent', 'Booking Clerk')
-  await page.click('checkbox', 'Stream the events')
+  await page.click('checkbox', 'Stream')
   await page.fill('Message', 'a train')
   await page.press('Enter')
   await page.sees('Which seat?')
