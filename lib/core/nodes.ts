@@ -52,6 +52,8 @@ export class Nodes {
   #isClosed = false
   #isFollowing = false
   #starting: Promise<void> | undefined
+  /** The sign of life that is on its way. Never rejects. */
+  #beating: Promise<void>
   #timer: NodeJS.Timeout | undefined
 
   constructor(store: GuardedStore, seal: Seal, limits: Limits, log: Log) {
@@ -61,9 +63,9 @@ export class Nodes {
     this.#log = log
     store.onReturn(() => {
       clearTimeout(this.#timer)
-      void this.#beat()
+      this.#beating = this.#beating.then(() => this.#beat())
     })
-    void this.#beat()
+    this.#beating = this.#beat()
   }
 
   /** Whether others know that this process lives. Counted from when that was last said. */
@@ -113,6 +115,7 @@ export class Nodes {
     clearTimeout(this.#timer)
     for (const stop of this.#stops) stop()
     try {
+      await this.#beating
       await this.#starting
       if (this.#version === 0) return
       await this.#store.remove(leaseOf(this.id), this.#version)
@@ -130,6 +133,7 @@ export class Nodes {
 
   /** A sign of life, again and again. Never rejects. */
   async #beat(): Promise<void> {
+    if (this.#isClosed) return
     try {
       await this.ready()
       await this.#renew()
@@ -139,7 +143,7 @@ export class Nodes {
     }
     if (this.#isClosed) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#beat(), this.beatMs)
+    this.#timer = setTimeout(() => { this.#beating = this.#beat() }, this.beatMs)
     this.#timer.unref()
   }
 
