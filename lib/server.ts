@@ -163,7 +163,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
-    mcp?.close()
+    await mcp?.close()
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
     await listener.destroy()

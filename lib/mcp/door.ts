@@ -7,6 +7,7 @@ import { McpContext } from './context.ts'
 import { refuseHttp } from './replies.ts'
 import { get, post, remove } from './streamable-http.ts'
 import { hearPairs, openPair, postMessage } from './http-sse.ts'
+import { HandOver, hearResumes } from './resume.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -20,8 +21,8 @@ export interface McpDoor {
   status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void
-  /** Ends everything. */
-  close(): void
+  /** Ends everything. Resolves when what was not read is left to other processes; never rejects. */
+  close(): Promise<void>
 }
 
 const accepts = [JSON_TYPE]
@@ -30,6 +31,8 @@ const accepts = [JSON_TYPE]
 export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
   const mcp = new McpContext(service, options, seal)
   hearPairs(mcp)
+  hearResumes(mcp)
+  const handOver = new HandOver(mcp)
   const adopting: Elsewhere['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [
     {
@@ -69,8 +72,15 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     status: () => ({
       sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
     }),
-    closeIdle: () => mcp.closeIdle(),
-    close: () => mcp.close(),
+    closeIdle() {
+      handOver.take()
+      mcp.closeIdle()
+    },
+    close() {
+      handOver.take()
+      mcp.close()
+      return handOver.done()
+    },
   }
 }
 

@@ -10,6 +10,7 @@ import type { Reply } from '../http/exchange.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ReplayStream } from './replay.ts'
 import type { McpRequest } from './request.ts'
+import type { Id } from '../wire/jsonrpc.ts'
 import type { Peer } from './session.ts'
 
 /** The forms of a reply that a client reads. */
@@ -37,6 +38,8 @@ export class PostReply implements ResponseChannel {
   readonly #heartbeatMs: number
   /** The body was an array of messages, so the JSON form of the answer is one too. */
   readonly #isBatch: boolean
+  /** The requests of the body, where whoever resumes the reply elsewhere needs to know them. */
+  ids: readonly Id[] | undefined
   #answers: string[] | undefined
   #owed: number
   /** Requests whose answers take a while. */
@@ -138,7 +141,7 @@ export class PostReply implements ResponseChannel {
       }
       body = outbox
     } else {
-      const replay = session.openStream()
+      const replay = session.openStream(this.ids)
       this.#replay = replay
       // From here on the client can come back even before there is anything to tell.
       if (revision.primes) replay.send('')

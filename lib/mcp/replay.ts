@@ -9,6 +9,7 @@ import { FairPool } from '../core/fair-pool.ts'
 import { randomId } from '../wire/random.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
+import type { Id } from '../wire/jsonrpc.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { Queued } from '../core/queue.ts'
 import type { Sink, Source } from '../http/exchange.ts'
@@ -100,11 +101,14 @@ export class ReplayStream implements Queued<ReplayStream> {
   #hasBegun = false
   /** Set where the connection is to end before it has begun: the last words on it. */
   #farewell: string | undefined
+  /** What the ids of its events end with: where it is, and what is owed on it. */
+  readonly #mark: string
 
   constructor(
-    owner: string, limits: Limits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
+    owner: string, limits: Limits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void, mark = '',
   ) {
     this.owner = owner
+    this.#mark = mark
     this.#limits = limits
     this.#budget = budget
     this.#onEnded = onEnded
@@ -127,7 +131,7 @@ export class ReplayStream implements Queued<ReplayStream> {
   send(message: string): void {
     if (this.#isFinished) return
     const number = ++this.#count
-    const text = formatEvent(message, undefined, `${this.id}-${number}`)
+    const text = formatEvent(message, undefined, `${this.id}-${number}${this.#mark}`)
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ number, text, bytes, at: performance.now() })
     this.#bytes += bytes
@@ -159,10 +163,11 @@ export class ReplayStream implements Queued<ReplayStream> {
     this.#sink = undefined
   }
 
-  /** A source that first tells what followed event `after`, then goes on. */
-  source(after: number): Source {
+  /** A source that first tells what followed event `after`, then goes on. `place` comes before all that. */
+  source(after: number, place?: string): Source {
     return {
       open: (sink) => {
+        if (place !== undefined) sink.write(place)
         for (const { number, text } of this.#kept) if (number > after) sink.write(text)
         const farewell = this.#farewell
         this.#farewell = undefined
@@ -187,6 +192,9 @@ export class ReplayStream implements Queued<ReplayStream> {
   hasLost(after: number): boolean {
     return this.#isFinished && after < this.#count && this.#kept.length === 0
   }
+
+  /** What is kept of it, with the number of each event. */
+  get kept(): readonly Replayed[] { return this.#kept.map(({ number, text }) => [number, text]) }
 
   /** Lets go of what was kept. */
   forget(): void {
@@ -221,10 +229,43 @@ export class ReplayStream implements Queued<ReplayStream> {
   }
 }
 
+/** An event of a stream: its number, and its text. */
+export type Replayed = readonly [number: number, text: string]
+
+/** An event as its id names it. */
+export interface EventPlace {
+  readonly stream: string
+  readonly number: number
+  /** The process that has the stream, where others may be asked for it. */
+  readonly node: string | undefined
+  /** Requests that are answered on the stream. */
+  readonly owed: readonly Id[]
+}
+
+/** Of more the ids of events do not tell, in characters. */
+const MAX_OWED = 1_024
+
+/** What the ids of a stream's events end with; `at` is where it is, as `@<node>`, or nothing. */
+export function streamMark(at: string, owed: readonly Id[]): string {
+  if (at === '' || owed.length === 0) return at
+  const told = Buffer.from(JSON.stringify(owed)).toString('base64url')
+  return told.length > MAX_OWED ? at : at + told
+}
+
 /** The stream and number of an event id; undefined where it is none. */
-export function parseEventId(
-  eventId: string,
-): { readonly stream: string; readonly number: number } | undefined {
-  const match = /^([\w-]{16})-(\d{1,15})$/.exec(eventId)
-  return match === null ? undefined : { stream: match[1]!, number: Number(match[2]) }
+export function parseEventId(eventId: string): EventPlace | undefined {
+  const match = /^([\w-]{16})-(\d{1,15})(?:@([\w-]{8})([\w-]{0,1024}))?$/.exec(eventId)
+  if (match === null) return undefined
+  const [, stream, number, node, owed = ''] = match
+  return { stream: stream!, number: Number(number), node, owed: owedIn(owed) }
+}
+
+function owedIn(told: string): readonly Id[] {
+  try {
+    const owed: unknown = JSON.parse(Buffer.from(told, 'base64url').toString())
+    if (!Array.isArray(owed)) return []
+    return owed.filter((id) => typeof id === 'string' || typeof id === 'number')
+  } catch {
+    return []
+  }
 }

@@ -11,7 +11,7 @@ import { Queue } from '../core/queue.ts'
 import { Workload } from '../core/workload.ts'
 import { randomId } from '../wire/random.ts'
 import { unable } from './client.ts'
-import { ReplayStream } from './replay.ts'
+import { ReplayStream, streamMark } from './replay.ts'
 import type { ClientInfo } from '../core/call.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
@@ -51,6 +51,8 @@ export interface Asked {
   readonly resolve: (result: unknown) => void
   readonly reject: (reason: Fault) => void
 }
+
+const nothing: readonly never[] = Object.freeze([])
 
 /** One session. */
 export class Session implements Peer {
@@ -155,14 +157,15 @@ export class Session implements Peer {
     return this.#streams.get(id)
   }
 
-  /** A new stream, which the client can come back to. Those that ended first make room for it. */
-  openStream(): ReplayStream {
+  /** A new stream, on which `owed` requests are answered. Those that ended first make room for it. */
+  openStream(owed: readonly Id[] = nothing): ReplayStream {
     const most = this.#limits.maxCallsPerSession * 2
     for (let old = this.#ended.first; old !== undefined; old = this.#ended.first) {
       if (!old.isStale && this.#streams.size < most) break
       this.#forget(old)
     }
-    const stream = new ReplayStream(this.owner, this.#limits, this.#budget, this.#onEnded)
+    const mark = streamMark(this.#mark, owed)
+    const stream = new ReplayStream(this.owner, this.#limits, this.#budget, this.#onEnded, mark)
     this.#streams.set(stream.id, stream)
     return stream
   }
@@ -174,6 +177,8 @@ export class Session implements Peer {
     if (stream.isFinished) this.#ended.remove(stream)
     stream.drop()
   }
+
+  get streams(): Iterable<ReplayStream> { return this.#streams.values() }
 
   /** An id for a question of ours. */
   nextQuestion(): string {

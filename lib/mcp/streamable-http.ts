@@ -15,6 +15,7 @@ import { dispatch } from './methods.ts'
 import { formsOf, PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
 import { invalid, noSession, unavailable } from './replies.ts'
+import { noEvent, placeEvent, resumeElsewhere } from './resume.ts'
 import { revisionByName } from './revisions.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
@@ -73,6 +74,7 @@ function answerOne(
 ): Reply | Promise<Reply> {
   if (peer.session?.isRunning(message.id) === true) return twice(message)
   const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs)
+  if (mcp.elsewhere !== undefined) post.ids = [message.id]
   const request = dispatch(mcp, message, peer, exchange.origin, post)
   if (request !== undefined && !request.isFinished) post.waitFor(request)
   return held(post, exchange)
@@ -84,6 +86,7 @@ function answerAll(
 ): Reply | Promise<Reply> {
   for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message)
   const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs, requests.length)
+  if (mcp.elsewhere !== undefined) post.ids = requests.map(({ id }) => id)
   for (const message of requests) {
     const request = dispatch(mcp, message, peer, exchange.origin, post)
     if (request !== undefined && !request.isFinished) post.waitFor(request)
@@ -176,7 +179,7 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
 }
 
 /** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
-export function get(mcp: McpContext, exchange: Exchange): Reply {
+export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
@@ -184,14 +187,26 @@ export function get(mcp: McpContext, exchange: Exchange): Reply {
   if ('status' in session) return session
   const lastEventId = exchange.header('last-event-id')
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
-  if (lastEventId !== undefined) {
-    const event = parseEventId(lastEventId)
-    const stream = event === undefined ? undefined : session.streamOf(event.stream)
-    if (event === undefined || stream === undefined || stream.hasLost(event.number)) {
-      return invalid(400, 'Last-Event-ID names no event of this session that is still kept')
-    }
-    return { status: 200, type: EVENT_STREAM, body: stream.source(event.number) }
+  return lastEventId === undefined ? openStandalone(session) : resume(mcp, session, lastEventId)
+}
+
+/** What followed an event, and what follows. */
+function resume(mcp: McpContext, session: Session, lastEventId: string): Reply | Promise<Reply> {
+  const event = parseEventId(lastEventId)
+  if (event === undefined) return noEvent()
+  const { shared } = mcp.service
+  const stream = session.streamOf(event.stream)
+  if (stream === undefined || stream.hasLost(event.number)) {
+    const { node } = event
+    if (shared === undefined || node === undefined || node === shared.nodes.id) return noEvent()
+    return resumeElsewhere(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
   }
+  const place = shared === undefined ? undefined : placeEvent(lastEventId)
+  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, place) }
+}
+
+/** The stream for messages of a session that belong to no request. */
+function openStandalone(session: Session): Reply {
   if (session.standalone?.isAttached === true) {
     return invalid(409, 'This session has a stream open already')
   }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/core/defaults.ts'
-import { parseEventId, ReplayBudget, ReplayStream } from '../../lib/mcp/replay.ts'
+import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
 import {
   answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
@@ -367,8 +367,17 @@ test('who comes back takes the place of who was there', () => {
 })
 
 const ids: readonly (readonly [string, unknown])[] = [
-  ['abcdefghijklmnop-1', { stream: 'abcdefghijklmnop', number: 1 }],
-  ['abc-efg_ijklmnop-0', { stream: 'abc-efg_ijklmnop', number: 0 }],
+  ['abcdefghijklmnop-1', { stream: 'abcdefghijklmnop', number: 1, node: undefined, owed: [] }],
+  ['abc-efg_ijklmnop-0', { stream: 'abc-efg_ijklmnop', number: 0, node: undefined, owed: [] }],
+  [`abcdefghijklmnop-1${streamMark('@abcd-_78', [])}`,
+    { stream: 'abcdefghijklmnop', number: 1, node: 'abcd-_78', owed: [] }],
+  [`abcdefghijklmnop-1${streamMark('@abcd-_78', [7, 'r'])}`,
+    { stream: 'abcdefghijklmnop', number: 1, node: 'abcd-_78', owed: [7, 'r'] }],
+  [`abcdefghijklmnop-1${streamMark('@abcd-_78', ['x'.repeat(2_000)])}`,
+    { stream: 'abcdefghijklmnop', number: 1, node: 'abcd-_78', owed: [] }],
+  ['abcdefghijklmnop-1@abcd-_78no-JSON',
+    { stream: 'abcdefghijklmnop', number: 1, node: 'abcd-_78', owed: [] }],
+  ['abcdefghijklmnop-1@short', undefined],
   ['abcdefghijklmnop', undefined], ['abcdefghijklmnop-', undefined], ['abcdefghijklmnop-x', undefined],
   ['short-1', undefined], ['abcdefghijklmnop-1 ', undefined], [
     'abcdefghijklmnop-1234567890123456', undefined,
