@@ -12,11 +12,11 @@ if (skip) console.log(`a2a-card: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
 const sdk = await load('@a2a-js/sdk')
-const { createService } = await load('../../dist/service.js')
-const { composeCard } = await load('../../dist/a2a/card.js')
-const { documentOf } = await load('../../dist/a2a/card-document.js')
-const { formatSigned, isSignedBy, signerOf } = await load('../../dist/a2a/signature.js')
-const { v1 } = await load('../../dist/a2a/v1.js')
+const { createService } = await load('../../.test/lib/service.js')
+const { composeCard } = await load('../../.test/lib/a2a/card.js')
+const { documentOf } = await load('../../.test/lib/a2a/card-document.js')
+const { formatSigned, isSignedBy, signerOf } = await load('../../.test/lib/a2a/signature.js')
+const { v1 } = await load('../../.test/lib/a2a/v1.js')
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 

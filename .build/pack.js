@@ -1,0 +1,253 @@
+/**
+ * Many modules in, few files out, because a start pays for each file that it opens. Knows modules as tsc
+ * emits them of this house, and refuses with a sentence what would not mean the same in one file.
+ *
+ * Each module becomes a function, called in the order in which the modules would have run, which returns
+ * what the module exports. So what is private stays private and no name is changed; what others import by
+ * name stands outside, under the one name that it has in the whole house. What only a dynamic `import()` or
+ * a later entry needs goes into a file of its own. Files that are read as text are put in as text.
+ */
+import { posix } from 'node:path'
+
+const { dirname, join, relative } = posix
+
+/** The file that holds what the first entry needs, and what several files need. */
+export const MAIN = 'triport.js'
+
+const TARGET = String.raw`'(?<target>[^']+)'`
+const IMPORT = new RegExp(
+  String.raw`^import (?:(?<whole>\w+)|\* as (?<space>\w+)|\{(?<names>[^}]*)\}) from ${TARGET};\n`, 'gm',
+)
+const DECLARED = /^export (?=(?:async )?(?:function\*?|class|const) (?<name>[\w$]+))/gm
+const LISTED = /^export \{(?<names>[^}]*)\}(?: from '(?<target>[^']+)')?;\n?/gm
+const DYNAMIC = /\bimport\('(?<target>\.[^']+)'\)/g
+const READ = new RegExp(
+  String.raw`(?:process\.getBuiltinModule\('node:fs'\)\.)?`
+  + String.raw`readFileSync\(new URL\(${TARGET}, import\.meta\.url\), 'utf8'\)`, 'g',
+)
+
+/**
+ * The text of each file by its path. `read` gives the text behind a path; the first of `entries` is what
+ * programs import. With `isOpen` every module can be imported by its own path as well, for tests.
+ */
+export function pack(read, entries, { isOpen = false } = {}) {
+  const modules = load(read, entries)
+  const files = share(modules, entries)
+  const places = link(modules, files, entries)
+  const packed = new Map([...files].map(([file, own]) => [file, formatFile(file, own, places, isOpen)]))
+  if (isOpen) {
+    for (const { path, exports } of modules.values()) {
+      if (!packed.has(path)) packed.set(path, formatWay(path, exports, places))
+    }
+  }
+  return packed
+}
+
+/** All modules by their paths, each behind those that it imports. */
+function load(read, entries) {
+  const modules = new Map()
+  const open = []
+  const visit = (path) => {
+    if (open.includes(path)) {
+      const circle = [...open.slice(open.indexOf(path)), path]
+      throw new Error(`${circle.join(' imports ')}: a circle has no order in which it could run`)
+    }
+    if (modules.has(path)) return
+    open.push(path)
+    const module = parse(path, read)
+    for (const { path: target } of module.imports) if (target !== undefined) visit(target)
+    open.pop()
+    modules.set(path, module)
+  }
+  for (const path of entries) visit(path)
+  for (const { later } of modules.values()) for (const path of later) visit(path)
+  return modules
+}
+
+/** A module: what it imports and exports, what it imports later, and its text without all that. */
+function parse(path, read) {
+  const at = (target) => join(dirname(path), target)
+  const [, bang = '', text] = /^(#!.*\n)?([^]*)$/.exec(read(path))
+  const imports = []
+  const add = (target, names, space) => {
+    imports.push({ target, names, space, path: target.startsWith('.') ? at(target) : undefined })
+  }
+  const exports = new Map()
+  const rest = text.replace(IMPORT, (...found) => {
+    const { whole, space, names, target } = found.at(-1)
+    add(target, whole === undefined ? pairs(names) : [['default', whole]], space)
+    return ''
+  }).replace(DECLARED, (...found) => {
+    exports.set(found.at(-1).name, { name: found.at(-1).name })
+    return ''
+  }).replace(LISTED, (...found) => {
+    const { names, target } = found.at(-1)
+    if (target !== undefined) add(target, [])
+    for (const [name, as] of pairs(names)) exports.set(as, { name, path: target && at(target) })
+    return ''
+  }).replace(READ, (...found) => ascii(JSON.stringify(read(at(found.at(-1).target)))))
+  const odd = /^(?:import(?!\()|export|await|for await)\b.*/m.exec(rest)
+  if (odd !== null) throw new Error(`${path} says '${odd[0]}', which cannot stand in a function`)
+  const later = [...rest.matchAll(DYNAMIC)].map(({ groups }) => at(groups.target))
+  return { path, bang, imports, exports, later, body: ascii(rest.trim()) }
+}
+
+/** The names of a list, as they are before and behind an `as`. */
+function pairs(names = '') {
+  const all = names.split(',').map((name) => name.trim()).filter((name) => name !== '')
+  return all.map((name) => name.split(' as ')).map(([name, as = name]) => [name, as])
+}
+
+/** V8 keeps a text with any other character in twice the memory. */
+function ascii(text) {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Which modules stand in which file, each in the order in which they run. */
+function share(modules, [first, ...entries]) {
+  const roots = new Map([...modules.keys()].map((path) => [path, new Set()]))
+  const reach = (path, root) => {
+    if (roots.get(path).has(root)) return
+    roots.get(path).add(root)
+    for (const { path: target } of modules.get(path).imports) if (target !== undefined) reach(target, root)
+  }
+  const later = [...modules.values()].flatMap((module) => module.later)
+  for (const root of [first, ...entries, ...later]) reach(root, root)
+  const files = new Map([MAIN, first, ...entries].map((file) => [file, []]))
+  for (const [path, module] of modules) {
+    const [root, ...others] = roots.get(path)
+    const file = others.length === 0 && (root !== first || path === first) ? root : MAIN
+    files.set(file, [...files.get(file) ?? [], module])
+  }
+  return files
+}
+
+/**
+ * Where everything stands: the file of each module, what stands outside of its module, and what files take of
+ * each other.
+ */
+function link(modules, files, entries) {
+  const fileOf = new Map([...files].flatMap(([file, own]) => own.map(({ path }) => [path, file])))
+  const outside = new Map()
+  const taken = new Map([...files.keys()].map((file) => [file, new Map()]))
+  const exported = new Map([...files.keys()].map((file) => [file, new Set()]))
+  /** Makes `name` stand outside of the module that it is defined in, for the use of a file. */
+  const take = (name, path, file) => {
+    const other = outside.get(name) ?? path
+    const fail = (what) => { throw new Error(`${name} ${what}`) }
+    if (other !== path) fail(`is exported by ${other} and by ${path}; one must be renamed`)
+    if (name in globalThis) fail(`of ${path} would hide what is always there; rename it`)
+    outside.set(name, path)
+    const from = fileOf.get(path)
+    if (from === file) return
+    exported.get(from).add(name)
+    taken.get(file).set(from, (taken.get(file).get(from) ?? new Set()).add(name))
+  }
+  for (const { path, imports } of modules.values()) {
+    for (const one of imports.filter((one) => one.path !== undefined)) {
+      if (one.space !== undefined) take(idOf(one.path), one.path, fileOf.get(path))
+      for (const pair of one.names) {
+        const origin = originOf(modules, one.path, pair[0], path)
+        pair[0] = origin.name
+        take(origin.name, origin.path, fileOf.get(path))
+      }
+    }
+  }
+  for (const root of [...entries, ...[...modules.values()].flatMap(({ later }) => later)]) {
+    const file = files.has(root) ? root : fileOf.get(root)
+    for (const name of modules.get(root).exports.keys()) {
+      const origin = originOf(modules, root, name, root)
+      if (origin.name !== name) throw new Error(`${root} exports ${origin.name} by another name, ${name}`)
+      take(name, origin.path, file)
+      exported.get(file).add(name)
+    }
+  }
+  return { fileOf, outside, taken, exported }
+}
+
+/** Where a name comes from that a module may only pass on. */
+function originOf(modules, path, name, by) {
+  const found = modules.get(path).exports.get(name)
+  if (found === undefined) throw new Error(`${by} takes ${name} of ${path}, which does not export it`)
+  return found.path === undefined ? { path, name } : originOf(modules, found.path, found.name, path)
+}
+
+/** What a module is called as a whole. */
+function idOf(path) {
+  return `$${path.replace(/\.js$/, '').replace(/\W/g, '_')}`
+}
+
+function pathFrom(file, target) {
+  const path = relative(dirname(file), target)
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+function formatFile(file, own, places, isOpen) {
+  const { taken, exported } = places
+  const imports = own.flatMap((module) => module.imports)
+  const builtins = new Set(imports.flatMap(({ path, target }) => path === undefined ? target : []))
+  const ids = isOpen ? own.filter(isMade).map(({ path }) => idOf(path)) : []
+  const names = new Set([...exported.get(file), ...ids])
+  return [
+    own.at(-1)?.bang,
+    ...[...builtins].map((target) => `import * as ${idOf(target)} from '${target}';\n`),
+    ...[...taken.get(file)].map(([from, names]) => (
+      `import { ${[...names].join(', ')} } from '${pathFrom(file, from)}';\n`
+    )),
+    ...own.map((module) => formatModule(module, file, places)),
+    names.size > 0 ? `export { ${[...names].toSorted().join(', ')} };\n` : '',
+  ].join('')
+}
+
+/** Whether a module does more than to pass on what others export. */
+function isMade({ exports, body }) {
+  return body !== '' || [...exports.values()].some(({ path }) => path === undefined)
+}
+
+/** A module as a call. What it imports under a name of its own is told within. */
+function formatModule({ path, imports, exports, body }, file, { outside, fileOf }) {
+  const id = idOf(path)
+  if (!isMade({ exports, body })) return ''
+  const own = [...exports].filter(([, { path: from }]) => from === undefined)
+  if (body.includes('import.meta') && dirname(path) !== dirname(file)) {
+    throw new Error(`${path} asks where it is, and in ${file} it would be elsewhere`)
+  }
+  const lines = imports.flatMap(({ path: from, target, space, names }) => {
+    const whole = idOf(from ?? target)
+    if (space !== undefined) return `const ${space} = ${whole};`
+    const inner = from === undefined ? names : names.filter(([name, as]) => name !== as)
+    for (const [name, as] of from === undefined ? [] : inner) {
+      if (!new RegExp(`^(?:async )?(?:function\\*?|class|const|let) ${name}\\b`, 'm').test(body)) continue
+      throw new Error(`${path} takes ${name} as ${as}, and has a ${name} of its own, which would be taken`)
+    }
+    return inner.map(([name, as]) => `const ${as} = ${from === undefined ? `${whole}.` : ''}${name};`)
+  })
+  // In the order in which a module's namespace has them, for whoever goes through it.
+  const members = own.toSorted(([a], [b]) => a < b ? -1 : 1)
+    .map(([as, { name }]) => as === name ? as : `${as}: ${name}`).join(', ')
+  const all = outside.has(id) ? `Object.freeze({ __proto__: null, ${members} })` : `{ ${members} }`
+  const shown = own.map(([as]) => as).filter((name) => outside.get(name) === path)
+  const text = body.replace(DYNAMIC, (...found) => (
+    `import('${pathFrom(file, fileOf.get(join(dirname(path), found.at(-1).target)))}')`
+  ))
+  return [
+    `const ${id} = (() => {`, ...lines, text,
+    `return ${all};`, '})();',
+    ...shown.length > 0 ? [`const { ${shown.join(', ')} } = ${id};`] : [], '',
+  ].join('\n')
+}
+
+/** A file at the path of a module that stands elsewhere. */
+function formatWay(path, exports, { fileOf }) {
+  const own = [...exports].filter(([, { path: from }]) => from === undefined).map(([as]) => as)
+  const passed = [...exports].filter(([, { path: from }]) => from !== undefined)
+    .map(([as, { name, path: from }]) => `export { ${name} as ${as} } from '${pathFrom(path, from)}';`)
+  return [
+    ...own.length > 0 ? [
+      `import { ${idOf(path)} as all } from '${pathFrom(path, fileOf.get(path))}';`,
+      `const { ${own.map((name, at) => `${name}: _${at}`).join(', ')} } = all;`,
+      `export { ${own.map((name, at) => `_${at} as ${name}`).join(', ')} };`,
+    ] : [],
+    ...passed, '',
+  ].join('\n')
+}

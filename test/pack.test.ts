@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { pathToFileURL } from 'node:url'
+import * as triport from '../lib/index.ts'
+import type { TestContext } from 'node:test'
+
+type Texts = Readonly<Record<string, string>>
+type Pack = (
+  read: (path: string) => string, entries: readonly string[], options?: { readonly isOpen?: boolean },
+) => ReadonlyMap<string, string>
+
+const { pack }: { readonly pack: Pack } = await import(pathToFileURL('.build/pack.js').href)
+
+function packed(texts: Texts, isOpen = false): Texts {
+  const read = (path: string): string => texts[path] ?? assert.fail(`${path} is read, and is not there`)
+  return Object.fromEntries(pack(read, ['index.js', 'cli.js'].filter((path) => path in texts), { isOpen }))
+}
+
+function folderOf(t: TestContext, texts: Texts): string {
+  const folder = mkdtempSync(join(tmpdir(), 'triport-pack-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [path, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...texts })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+/** What a program tells, or else exports, in a process of its own that began with `path`. */
+function outcome(folder: string, path: string): string {
+  const script = `const all = await import(process.argv[1])
+    console.log(JSON.stringify(await all.told?.() ?? all))`
+  const { stdout, stderr } = spawnSync(process.execPath, [
+    '--input-type=module', '--eval', script, pathToFileURL(join(folder, path)).href,
+  ], { encoding: 'utf8' })
+  return stdout + stderr
+}
+
+/** Texts without the spaces that begin their lines here. */
+function flat(texts: Texts): Texts {
+  return Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, text.replace(/^\s+/gm, '')]))
+}
+
+/** What each program begins with, tells in the end, and keeps in between. */
+const head = `import { log } from './log.js';\n`
+const end = '\nexport function told() { return log; }\n'
+const log = { 'log.js': 'export const log = [];\n' }
+
+const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
+  ['modules run in the order of their imports, each once', {
+    ...log,
+    'index.js': `
+      import { b } from './b.js';
+      import { a } from './a.js';
+      ${head}log.push('index', a, b);${end}`,
+    'a.js': `
+      ${head}import { c } from './c.js';
+      log.push('a');
+      export const a = c + 1;`,
+    'b.js': `
+      ${head}import { c } from './c.js';
+      log.push('b');
+      export const b = c + 2;`,
+    'c.js': `${head}log.push('c');\nexport const c = 1;`,
+  }],
+  ['private names of two modules may be alike, and like what a third exports', {
+    ...log,
+    'index.js': `
+      ${head}import { one } from './one.js';
+      import { two } from './two.js';
+      import { limit } from './three.js';
+      log.push(one(), two(), limit);${end}`,
+    'one.js': `
+      const limit = 1;
+      function get() { return limit; }
+      export function one() { return get(); }`,
+    'two.js': `
+      const limit = 2;
+      function get() { return limit; }
+      export function two() { return get(); }`,
+    'three.js': 'export const limit = 3;',
+  }],
+  ['names change by as, on either side, and pass through', {
+    ...log,
+    'index.js': `
+      ${head}import { plus as add, E } from './through.js';
+      import { E as again } from './e.js';
+      log.push(add(1, 2), E === again, new E().name);${end}`,
+    'through.js': `export { plus } from './sum.js';\nexport { E } from './e.js';`,
+    'sum.js': 'function sum(a, b) { return a + b; }\nexport { sum as plus };',
+    'e.js': 'export class E { name = E.name; }',
+  }],
+  ['a namespace has its names in order, may not be changed, and inherits nothing', {
+    ...log,
+    'index.js': `
+      ${head}import * as rules from './rules.js';
+      log.push(Object.keys(rules), { ...rules }, 'toString' in rules, Object.isSealed(rules));${end}`,
+    'rules.js': `
+      const enumeration = 1;
+      export const b = 2;
+      export const a = 3;
+      export { enumeration as enum, b as B };`,
+  }],
+  ['functions of every kind, and what they refer to before it is made', {
+    ...log,
+    'index.js': `
+      ${head}import { f, g, h, later } from './kinds.js';
+      log.push(f(), [...g()], h.name, later.name, typeof h().then);${end}`,
+    'kinds.js': `
+      export const later = () => f();
+      export function f() { return 1; }
+      export function* g() { yield f(); }
+      export async function h() { return f(); }`,
+  }],
+  ['what Node has arrives by name, as default, and as a whole', {
+    ...log,
+    'index.js': `
+      ${head}import { join as path } from 'node:path';
+      import url from 'node:url';
+      import * as os from 'node:os';
+      log.push(path('a', 'b'), typeof url.parse, typeof os.cpus);${end}`,
+  }],
+  ['what is imported later runs later, and shares what ran before', {
+    ...log,
+    'index.js': `
+      ${head}log.push('index');
+      export async function told() {
+        const { late } = await import('./deep/late.js');
+        log.push(late());
+        return log;
+      }`,
+    'deep/late.js': `
+      import { log } from '../log.js';
+      import { own } from './own.js';
+      log.push('late');
+      export function late() { return own; }`,
+    'deep/own.js': `
+      import { log } from '../log.js';
+      log.push('own');
+      export const own = 'its own';`,
+  }],
+  ['texts that are read are there, and no character is lost', {
+    ...log,
+    'index.js': `
+      ${head}import { text } from './deep/text.js';
+      log.push(text(), 'é…𝒳', /…/.test('…'), \`a\\n  b ‘\`);${end}`,
+    'deep/text.js': `
+      import { readFileSync } from 'node:fs';
+      export function text() {
+        return readFileSync(new URL('./page.html', import.meta.url), 'utf8');
+      }`,
+    'deep/page.html': '<p title="1">\n‘é’ $& \\u0041</p>\n',
+  }],
+]
+
+for (const [behaviour, given] of programs) {
+  test(`packed modules mean what they meant: ${behaviour}`, (t) => {
+    const texts = flat(given)
+    const expected = outcome(folderOf(t, texts), 'index.js')
+    assert.match(expected, /^\[.+\]\n$/)
+    for (const isOpen of [false, true]) {
+      assert.equal(outcome(folderOf(t, packed(texts, isOpen)), 'index.js'), expected)
+    }
+  })
+}
+
+test('a second entry begins with its own first line, and shares what the first has', (t) => {
+  const files = packed(flat({
+    'index.js': `export { one } from './one.js';\n`,
+    'one.js': 'export const one = {};\n',
+    'cli.js': `#!/usr/bin/env node
+      import { one } from './one.js';
+      import { two } from './two.js';
+      import('./index.js').then((all) => console.log(all.one === one, two));`,
+    'two.js': 'export const two = 2;\n',
+  }))
+  assert.deepEqual(Object.keys(files).toSorted(), ['cli.js', 'index.js', 'triport.js'])
+  assert.match(files['cli.js']!, /^#!\/usr\/bin\/env node\n/)
+  const { stdout } = spawnSync(process.execPath, [join(folderOf(t, files), 'cli.js')], { encoding: 'utf8' })
+  assert.equal(stdout, 'true 2\n')
+})
+
+test('for tests every module can be imported where it was', (t) => {
+  const folder = folderOf(t, packed(flat({
+    'index.js': `export { one } from './deep/one.js';\n`,
+    'deep/one.js': `
+      export const one = 1;
+      const two = 2;
+      export { two as enum };
+      export { three } from './three.js';`,
+    'deep/three.js': 'export const three = 3;\n',
+  }), true))
+  assert.equal(outcome(folder, 'index.js'), '{"one":1}\n')
+  assert.equal(outcome(folder, 'deep/one.js'), '{"enum":2,"one":1,"three":3}\n')
+})
+
+const refused: readonly (readonly [texts: Texts, sentence: RegExp])[] = [
+  [{
+    'index.js': `import { a } from './a.js';\na();\n`,
+    'a.js': `import { b } from './b.js';\nexport function a() { b(); }\n`,
+    'b.js': `import { a } from './a.js';\nexport function b() { a(); }\n`,
+  }, /^a\.js imports b\.js imports a\.js: a circle has no order in which it could run$/],
+  [{
+    'index.js': `import { x } from './a.js';\nimport { x as y } from './b.js';\n`,
+    'a.js': 'export const x = 1;\n', 'b.js': 'export const x = 1;\n',
+  }, /^x is exported by a\.js and by b\.js; one must be renamed$/],
+  [{ 'index.js': `import { URL } from './a.js';\n`, 'a.js': 'export class URL {}\n' },
+    /^URL of a\.js would hide what is always there; rename it$/],
+  [{ 'index.js': `import { x } from './a.js';\n`, 'a.js': 'export const y = 1;\n' },
+    /^index\.js takes x of a\.js, which does not export it$/],
+  [{ 'index.js': `import { x as y } from './a.js';\nconst x = y;\n`, 'a.js': 'export const x = 1;\n' },
+    /^index\.js takes x as y, and has a x of its own, which would be taken$/],
+  [{ 'index.js': 'export default 1;\n' },
+    /^index\.js says 'export default 1;', which cannot stand in a function$/],
+  [{ 'index.js': 'export let a = 1;\n' }, /says 'export let a = 1;'/],
+  [{ 'index.js': `export * from './a.js';\n` }, /says 'export \* from/],
+  [{ 'index.js': `import './a.js';\n` }, /says 'import '\.\/a\.js';'/],
+  [{ 'index.js': 'await 1;\n' }, /says 'await 1;'/],
+  [{ 'index.js': `export { x as y } from './a.js';\n`, 'a.js': 'export const x = 1;\n' },
+    /^index\.js exports x by another name, y$/],
+  [{ 'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.url;\n' },
+    /^deep\/a\.js asks where it is, and in triport\.js it would be elsewhere$/],
+]
+
+test('what would not mean the same in one file is refused with a sentence', () => {
+  for (const [texts, message] of refused) assert.throws(() => packed(texts), { message })
+})
+
+test('what is shipped is a few files, that point to nothing else', () => {
+  const entries = readdirSync('dist', { recursive: true, encoding: 'utf8' })
+  const files = entries.map((path) => path.replaceAll('\\', '/')).filter((path) => /\.\w+$/.test(path))
+  const programs = files.filter((path) => !path.endsWith('.d.ts'))
+  assert.ok(programs.length < 12 && programs.every((path) => path.endsWith('.js')), programs.join(' '))
+  for (const path of files) {
+    const text = readFileSync(join('dist', path), 'utf8')
+    assert.doesNotMatch(text, /sourceMappingURL/)
+    // V8 keeps a text with other characters in twice the memory.
+    if (path.endsWith('.js')) assert.doesNotMatch(text, /[^\0-\x7f]/)
+    for (const [, target = ''] of text.matchAll(/\b(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+      const kind = path.endsWith('.d.ts') ? '.d.ts' : '.js'
+      const wanted = join(dirname(path), target).replaceAll('\\', '/').replace(/\.[jt]s$/, kind)
+      assert.ok(files.includes(wanted), `${path} points to ${target}, which is not there`)
+    }
+  }
+})
+
+test('a copy of what is shipped is whole: it exports the same, serves its page, and is a command', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triport-copy-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  cpSync('dist', join(folder, 'vendor'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(folder, 'program.js'), `import * as triport from './vendor/index.js'
+    const server = triport.createServer({ agents: [(prompt) => prompt] })
+    const page = await server.fetch(new Request('http://localhost/docs'))
+    console.log(JSON.stringify([Object.keys(triport), await page.text()]))`)
+  const run = (...args: readonly string[]): string => (
+    spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 24 }).stdout
+  )
+  assert.deepEqual(JSON.parse(run('program.js')), [
+    Object.keys(triport), readFileSync('lib/rest/docs.html', 'utf8'),
+  ])
+  assert.match(run('vendor/cli.js', '--help'), /^Usage: triport serve/)
+})
