@@ -64,14 +64,15 @@ export class UnsentReply implements Waiting {
 }
 
 /**
- * Ends a response whose head is told, with the whole of its body. Node's own `end` hands over the body and an
- * empty last piece, which leave by a call for several pieces; so written they are one, for a tenth less.
+ * Ends a response whose head is told, with the whole of its body of so many bytes. Node's own `end` hands
+ * over the body and an empty last piece, which leave by a call for several pieces; so written they are one,
+ * for a tenth less. Where each character is a byte, the kernel gets them without a look at each.
  */
-export function endAtOnce(response: ServerResponse, body: string): void {
+export function endAtOnce(response: ServerResponse, body: string, bytes: number): void {
   const { socket } = response
   if (socket === null || body === '' || Object.hasOwn(response, 'end')) return void response.end(body)
   socket.cork()
-  response.write(body)
+  response.write(body, bytes === body.length ? 'latin1' : 'utf8')
   socket.uncork()
   response.end()
 }

@@ -263,7 +263,7 @@ export class Transaction implements Queued<Transaction> {
       takeTurn()
       this.#follow(new LargeReply(response, sent, this.#bytes, this.#means.streams.backlog))
     } else {
-      if (this.#isOwn && typeof sent === 'string') endAtOnce(response, sent)
+      if (this.#isOwn && typeof sent === 'string') endAtOnce(response, sent, this.#bytes)
       else response.end(sent)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     }

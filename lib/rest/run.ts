@@ -134,20 +134,21 @@ export class QueryRun implements Source, UserMessage {
 
   /** The reply as JSON text. */
   #encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
+    const said = `{"response":${quote(text)},"agent":${quote(this.#who.name)},"query":${quote(this.prompt)},`
+      + `"session_id":"${this.conversationId}","request_id":"${this.#call.requestId}"`
     // The spoken text is `response`; what else there is stands in `content`.
-    const blocks = content.filter(({ type }) => type !== 'text')
-    const more = [...blocks, ...artifacts.flatMap(({ parts }) => parts)]
-    // The rest has members always, so a comma can follow.
-    const reply = `{"response":${quote(text)},` + JSON.stringify({
-      agent: this.#who.name,
-      query: this.prompt,
-      session_id: this.conversationId,
-      request_id: this.#call.requestId,
-      ...data !== undefined && { data },
-      ...more.length > 0 && { content: more },
-      ...state !== 'completed' && { state },
-      ...results !== undefined && { results, final_response: text },
-    }).slice(1)
+    const hasMore = artifacts.length > 0 || content.some(({ type }) => type !== 'text')
+    const isPlain = !hasMore && data === undefined && state === 'completed' && results === undefined
+    const more = isPlain ? '{}' : JSON.stringify({
+      data,
+      content: hasMore ? [
+        ...content.filter(({ type }) => type !== 'text'), ...artifacts.flatMap(({ parts }) => parts),
+      ] : undefined,
+      state: state === 'completed' ? undefined : state,
+      results,
+      final_response: results === undefined ? undefined : text,
+    })
+    const reply = more === '{}' ? `${said}}` : `${said},${more.slice(1)}`
     const { maxResultBytes } = this.#service.limits
     if (reply.length <= maxResultBytes) return reply
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
