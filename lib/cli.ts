@@ -15,6 +15,7 @@ import { createServer } from './server.ts'
 import { claimStdout, serveStdio } from './stdio.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { CommandLine, Flag } from './command-line.ts'
+import type { Store } from './core/store.ts'
 import type { Defined } from './core/subject.ts'
 import type { LaunchOptions } from './launch.ts'
 import type { ProtocolName } from './settings.ts'
@@ -39,6 +40,10 @@ const flags = [
   { name: 'insecure', meaning: 'no key on an address that others can reach' },
   { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
   { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
+  {
+    name: 'store', value: 'NAME',
+    meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
+  },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
   { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
@@ -73,6 +78,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (line.has('watch')) return watch(module, line)
   endWithWatcher()
   if (line.has('stdio')) {
+    if (line.has('store')) throw new UsageError('--store and --stdio: one client needs none; leave one out')
     // Before the module is imported: what it prints meanwhile is no protocol.
     const output = claimStdout()
     await serveStdio(await subjectOf(module), { output })
@@ -80,7 +86,8 @@ async function main(args: readonly string[]): Promise<void> {
     process.exit(0)
   }
   const options = launchOptions(line)
-  await serve(await subjectOf(module), options)
+  const subject = await subjectOf(module)
+  await serve(subject, { ...options, store: await storeOf(line, module) })
 }
 
 /** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
@@ -88,7 +95,8 @@ function moduleOf(words: readonly string[]): string | undefined {
   const [first = 'serve'] = words
   const [module, ...more] = commands.includes(first) ? words.slice(1) : words
   if (!commands.includes(first) && !/[./\\]/.test(first)) {
-    const known = [...commands, ...flags.map(({ name }) => `--${name}`)]
+    // A word that is only like a flag is more likely none.
+    const known = [...commands, ...flags.filter(({ name }) => name === first).map(({ name }) => `--${name}`)]
     throw new UsageError(`There is no command '${first}'; ${didYouMean(first, known, 'write triport serve')}`)
   }
   if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
@@ -127,6 +135,18 @@ function launchOptions(line: Line): LaunchOptions {
     quiet: line.has('quiet'),
     ...line.has('verbose') && { accessLog: true },
   }
+}
+
+/** The store that is asked for. What processes tell each other through it is sealed. */
+async function storeOf(line: Line, module: string | undefined): Promise<Store | undefined> {
+  const named = line.given('store')?.value
+  if (named === undefined) return undefined
+  if (!process.env['TRIPORT_SECRET']) {
+    const remedy = `the same in all processes: what 'openssl rand -base64 32' prints`
+    throw new UsageError(`--store needs TRIPORT_SECRET in the environment, ${remedy}`)
+  }
+  const { openStore } = await import('./command-store.ts')
+  return openStore(named, module)
 }
 
 function portOf(line: Line): number | undefined {

@@ -186,6 +186,8 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', '--watch'], 2, /^triport: --watch needs a module: triport serve agent\.js --watch\n$/],
   [['serve', 'fine.mjs', '--watch', '--protocol', 'soap'], 2, /^triport: protocol is "soap"/],
   [['serve', 'fine.mjs', '--watch', '--stdio'], 2, /^triport: --watch and --stdio: a client would lose/],
+  [['serve', 'fine.mjs', '--store', 'sqlite:a.db'], 2, /^triport: --store needs TRIPORT_SECRET in the env/],
+  [['serve', 'fine.mjs', '--store', 'sqlite:a.db', '--stdio'], 2, /^triport: --store and --stdio: one client/],
   [['serve', 'fine.mjs', '--port', 'many'], 2,
     /^triport: --port many is no port; write a number from 0 to 65535\n$/],
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],
