@@ -180,7 +180,7 @@ for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 422]) {
 }
 
 test('a receiver that is away or too slow is tried again', async (t) => {
-  const { service, push } = house(t, { timeoutMs: 40 })
+  const { service, push } = house(t, { timeoutMs: 400 })
   const hook = await webhook(t, (response, nth) => {
     if (nth === 0) response.socket!.destroy()
     else if (nth > 1) response.end()

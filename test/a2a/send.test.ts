@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
 import type { Run } from './caller.ts'
@@ -249,6 +250,7 @@ test('where no more tasks may run, a message is refused before its agent does an
 })
 
 test('a task that waits for an answer makes no room while its run does, and stops waiting in the end', async (t) => {
+  const pass = standingTime(t)
   const parked: string[] = []
   const bot = callerOf(t, async (prompt, call) => {
     if (prompt === 'ask') call.signal.addEventListener('abort', () => parked.push(prompt))
@@ -257,11 +259,15 @@ test('a task that waits for an answer makes no room while its run does, and stop
   }, { maxTasks: 1, waitingTaskKeepMs: 30, askTimeoutMs: 20 })
   const asking = await bot.task('ask')
   await assert.rejects(bot.send('hello'), { code: -32603, status: 503 })
+  pass(20)
   await eventually(() => parked.length === 1)
   assert.equal((await bot.get(asking.id)).status.state, 'input-required')
   const waiting = await bot.task('hello')
   await assert.rejects(bot.get(asking.id), { code: -32001 })
-  await eventually(() => bot.get(waiting.id).then(() => false, ({ code }: { code: number }) => code === -32001))
+  pass(29)
+  assert.equal((await bot.get(waiting.id)).status.state, 'input-required')
+  pass(1)
+  await assert.rejects(bot.get(waiting.id), { code: -32001 })
   await assert.rejects(bot.send('this', { taskId: waiting.id }), { code: -32001 })
 })
 

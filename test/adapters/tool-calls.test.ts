@@ -6,6 +6,7 @@ import { Fault } from '../../lib/core/fault.ts'
 import { LiveCall } from '../../lib/core/live-call.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 import type { Call } from '../../lib/core/call.ts'
@@ -188,12 +189,16 @@ test('a tool that takes too long is aborted, and the call goes on', async () => 
   assert.equal(call.signal.aborted, false)
 })
 
-test('the time in which the client is asked does not count', async () => {
+test('the time in which the client is asked does not count', async (t) => {
+  const pass = standingTime(t)
   let answer: (value: unknown) => void = () => {}
   const asked = new Promise((resolve) => { answer = resolve })
   const call = callOf({ can: () => true, ask: () => asked })
   const tool = toolOf(async (_args, inner) => {
-    setTimeout(() => answer({ action: 'accept' }), 60)
+    setImmediate(() => {
+      pass(60)
+      answer({ action: 'accept' })
+    })
     return inner.elicit({ message: 'Sure?', schema })
   }, { timeoutMs: 20 })
   assert.equal((await run(tool, {}, call)).text, '{"action":"accept"}')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { callTool } from '../../lib/core/call-tool.ts'
 import { defineTool } from '../../lib/core/tool.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { ToolResult } from '../../lib/core/tool.ts'
 import type { Call, Tool } from '../../lib/index.ts'
 
@@ -90,10 +90,16 @@ test('a tool that takes too long is told so, with its own time or that of the ho
   )
 })
 
-test('the time in which a client is asked does not count', async () => {
+test('the time in which a client is asked does not count', async (t) => {
+  const pass = standingTime(t)
   const { service } = serviceOf({ toolTimeoutMs: 40 })
   const tool = defineTool({ name: 'ask', run: async (_args, call: Call) => (await call.roots()).length })
-  const call = callOf({ can: () => true, ask: async () => { await sleep(100); return [1, 2] } })
+  const ask = async (): Promise<unknown> => {
+    await new Promise((resolve) => { setImmediate(resolve) })
+    pass(100)
+    return [1, 2]
+  }
+  const call = callOf({ can: () => true, ask })
   assert.deepEqual((await callTool(service, tool, {}, call)).structuredContent, 2)
 })
 

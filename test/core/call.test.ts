@@ -5,6 +5,7 @@ import { LiveCall } from '../../lib/core/live-call.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { CallChannel } from '../../lib/core/call.ts'
 import type { Question } from '../../lib/core/question.ts'
 import type { Principal } from '../../lib/index.ts'
@@ -120,11 +121,17 @@ test('a mistake in what is asked or given says what to write instead', async () 
   }
 })
 
-test('a question is carried by the channel, and the clock stands still for it', async () => {
+test('a question is carried by the channel, and the clock stands still for it', async (t) => {
+  const pass = standingTime(t)
   const asked: Question[] = []
   const line: Partial<CallChannel> = {
     can: (what) => what !== 'roots',
-    ask: async (question) => { asked.push(question); await sleep(60); return 'yes' },
+    async ask(question) {
+      asked.push(question)
+      await new Promise((resolve) => { setImmediate(resolve) })
+      pass(60)
+      return 'yes'
+    },
   }
   const call = callOf(line)
   call.clock.limit(20, () => call.cancel(new Fault('timeout', 'late')))

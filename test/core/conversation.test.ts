@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Conversations } from '../../lib/core/conversation.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { memoryStore } from '../../lib/index.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { ChatMessage, Limits } from '../../lib/index.ts'
 
 /** Conversations in memory, where nothing is waited for: a promise is a failure. */
@@ -165,13 +165,14 @@ test('a conversation that is more than anybody else has makes room from its own 
   assert.ok(all.bytes <= 1_000)
 })
 
-test('a conversation that nobody goes on with is forgotten, whoever comes then', async () => {
+test('a conversation that nobody goes on with is forgotten, whoever comes then', (t) => {
+  const pass = standingTime(t)
   const all = conversations({ conversationIdleMs: 30 })
   all.record('ann', 'a', [user('one')])
   all.record('ann', 'b', [user('one')])
   all.history('ann', 'b')
   all.record('bob', 'c', [user('one')])
-  await sleep(60)
+  pass(60)
   assert.deepEqual(all.history('ann', 'a'), [])
   assert.equal(all.count, 2)
   all.record('ann', 'b', [user('two')])
@@ -179,14 +180,15 @@ test('a conversation that nobody goes on with is forgotten, whoever comes then',
   assert.deepEqual(all.history('ann', 'b'), [user('two')])
 })
 
-test('one that is gone on with is not forgotten with those begun at the same time', async () => {
+test('one that is gone on with is not forgotten with those begun at the same time', (t) => {
+  const pass = standingTime(t)
   const all = conversations({ conversationIdleMs: 2_000 })
   for (const id of ['a', 'b', 'c']) all.record('ann', id, [user(id)])
   all.history('ann', 'a')
-  await sleep(1_500)
+  pass(1_500)
   all.history('ann', 'a')
   all.record('ann', 'b', [user('more')])
-  await sleep(1_500)
+  pass(1_500)
   all.record('bob', 'd', [user('d')])
   assert.equal(all.count, 3)
   assert.deepEqual(known(all, 'ann', ['a', 'b', 'c']), ['a', 'b'])

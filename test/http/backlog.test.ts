@@ -4,6 +4,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backlog } from '../../lib/http/backlog.ts'
 import { dial, echo, eventually, listen, request, serve } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { TestContext } from 'node:test'
 import type { Waiting } from '../../lib/http/backlog.ts'
 import type { Wire } from '../fixtures/client.ts'
@@ -47,15 +48,23 @@ test('a reply that is too large for all is dropped itself', () => {
   assert.deepEqual([small.isDropped, large.isDropped, backlog.bytes], [false, true, 10])
 })
 
-test('a reply of which nothing is taken for a while is dropped, and no other', async () => {
+test('a reply of which nothing is taken for a while is dropped, and no other', (t) => {
+  const pass = standingTime(t)
   const backlog = new Backlog({ maxQueuedBytes: 1_000, writeTimeoutMs: 200 })
   const [stuck, moving, gone] = [held(backlog, 10), held(backlog, 10), held(backlog, 10)]
   // All of it is taken, and nobody says so.
   gone.waiting = 0
-  const taking = setInterval(() => { moving.taken++ }, 20)
-  await eventually(() => stuck.isDropped, 'the one is dropped')
-  await sleep(300)
-  clearInterval(taking)
+  const take = (times: number): void => {
+    for (let time = 0; time < times; time++) {
+      pass(20)
+      moving.taken++
+    }
+  }
+  take(9)
+  assert.equal(stuck.isDropped, false)
+  take(3)
+  assert.equal(stuck.isDropped, true)
+  take(15)
   assert.deepEqual([moving.isDropped, gone.isDropped, backlog.bytes], [false, false, 10])
 })
 
@@ -101,7 +110,7 @@ for (const [what, options, asked] of replies) {
   })
 
   test(`${what} that is read slowly is not dropped`, async (t) => {
-    const { port } = await listen(t, { ...options, writeTimeoutMs: 500 })
+    const { port } = await listen(t, { ...options, writeTimeoutMs: 1_500 })
     const socket = connect(port, '127.0.0.1')
     t.after(() => socket.destroy())
     socket.write(asked)
@@ -111,9 +120,9 @@ for (const [what, options, asked] of replies) {
       assert.equal(socket.closed, false, `closed after ${got} bytes`)
       const chunk: unknown = socket.read(512 * 1024) ?? socket.read()
       if (chunk instanceof Uint8Array) got += chunk.length
-      await sleep(40)
+      await sleep(80)
     }
-    assert.ok(performance.now() - beganAt > 500)
+    assert.ok(performance.now() - beganAt > 1_500)
   })
 }
 
@@ -139,8 +148,10 @@ test('what is sent without a socket is held by whoever asked for it', async (t) 
 })
 
 test('a web stream of which nobody takes anything is dropped in the end', async (t) => {
-  const server = serve(t, { agents: [drip], writeTimeoutMs: 100, maxStreamBytes: 64 * MiB })
+  let isOver = false
+  const onRequest = (): void => { isOver = true }
+  const server = serve(t, { agents: [drip], writeTimeoutMs: 100, maxStreamBytes: 64 * MiB, onRequest })
   const response = await server.fetch(request('/', { query: 'hello', stream: true }))
-  await sleep(500)
+  await eventually(() => isOver, 'it is dropped')
   await assert.rejects(response.text(), { name: 'AbortError' })
 })

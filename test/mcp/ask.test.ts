@@ -10,6 +10,7 @@ import { eventually } from '../fixtures/client.ts'
 import { answerOf, begin, EventStream, modern, post, said, serveMcp } from './client.ts'
 import type { Call, ToolDefinition, TriportServer } from '../../lib/index.ts'
 import type { Scope } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { Json } from './client.ts'
 
 const nameForm = {
@@ -264,13 +265,13 @@ for (const [how, client] of eras) {
   })
 
   test(`${how}: the clock of the call stands still while the client is asked`, async (t) => {
+    const pass = standingTime(t)
     const server = asking(t, async (call) => {
       const { action } = await call.elicit({ message: 'Who?', schema: nameForm })
       return action
     }, { toolTimeoutMs: 40 })
     const { answer } = await client(server, () => {
-      const until = performance.now() + 70
-      while (performance.now() < until) { /* the person thinks */ }
+      pass(70)
       return accept
     })
     assert.equal(said(answer.result), 'accept')

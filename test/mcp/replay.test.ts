@@ -13,6 +13,7 @@ import {
 import type { Sink } from '../../lib/http/exchange.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Scope } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { Json } from './client.ts'
 
 /** Tells numbers when it is told to. */
@@ -280,12 +281,13 @@ test('nor more bytes, and what is too large to be kept is still sent', () => {
   assert.deepEqual(numbersIn(late.texts), ['y'])
 })
 
-test('nor longer than its limit says', async () => {
+test('nor longer than its limit says', (t) => {
+  const pass = standingTime(t)
   const limits = { ...defaults, replayMs: 20 }
   const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
   stream.source(0).open(keeper().sink)
   stream.send('1')
-  await sleep(40)
+  pass(40)
   stream.send('2')
   const { sink, texts } = keeper()
   stream.source(0).open(sink)

@@ -3,7 +3,6 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Sessions } from '../../lib/mcp/session.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
@@ -132,6 +131,7 @@ test('the session of one key does not exist for another', async (t) => {
 })
 
 test('an idle session ends; one with a call, a stream or a question does not', async (t) => {
+  const pass = standingTime(t)
   const { server, signals, finish } = hanging(t, { sessionIdleMs: 60 })
   const idle = await begin(server)
   const streaming = await begin(server)
@@ -139,14 +139,14 @@ test('an idle session ends; one with a call, a stream or a question does not', a
   const calling = await begin(server)
   const hung = calling.send('tools/call', { name: 'hang' })
   await eventually(() => signals.length === 1)
-  await sleep(200)
+  pass(200)
   assert.equal((await idle.send('ping')).status, 404)
   assert.equal((await streaming.send('ping')).status, 200)
   assert.equal((await calling.send('ping')).status, 200)
   finish()
   assert.equal(said((await answerOf(await hung)).result), 'done')
   await stream.cancel()
-  await sleep(200)
+  pass(200)
   assert.equal((await streaming.send('ping')).status, 404)
   assert.equal((await calling.send('ping')).status, 404)
 })

@@ -6,6 +6,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import { begin, gate, said } from './client.ts'
 import {
   answer, callWork, capabilities, form, get, reaches, serveWork, started, TASKS, update, work,
@@ -153,7 +154,7 @@ const ends: readonly (readonly [string, (call: Call) => unknown, (task: Json) =>
     ({ result }) => assert.deepEqual([result.isError, said(result)], [true, 'No luck']), 'completed'],
   ['a defect', () => { throw new Error('secret') },
     ({ result }) => assert.match(said(result), /^Internal error/), 'completed'],
-  ['the end of its time', () => sleep(1_000, '', { ref: false }),
+  ['the end of its time', () => new Promise(() => {}),
     ({ result }) => assert.deepEqual([result.isError, said(result)], [true, 'work: No result within 20 ms']),
     'completed', { toolTimeoutMs: 20 }],
   ['what is no business of a model', () => { throw new Fault('busy', 'Not now') },
@@ -239,16 +240,19 @@ test('a client that leaves cancels what is no task yet, and no task', async (t) 
 })
 
 test('the time limit stands still while a task asks, and goes on after', async (t) => {
+  const pass = standingTime(t)
   const server = serveWork(t, 'required', async (call) => {
     call.detach()
     await call.elicit({ key: 'go', message: 'Go?', schema: form })
-    await sleep(1_000, '', { ref: false })
+    await new Promise(() => {})
   }, { toolTimeoutMs: 40 })
   const id = await started(server)
   await reaches(server, id, 'input_required')
-  await sleep(60)
+  pass(60)
   assert.equal((await get(server, id)).status, 'input_required')
   await update(server, id, { go: accept('x') })
+  await reaches(server, id, 'working')
+  pass(40)
   assert.match(said((await reaches(server, id, 'completed')).result), /within 40 ms/)
 })
 
