@@ -7,7 +7,8 @@ import { latency } from './figures/latency.js'
 import { memory } from './figures/memory.js'
 
 /**
- * `measure` gets `{ start, caseOf, effort }`: `start('triport' or 'bare')` is a fresh server, `caseOf` a case
- * by its name. It resolves to rows, `{ title, triport, bare, aim }`.
+ * `measure` gets `{ start, caseOf, peersWith, effort }`: `start` makes a fresh server by its name, `caseOf`
+ * is a case by its name, `peersWith` the peers that do it. It resolves to rows, `{ title, triport, bare, aim,
+ * peers }`.
  */
 export const figures = [latency, idle, memory, cluster]

@@ -1,6 +1,7 @@
 /**
  * What was measured, as a table to read, as Markdown, and as JSON.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { rounded, spread } from './statistics.js'
 
 /**
@@ -59,11 +60,22 @@ export function markdown(rows, figures) {
     title, `${cpu.median.toFixed(2)} (${cpu.low.toFixed(2)} to ${cpu.high.toFixed(2)})`,
     throughput.median.toFixed(2), bestOf(peers),
   ])
-  const others = figures.map(({ title, triport, bare }) => [title, String(triport), String(bare)])
+  const others = figures.map(({ title, triport, bare, peers: theirs = {} }) => {
+    const [best] = Object.entries(theirs).toSorted(([, one], [, other]) => one - other)
+    return [title, String(triport), String(bare), best === undefined ? '-' : `${best[0]} ${best[1]}`]
+  })
+  const head = ['work', 'triport (middle half of the rounds)', 'throughput', 'best peer']
   return [
-    ...rows.length > 0 ? [tableOf(['CPU, bare ÷', 'triport', 'throughput', 'best peer'], cases)] : [],
-    ...figures.length > 0 ? [tableOf(['', 'triport', 'bare'], others)] : [],
+    ...rows.length > 0 ? [tableOf(head, cases)] : [],
+    ...figures.length > 0 ? [tableOf(['', 'triport', 'bare', 'best peer'], others)] : [],
   ].join('\n')
+}
+
+/** Puts tables between the two marks of a file, or where it has none, makes a file of them. */
+export function writeTables(file, tables) {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const marked = /(?<=^<!-- bench -->\n)[\s\S]*(?=^<!-- \/bench -->$)/m
+  writeFileSync(file, marked.test(before) ? before.replace(marked, () => tables) : tables)
 }
 
 function tableOf(head, lines) {

@@ -24,7 +24,7 @@
  *   --quick           a minute or two: the ratios say something
  *   --peers           measures the peers on the same work; installs them first, once
  *   --json FILE       writes what was measured
- *   --markdown FILE   writes the tables of the README
+ *   --markdown FILE   writes tables: into a file that has a place for them, as the README has, or a new one
  *   --cpu-prof DIR    lets triport and bare write profiles when they end
  */
 import { writeFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ import { cores, pinLoad, startServer } from './client/server.js'
 import { answerOf } from './client/slice.js'
 import { figures } from './figures.js'
 import { askedOf, installPeers, peers } from './peers.js'
-import { markdown, summary, textOfCases, textOfFigures } from './report.js'
+import { markdown, summary, textOfCases, textOfFigures, writeTables } from './report.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -64,6 +64,10 @@ const effort = options.smoke ? { rounds: 1, warmUps: 0, share: 0.05, isBrief: tr
   : options.quick ? { rounds: 5, warmUps: 2, share: 0.3, isBrief: false }
     : { rounds: 15, warmUps: 3, share: 1, isBrief: false }
 
+if (options.peers) installPeers()
+const invited = options.peers ? peers : []
+
+const peersWith = (name) => invited.filter((peer) => Object.hasOwn(peer.cases, name))
 const caseOf = (name) => cases.find((one) => one.name === name)
 
 pinLoad()
@@ -77,7 +81,7 @@ await triport.stop()
 const more = []
 for (const figure of figures.filter(isWanted)) {
   tell(figure.name)
-  more.push(...await figure.measure({ start, caseOf, effort }))
+  more.push(...await figure.measure({ start, caseOf, peersWith, effort }))
 }
 
 tell('')
@@ -89,10 +93,19 @@ if (options.json !== undefined) {
   const machine = { node: process.version, cpu: cpus()[0].model, cores }
   writeFileSync(options.json, `${JSON.stringify({ machine, effort, cases: rows, figures: more }, null, 2)}\n`)
 }
-if (options.markdown !== undefined) writeFileSync(options.markdown, markdown(rows, more))
+if (options.markdown !== undefined) writeTables(options.markdown, markdown(rows, more))
 
-/** A fresh server: 'triport' or 'bare'. `isClustered`: in as many processes as its environment says. */
-function start(name, { isClustered = false, ...rest } = {}) {
+/**
+ * A fresh server: 'triport', 'bare', or a peer by its name. `isClustered`: in as many processes as its
+ * environment says.
+ */
+async function start(name, { isClustered = false, ...rest } = {}) {
+  const peer = peers.find((one) => one.name === name)
+  if (peer !== undefined) {
+    const server = await startServer(name, peer.file, { env })
+    server.cases = askedOf(peer, cases)
+    return server
+  }
   const file = name === 'triport' ? 'served.js' : 'bare.js'
   const given = { ...rest, env: { ...env, ...rest.env } }
   return isClustered ? startServer(name, 'clustered.js', { ...given, args: [file] })
@@ -102,14 +115,7 @@ function start(name, { isClustered = false, ...rest } = {}) {
 async function measureCases() {
   const bare = await start('bare', { flags })
   const servers = [triport, bare]
-  if (options.peers) {
-    installPeers()
-    for (const peer of peers) {
-      const server = await startServer(peer.name, peer.file, { env })
-      server.cases = askedOf(peer, cases)
-      servers.push(server)
-    }
-  }
+  for (const { name } of invited) servers.push(await start(name))
   for (const one of chosen) await compare(one, triport, bare)
   const slices = await measureMixed(servers, cases, chosen, effort, (round) => {
     tell(`round ${round + 1} of ${effort.rounds}`)

@@ -15,13 +15,22 @@ const MANY = 10_000
 
 export const idle = {
   name: 'idle',
-  async measure({ start, caseOf, effort }) {
+  async measure({ start, caseOf, peersWith, effort }) {
+    const pair = caseOf('pair')
+    // So many sessions are all that there may be.
+    const call = caseOf('call-stateless')
     const many = effort.isBrief ? SOME : MANY
     const seen = { triport: [], bare: [] }
     for (let pass = 0; pass < (effort.isBrief ? 1 : 3); pass++) {
       for (const name of ['triport', 'bare']) {
-        seen[name].push(await sessionsOf(await start(name), caseOf('pair'), caseOf('call'), many, effort))
+        seen[name].push(await sessionsOf(await start(name), pair, call, many, effort))
       }
+    }
+    const ofPeers = {}
+    for (const peer of peersWith('pair')) {
+      const server = await start(peer.name)
+      const { some } = await sessionsOf(server, server.cases.get('pair'), undefined, SOME, effort)
+      ofPeers[peer.name] = rounded(some.heap)
     }
     const row = (title, pick, aim) => ({
       title, aim,
@@ -29,16 +38,17 @@ export const idle = {
     })
     const shown = many.toLocaleString('en')
     return [
-      row('kB heap per idle SSE session, of 1,000', ({ some }) => some.heap, 6),
+      { ...row('kB heap per idle SSE session, of 1,000', ({ some }) => some.heap, 6), peers: ofPeers },
       row(`kB heap per idle SSE session, of ${shown}`, ({ many }) => many.heap),
       row(`kB of memory (RSS) per idle SSE session, of ${shown}`, ({ many }) => many.rss),
-      row(`CPU µs of \`tools/call\` in a session, beside ${shown} idle ones`, ({ micros }) => micros),
+      row(`CPU µs of \`tools/call\` without a session, beside ${shown} idle ones`, ({ micros }) => micros),
     ]
   },
 }
 
+/** Without a `call` none is measured. */
 async function sessionsOf(server, pair, call, many, { share, isBrief }) {
-  const port = server.ports.open
+  const port = server.ports[pair.door ?? 'open']
   const streams = []
   const held = async (count) => {
     streams.push(...await openStreams(port, pair.path, count - streams.length))
@@ -51,8 +61,8 @@ async function sessionsOf(server, pair, call, many, { share, isBrief }) {
   const some = each(first, await held(SOME), SOME - FIRST)
   const last = each(first, await held(many), many - FIRST)
   const calls = []
-  const count = Math.ceil(call.requests * share)
-  for (let at = 0; at < 4; at++) calls.push(await slice(server, call, count, isBrief))
+  const count = call === undefined ? 0 : Math.ceil(call.requests * share)
+  for (let at = 0; at < 4 && count > 0; at++) calls.push(await slice(server, call, count, isBrief))
   await Promise.all(streams.map((stream) => stream.close()))
   await server.stop()
   return { some, many: last, micros: median(calls.slice(1).map(({ micros }) => micros)) }
