@@ -6,6 +6,7 @@ import { requestChannel } from './http/observer.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
+import { serviceOperation } from './rest/openapi-service.ts'
 import { problemReply } from './wire/problem.ts'
 import type { CallInfo, OnCall } from './core/call-observer.ts'
 import type { Endpoint } from './http/exchange.ts'
@@ -110,17 +111,10 @@ export class Metrics {
   }
 }
 
-const operation: Readonly<Record<string, unknown>> = {
-  tags: ['Service'],
-  summary: 'Metrics',
-  description: 'What the server counts, and what it does and holds now, for Prometheus.',
-  responses: {
-    200: {
-      description: 'The text exposition format, version 0.0.4',
-      content: { 'text/plain': { schema: { type: 'string' } } },
-    },
-  },
-}
+const operation = serviceOperation('What the server counts, and what it does and holds now, for Prometheus', {
+  description: 'The text exposition format, version 0.0.4',
+  content: { 'text/plain': { schema: { type: 'string' } } },
+})
 
 type Figure = readonly [name: string, help: string, value: number]
 

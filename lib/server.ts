@@ -96,7 +96,10 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const pushSettings = protocols.includes('a2a') ? pushSettingsOf(options.a2a?.pushNotifications) : undefined
   const push = pushSettings && new PushDeliveries(service, pushSettings)
   const endpoints: readonly Endpoint[] = [
-    ...serviceEndpoints(service, { endpoints: () => endpoints, isKeyed, isDraining: () => state.isDraining }),
+    ...serviceEndpoints(service, {
+      endpoints: () => endpoints, isKeyed, takesKeys, isDraining: () => state.isDraining,
+      authorizationServers: auth?.authorizationServers ?? [],
+    }),
     ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...protocols.includes('http') ? [...catalogEndpoints(service), ...chatEndpoints(service)] : [],

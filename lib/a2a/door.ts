@@ -9,12 +9,14 @@ import { answerRoute, bodyTypes, refuseHttpJson } from './http-json.ts'
 import { routes } from './http-json-routes.ts'
 import { receive, refuseMessage } from './jsonrpc.ts'
 import { OLD_EXTENDED_CARD, oldExtendedCard } from './old-extended-card.ts'
-import { cardOperation, sendOperation, statusOperation } from './openapi-operations.ts'
+import {
+  a2aComponents, cardOperation, oldExtendedCardOperation, sendOperation, statusOperation,
+} from './openapi-operations.ts'
 import { signerOf } from './signature.ts'
 import { rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Description, Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Cards } from './cards.ts'
 import type { Operation } from './openapi-operations.ts'
@@ -38,11 +40,20 @@ export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal):
     ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
   ]
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
-  return [
+  const endpoints = [
     ...places.flatMap(([base, whoOf]) => endpointsBelow(base, context, cards, whoOf)),
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
     ...hasTenants ? places.flatMap(([base, whoOf]) => routesBelow(`${base}/{tenant}`, context, whoOf)) : [],
   ]
+  return endpoints.map((endpoint) => endpoint.path.includes('{agent}')
+    ? { ...endpoint, describe: () => describeEach(service, endpoint.operations ?? {}) } : endpoint)
+}
+
+/** What is said of a path that everybody has who can be named. */
+function describeEach(service: Service, operations: MethodOperations): Description {
+  const { catalog } = service
+  const ids = [rootOf(service), ...catalog.groups, ...catalog.agents].flatMap((who) => who?.id ?? [])
+  return { operations: new Map(ids.map((id) => [id, operations])), schemas: {} }
 }
 
 /** Agents and groups have their own paths, and so have the tools of a server without any. */
@@ -90,7 +101,8 @@ function endpointsBelow(
     ...routesBelow(base, context, whoOf),
     // There only where there is something to find.
     ...context.options.extendedCard === undefined ? [] : [addressed(whoOf, {
-      path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
+      path: base + OLD_EXTENDED_CARD, methods: ['GET'], operations: { get: oldExtendedCardOperation },
+      refuse: problemReply,
     }, (exchange, who) => oldExtendedCard({ ...context, who, exchange }))],
     open('/status', statusOperation, (_, who) => status(context.service, who)),
   ]
@@ -111,6 +123,7 @@ function routesBelow(base: string, context: A2aContext, whoOf: Whom): readonly E
 function addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, answer: Answer): Endpoint {
   return {
     ...rest,
+    components: a2aComponents,
     handle(exchange) {
       const who = whoOf(exchange)
       if (who !== undefined) return answer(exchange, who)

@@ -4,6 +4,8 @@
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { A2A_JSON_TYPE } from './v1.ts'
+import type { Components } from '../http/exchange.ts'
 import type { OperationName } from './model.ts'
 
 /** A piece of an OpenAPI document. */
@@ -23,70 +25,183 @@ function objectOf(properties: Operation, ...required: readonly string[]): Operat
   return { type: 'object', properties, required }
 }
 
-const part: Operation = {
+function reference(name: string): Operation {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function listOf(items: Operation): Operation {
+  return { type: 'array', items }
+}
+
+function described(schema: Operation, description: string): Operation {
+  return { ...schema, description }
+}
+
+/** Failures: what those statuses mean, in one of the forms below, and the form of every other. */
+function failures(name: string, meanings: Readonly<Record<number, string>> = {}): Operation {
+  const $ref = `#/components/responses/${name}`
+  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
+  return { ...Object.fromEntries(known), default: { $ref } }
+}
+
+const id: Operation = { type: ['string', 'integer', 'null'] }
+const contextId = described(text, 'Send it with the next message to go on.')
+
+const plainPart: Operation = {
   oneOf: [
     objectOf({ type: { const: 'text' }, text }, 'text'),
     objectOf({ type: { const: 'file' }, uri: text, mimeType: text }, 'uri'),
   ],
 }
 
-function message(role: string, more: Operation): Operation {
-  const parts = { type: 'array', minItems: 1, items: part }
-  return objectOf({ role: { const: role }, parts, ...more }, 'role', 'parts')
+const schemas: Operation = {
+  A2aPlainMessage: objectOf({
+    role: { enum: ['user', 'agent'] },
+    parts: { ...listOf(plainPart), minItems: 1 },
+    messageId: text,
+    contextId,
+  }, 'role', 'parts'),
+  A2aRpcRequest: objectOf({
+    jsonrpc: { const: '2.0' },
+    id,
+    method: { const: 'message/send' },
+    params: objectOf({ message: reference('A2aPlainMessage'), metadata: anything }, 'message'),
+  }, 'jsonrpc', 'method', 'params'),
+  A2aRpcAnswer: objectOf({
+    jsonrpc: { const: '2.0' },
+    id,
+    result: anything,
+    error: objectOf({ code: { type: 'integer' }, message: text, data: {} }, 'code', 'message'),
+  }, 'jsonrpc', 'id'),
+  // Where agents are reached, each version says in a member of its own.
+  A2aCard: objectOf({
+    name: text,
+    description: text,
+    version: text,
+    url: text,
+    supportedInterfaces: listOf(anything),
+    capabilities: anything,
+    skills: listOf(anything),
+  }, 'name', 'description', 'version', 'capabilities', 'skills'),
+  A2aPart: objectOf({ text, url: text, raw: text, data: {}, mediaType: text, filename: text }),
+  A2aMessage: objectOf({
+    messageId: text,
+    contextId,
+    taskId: text,
+    role: { enum: ['ROLE_USER', 'ROLE_AGENT'] },
+    parts: { ...listOf(reference('A2aPart')), minItems: 1 },
+  }, 'messageId', 'role', 'parts'),
+  A2aSendRequest: objectOf({
+    message: reference('A2aMessage'),
+    configuration: objectOf({
+      acceptedOutputModes: listOf(text),
+      historyLength: { type: 'integer' },
+      returnImmediately: { type: 'boolean' },
+      taskPushNotificationConfig: reference('A2aWebhook'),
+    }),
+    metadata: anything,
+  }, 'message'),
+  A2aTask: objectOf({
+    id: text,
+    contextId: text,
+    status: objectOf({ state: text, message: reference('A2aMessage'), timestamp: text }, 'state'),
+    artifacts: listOf(objectOf({
+      artifactId: text, name: text, parts: listOf(reference('A2aPart')),
+    }, 'artifactId', 'parts')),
+    history: listOf(reference('A2aMessage')),
+    metadata: anything,
+  }, 'id', 'contextId', 'status'),
+  A2aSendAnswer: described(
+    objectOf({ task: reference('A2aTask'), message: reference('A2aMessage') }), 'One of the two.',
+  ),
+  A2aTasks: objectOf({
+    tasks: listOf(reference('A2aTask')),
+    nextPageToken: text,
+    pageSize: { type: 'integer' },
+    totalSize: { type: 'integer' },
+  }, 'tasks', 'nextPageToken', 'pageSize', 'totalSize'),
+  A2aWebhook: objectOf({
+    id: text,
+    taskId: text,
+    url: text,
+    token: text,
+    authentication: objectOf({ scheme: text, credentials: text }, 'scheme'),
+  }, 'url'),
+  A2aWebhooks: objectOf({ configs: listOf(reference('A2aWebhook')), nextPageToken: text }, 'configs'),
+  A2aError: objectOf({
+    error: objectOf({
+      code: { type: 'integer' }, status: text, message: text, details: listOf(anything),
+    }, 'code', 'status', 'message', 'details'),
+  }, 'error'),
 }
 
-const id: Operation = { type: ['string', 'integer', 'null'] }
-const contextId: Operation = { type: 'string', description: 'Send it with the next message to go on.' }
+/** What the operations refer to. */
+export const a2aComponents: Components = {
+  schemas,
+  responses: {
+    A2aError: jsonBody('What went wrong', reference('A2aError')),
+    A2aRpcError: jsonBody('What went wrong', reference('A2aRpcAnswer')),
+  },
+}
+
+const question = 'What is 12 * (3 + 4)?'
 
 /** `POST` of a message. */
 export const sendOperation: Operation = {
   tags: ['A2A'],
   summary: 'Send a message',
-  description: 'JSON-RPC 2.0. An error is an answer too: its status is 200, and `error` says what was wrong.',
+  description: 'JSON-RPC 2.0. An error is an answer too: its status is 200, and `error` says what was wrong. '
+    + 'Methods of A2A 1.0 and 0.3 are understood beside the one described here; what streams is answered '
+    + 'with events.',
   requestBody: {
     required: true,
     content: {
       [JSON_TYPE]: {
-        schema: objectOf({
-          jsonrpc: { const: '2.0' },
-          id,
-          method: { const: 'message/send' },
-          params: objectOf({ message: message('user', { contextId }), metadata: anything }, 'message'),
-        }, 'jsonrpc', 'method', 'params'),
+        schema: reference('A2aRpcRequest'),
         example: {
           jsonrpc: '2.0', id: '1', method: 'message/send',
-          params: { message: { role: 'user', parts: [{ type: 'text', text: 'What is 12 * (3 + 4)?' }] } },
+          params: { message: { role: 'user', parts: [{ type: 'text', text: question }] } },
         },
       },
     },
   },
   responses: {
-    200: jsonBody('The answer, with `result` or with `error`', objectOf({
-      jsonrpc: { const: '2.0' },
-      id,
-      result: objectOf({ message: message('agent', { messageId: text, contextId }) }, 'message'),
-      error: objectOf({ code: { type: 'integer' }, message: text, data: anything }, 'code', 'message'),
-    }, 'jsonrpc', 'id')),
+    200: {
+      description: 'The answer, with `result` or with `error`',
+      content: {
+        [JSON_TYPE]: { schema: reference('A2aRpcAnswer') },
+        [EVENT_STREAM]: { schema: described(text, 'Such an answer in each event.') },
+      },
+    },
+    ...failures('A2aRpcError', {
+      400: 'The body is not JSON',
+      413: 'The body is too large',
+      415: 'The body is not application/json',
+      503: 'The server is full or closing down; try again when Retry-After says',
+    }),
   },
 }
 
-// Where agents are reached, each version says in a member of its own.
-const card: Operation = objectOf({
-  name: text,
-  description: text,
-  version: text,
-  url: text,
-  supportedInterfaces: { type: 'array', items: anything },
-  capabilities: anything,
-  skills: { type: 'array', items: anything },
-}, 'name', 'description', 'version', 'capabilities', 'skills')
+const unchanged = { description: 'The client has it already' }
 
 /** `GET` of the agent card. */
 export const cardOperation: Operation = {
   tags: ['A2A'],
   summary: 'The agent card',
   responses: {
-    200: jsonBody('Who is served here, where, and what it can do', card),
+    200: jsonBody('Who is served here, where, and what it can do', reference('A2aCard')),
+    304: unchanged,
+    ...failures('Problem'),
+  },
+}
+
+/** `GET` of the card for the caller, where clients of 0.2 look for it. */
+export const oldExtendedCardOperation: Operation = {
+  tags: ['A2A'],
+  summary: 'The extended agent card, for clients of A2A 0.2',
+  responses: {
+    200: jsonBody('What the caller may know', reference('A2aCard')),
+    ...failures('Problem', { 404: 'There is none for this caller' }),
   },
 }
 
@@ -97,28 +212,16 @@ export const statusOperation: Operation = {
   responses: {
     200: jsonBody('The agent is up',
       objectOf({ status: { const: 'ok' }, name: text, version: text }, 'status', 'name', 'version')),
+    ...failures('Problem'),
   },
 }
-
-const newMessage = objectOf({
-  messageId: text,
-  contextId,
-  taskId: text,
-  role: { const: 'ROLE_USER' },
-  parts: {
-    type: 'array', minItems: 1,
-    items: { type: 'object', properties: { text, url: text, raw: text, data: {}, mediaType: text } },
-  },
-}, 'messageId', 'role', 'parts')
 
 const sendBody: Operation = {
   required: true,
   content: {
     [JSON_TYPE]: {
-      schema: objectOf({ message: newMessage, configuration: anything, metadata: anything }, 'message'),
-      example: {
-        message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'What is 12 * (3 + 4)?' }] },
-      },
+      schema: reference('A2aSendRequest'),
+      example: { message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: question }] } },
     },
   },
 }
@@ -128,38 +231,38 @@ const bodies: { readonly [name in OperationName]?: Operation } = {
   'send': sendBody,
   'stream': sendBody,
   'cancel': { content: { [JSON_TYPE]: { schema: { type: 'object', properties: { metadata: anything } } } } },
-  'push-create': {
-    required: true,
-    content: { [JSON_TYPE]: { schema: objectOf({ id: text, url: text, token: text }, 'url') } },
-  },
+  'push-create': { required: true, content: { [JSON_TYPE]: { schema: reference('A2aWebhook') } } },
 }
 
-const streams: ReadonlySet<OperationName> = new Set<OperationName>(['stream', 'subscribe'])
+/** Schemas of results, by operation; of the others there are events, or nothing. */
+const results: { readonly [name in OperationName]?: string } = {
+  'send': 'A2aSendAnswer', 'list': 'A2aTasks', 'get': 'A2aTask', 'cancel': 'A2aTask',
+  'push-create': 'A2aWebhook', 'push-list': 'A2aWebhooks', 'push-get': 'A2aWebhook',
+  'extended-card': 'A2aCard',
+}
 
-const httpError: Operation = jsonBody('What went wrong', objectOf({
-  error: objectOf({
-    code: { type: 'integer' }, status: text, message: text, details: { type: 'array', items: anything },
-  }, 'code', 'status', 'message', 'details'),
-}, 'error'))
+const taskMeanings = { 400: 'Something of the request is wrong', 404: 'There is no such task' }
+const bodyMeanings = { ...taskMeanings, 413: 'The body is too large', 415: 'The body is not JSON' }
 
 /** One method of a route of HTTP+JSON. `query` is what may stand in its query. */
 export function httpJsonOperation(
   summary: string, name: OperationName, query: Readonly<Record<string, QueryType>>, status: number,
 ): Operation {
   const requestBody = bodies[name]
-  const events = { description: 'Events', content: { [EVENT_STREAM]: { schema: text } } }
-  const done = { description: 'Done' }
-  const result = name === 'extended-card' ? card : anything
+  const result = results[name]
+  const schema = result === undefined ? undefined : reference(result)
+  const done = schema === undefined
+    ? { description: 'Events', content: { [EVENT_STREAM]: { schema: text } } }
+    : { description: 'Done', content: { [JSON_TYPE]: { schema }, [A2A_JSON_TYPE]: { schema } } }
+  const inQuery = Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } }))
   return {
     tags: ['A2A'],
     summary,
-    ...Object.keys(query).length > 0 && {
-      parameters: Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } })),
-    },
+    ...inQuery.length > 0 && { parameters: inQuery },
     ...requestBody !== undefined && { requestBody },
     responses: {
-      [status]: streams.has(name) ? events : status === 204 ? done : jsonBody('Done', result),
-      default: httpError,
+      [status]: status === 204 ? { description: 'Done' } : done,
+      ...failures('A2aError', requestBody === undefined ? taskMeanings : bodyMeanings),
     },
   }
 }

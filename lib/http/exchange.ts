@@ -98,6 +98,12 @@ export interface Description {
   readonly schemas: Readonly<Record<string, unknown>>
 }
 
+/** What operations refer to by `#/components/…`. A name stands for one thing in all of a server. */
+export interface Components {
+  readonly schemas?: Readonly<Record<string, unknown>>
+  readonly responses?: Readonly<Record<string, unknown>>
+}
+
 /** One place where requests are answered: data in, data out. */
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
@@ -117,6 +123,8 @@ export interface Endpoint {
   /** Answers even while the server is closing down. */
   readonly always?: boolean
   readonly operations?: MethodOperations
+  /** What these refer to; the description has of it what is referred to. */
+  readonly components?: Components
   /** In the place of `operations` where the path ends in a name: what is said now of each thing so named. */
   readonly describe?: () => Description
   /** Whether anything is behind the path now; what is not is answered, but not announced. Left out: it is. */

@@ -4,6 +4,9 @@
 import { JSON_TYPE } from '../wire/media.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { McpContext } from './context.ts'
+import {
+  callOperation, endOperation, mcpComponents, pairOperation, postOperation, streamOperation,
+} from './openapi-operations.ts'
 import { refuseHttp } from './replies.ts'
 import { get, post, remove } from './streamable-http.ts'
 import { hearPairs, openPair, postMessage } from './http-sse.ts'
@@ -41,7 +44,7 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     },
     {
       path: '/mcp', methods: ['GET'], refuse: refuseHttp,
-      operations: { get: streamOperation('The stream of a session') },
+      operations: { get: streamOperation },
       handle: adopting(get.bind(undefined, mcp)),
     },
     {
@@ -50,18 +53,18 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     },
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,
-      operations: { get: streamOperation('A session of the oldest transport') },
+      operations: { get: pairOperation },
       handle: openPair.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
-      path, methods: ['POST'], accepts, refuse: refuseHttp,
-      ...path.endsWith('/') && { operations: { post: callOperation } },
+      path, methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: postOperation },
       handle: postMessage.bind(undefined, mcp),
     })),
   ]
   const { auth } = options
-  const guarded = auth === undefined ? endpoints : [
-    ...endpoints.map((endpoint): Endpoint => ({
+  const described = endpoints.map((endpoint): Endpoint => ({ ...endpoint, components: mcpComponents }))
+  const guarded = auth === undefined ? described : [
+    ...described.map((endpoint): Endpoint => ({
       ...endpoint,
       challenge: (isGiven) => challenge(auth, isGiven ? 'invalid_token' : undefined, auth.scopes),
     })),
@@ -82,47 +85,4 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
       return handOver.done()
     },
   }
-}
-
-const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-
-const callOperation = {
-  tags: ['MCP'],
-  summary: 'Send a JSON-RPC message',
-  description: 'The Model Context Protocol: `initialize`, `tools/list`, `tools/call` and the rest.',
-  requestBody: {
-    required: true,
-    content: {
-      [JSON_TYPE]: {
-        schema: {
-          type: 'object',
-          properties: {
-            jsonrpc: { const: '2.0' },
-            id: { type: ['string', 'integer'] },
-            method: { type: 'string' },
-            params: { type: 'object' },
-          },
-          required: ['jsonrpc', 'method'],
-        },
-        example,
-      },
-    },
-  },
-  responses: {
-    200: {
-      description: 'The answer',
-      content: {
-        [JSON_TYPE]: { schema: { type: 'object' } },
-        'text/event-stream': { schema: { type: 'string' } },
-      },
-    },
-    202: { description: 'Taken; no answer is owed' },
-  },
-}
-
-const endOperation = { tags: ['MCP'], summary: 'End a session', responses: { 204: { description: 'Ended' } } }
-
-function streamOperation(summary: string): Readonly<Record<string, unknown>> {
-  const content = { 'text/event-stream': { schema: { type: 'string' } } }
-  return { tags: ['MCP'], summary, responses: { 200: { description: 'Events', content } } }
 }

@@ -9,7 +9,7 @@ import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
-import { completionOperation, modelOperation, modelsOperation } from './chat-operations.ts'
+import { chatComponents, completionOperation, modelOperation, modelsOperation } from './chat-operations.ts'
 import { ChatRun } from './chat-run.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import { json } from './reply.ts'
@@ -32,6 +32,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       path: '/v1/models',
       methods: ['GET'],
       operations: { get: modelsOperation },
+      components: chatComponents,
       isOffered,
       refusesBelow: '/v1/',
       refuse,
@@ -41,6 +42,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       path: '/v1/models/{agent}',
       methods: ['GET'],
       operations: { get: modelOperation },
+      components: chatComponents,
       refuse,
       handle: (exchange) => caught(service, exchange, () => one(exchange)),
     },
@@ -49,6 +51,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       methods: ['POST'],
       accepts: [JSON_TYPE],
       operations: { post: completionOperation },
+      components: chatComponents,
       isOffered,
       refuse,
       handle: (exchange) => caught(service, exchange, () => complete(service, exchange)),

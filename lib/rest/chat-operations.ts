@@ -2,6 +2,7 @@
  * What the OpenAPI description says of the paths for clients of OpenAI, as constants.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import type { Components } from '../http/exchange.ts'
 
 type Operation = Readonly<Record<string, unknown>>
 
@@ -14,17 +15,18 @@ function reference(name: string): Operation {
 
 function operation(
   summary: string, schema: Operation, more: Operation = {}, media: Operation = {},
+  meanings: Readonly<Record<number, string>> = {},
 ): Operation {
+  const $ref = '#/components/responses/OpenAIError'
+  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
   return {
     tags: ['OpenAI'],
     summary,
     ...more,
     responses: {
       200: { description: summary, content: { [JSON_TYPE]: { schema }, ...media } },
-      default: {
-        description: 'What went wrong',
-        content: { [JSON_TYPE]: { schema: reference('OpenAIError') } },
-      },
+      ...Object.fromEntries(known),
+      default: { $ref },
     },
   }
 }
@@ -45,7 +47,8 @@ export const completionOperation: Operation = operation(
   reference('ChatCompletion'),
   {
     description: 'Answers a chat as OpenAI does; with `"stream": true`, in chunks. What a request says of '
-      + 'sampling is passed over.',
+      + 'sampling is passed over; what an agent cannot obey (`tools`, `response_format`, `n`, `logprobs`, '
+      + '`modalities`, `audio`) is refused.',
     requestBody: { required: true, content: { [JSON_TYPE]: { schema: reference('ChatRequest') } } },
   },
   {
@@ -53,10 +56,18 @@ export const completionOperation: Operation = operation(
       schema: { type: 'string', description: 'Objects `chat.completion.chunk`, then `[DONE]`.' },
     },
   },
+  {
+    400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
+    404: 'There is no such model',
+    413: 'The body, or what came out, is too large',
+    415: 'The body is not application/json',
+    500: 'The agent failed',
+    503: 'The server is full or closing down; try again when Retry-After says',
+    504: 'The agent took too long',
+  },
 )
 
-/** The schemas that the operations refer to. */
-export const chatSchemas: Operation = {
+const schemas: Operation = {
   ChatRequest: {
     type: 'object',
     properties: {
@@ -96,9 +107,15 @@ export const chatSchemas: Operation = {
           type: 'object',
           properties: {
             index: count,
-            message: { type: 'object', properties: { role: { const: 'assistant' }, content: text } },
+            message: {
+              type: 'object',
+              properties: { role: { const: 'assistant' }, content: text, refusal: { type: 'null' } },
+              required: ['role', 'content'],
+            },
+            logprobs: { type: 'null' },
             finish_reason: { const: 'stop' },
           },
+          required: ['index', 'message', 'finish_reason'],
         },
       },
       usage: {
@@ -107,6 +124,7 @@ export const chatSchemas: Operation = {
         properties: {
           prompt_tokens: count, completion_tokens: count, total_tokens: count, estimated: { const: true },
         },
+        required: ['prompt_tokens', 'completion_tokens', 'total_tokens'],
       },
     },
     required: ['id', 'object', 'created', 'model', 'choices', 'usage'],
@@ -130,5 +148,15 @@ export const chatSchemas: Operation = {
       },
     },
     required: ['error'],
+  },
+}
+
+/** What the operations refer to. */
+export const chatComponents: Components = {
+  schemas,
+  responses: {
+    OpenAIError: {
+      description: 'What went wrong', content: { [JSON_TYPE]: { schema: reference('OpenAIError') } },
+    },
   },
 }

@@ -4,8 +4,9 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
-import { jsonBody, problems } from './openapi-operations.ts'
+import {
+  idempotencyParameter, jsonBody, problems, repeatProblems, runProblems, schemaReference, wholeOrEventsBody,
+} from './openapi-operations.ts'
 import { placed } from './openapi-schema.ts'
 import type { Prompt } from '../core/prompt.ts'
 import type { Tool } from '../core/tool.ts'
@@ -19,25 +20,20 @@ function objectOf(properties: DocumentPart, ...required: readonly string[]): Doc
   return { type: 'object', properties, required }
 }
 
-function listOf(member: string, ...more: readonly string[]): DocumentPart {
-  const items = { type: 'array', items: { type: 'object' } }
-  const names = [member, ...more]
-  return objectOf(Object.fromEntries(names.map((name) => [name, items])), ...names)
+function listing(summary: string, description: string, name: string): DocumentPart {
+  return { tags, summary, responses: { 200: jsonBody(description, schemaReference(name)), ...problems() } }
 }
 
 /** `GET` of the tools. */
-export const toolsOperation: DocumentPart = {
-  tags, summary: 'List the tools', responses: { 200: jsonBody('The tools', listOf('tools')), ...problems },
-}
+export const toolsOperation: DocumentPart = listing('List the tools', 'The tools', 'Tools')
 
 /** `GET` of the resources. */
-export const resourcesOperation: DocumentPart = {
-  tags,
-  summary: 'List the resources',
-  responses: {
-    200: jsonBody('The resources and the templates', listOf('resources', 'resourceTemplates')), ...problems,
-  },
-}
+export const resourcesOperation: DocumentPart = listing(
+  'List the resources', 'The resources and the templates', 'Resources',
+)
+
+/** `GET` of the prompts. */
+export const promptsOperation: DocumentPart = listing('List the prompts', 'The prompts', 'Prompts')
 
 /** `GET` of what a resource holds. */
 export const readOperation: DocumentPart = {
@@ -52,15 +48,15 @@ export const readOperation: DocumentPart = {
       description: 'What it holds, with its own media type; several contents are a JSON object',
       content: { '*/*': {}, [JSON_TYPE]: {} },
     },
-    ...problems,
+    ...problems({
+      404: 'There is no such resource',
+      413: 'What it holds is too large',
+      422: 'The parameter `uri` is missing or malformed',
+      500: 'It was tried and failed',
+      503: 'The server is full or closing down; try again when Retry-After says',
+      504: 'It took too long',
+    }),
   },
-}
-
-/** `GET` of the prompts. */
-export const promptsOperation: DocumentPart = {
-  tags,
-  summary: 'List the prompts',
-  responses: { 200: jsonBody('The prompts', listOf('prompts')), ...problems },
 }
 
 /** A call of each tool, and each tool itself. */
@@ -73,43 +69,38 @@ export function describeTools(tools: readonly Tool[]): Description {
 }
 
 function shownOperation({ name }: Tool): DocumentPart {
-  const shown = objectOf({ name: { const: name }, inputSchema: { type: 'object' } }, 'name', 'inputSchema')
-  return { tags, summary: `Describe ${name}`, responses: { 200: jsonBody('The tool', shown), ...problems } }
+  const responses = { 200: jsonBody('The tool', schemaReference('Tool')), ...problems() }
+  return { tags, operationId: `tool.${name}`, summary: `Describe ${name}`, responses }
 }
 
 function callOperation(
-  { name, title, description, input, output }: Tool, schemas: Record<string, unknown>,
+  { name, title, description, input, output, scopes }: Tool, schemas: Record<string, unknown>,
 ): DocumentPart {
   const result = output === undefined ? { description: 'A JSON value, or else text.' }
     : placed(output.json, `${name}.result`, schemas)
   const content = {
-    type: 'array', items: { type: 'object' }, description: 'All that came, where it is more than text.',
+    type: 'array',
+    items: schemaReference('Content'),
+    description: 'All that came, where it is more than text.',
   }
   const reply = objectOf(
     { tool: { const: name }, result, content, request_id: text }, 'tool', 'result', 'request_id',
   )
+  const needed = scopes.length === 0 ? '' : `Needs the scope ${scopes.join(' and the scope ')}.`
+  const said = [description, needed].filter((one) => one !== '').join('\n\n')
   return {
     tags,
     operationId: `call.${name}`,
     summary: title ?? `Call ${name}`,
-    ...description !== '' && { description },
+    ...said !== '' && { description: said },
+    parameters: [idempotencyParameter],
     requestBody: {
       required: Array.isArray(input.json['required']) && input.json['required'].length > 0,
       content: { [JSON_TYPE]: { schema: placed(input.json, `${name}.arguments`, schemas) } },
     },
     responses: {
-      200: {
-        description: 'The result',
-        content: {
-          [JSON_TYPE]: { schema: reply },
-          [EVENT_STREAM]: {
-            schema: {
-              type: 'string', description: 'Events `progress` and `log`, then `done` or `error`.',
-            },
-          },
-        },
-      },
-      ...problems,
+      200: wholeOrEventsBody('The result', reply, 'Events `progress` and `log`, then `done` or `error`.'),
+      ...problems({ ...repeatProblems, 422: 'The arguments are wrong, and `errors` lists how' }),
     },
   }
 }
@@ -127,20 +118,17 @@ function getOperation({ name, title, description, arguments: args }: Prompt): Do
     { ...text, ...argument.description !== undefined && { description: argument.description } },
   ]))
   const required = args.filter((argument) => argument.required === true).map((argument) => argument.name)
-  const message = objectOf(
-    { role: { enum: ['user', 'assistant'] }, content: { type: 'object' } }, 'role', 'content',
-  )
-  const messages = { type: 'array', items: message }
   return {
     tags,
-    operationId: `get.${name}`,
+    operationId: `prompt.${name}`,
     summary: title ?? `Get the prompt ${name}`,
     ...description !== '' && { description },
     requestBody: {
       required: required.length > 0, content: { [JSON_TYPE]: { schema: objectOf(properties, ...required) } },
     },
     responses: {
-      200: jsonBody('The messages', objectOf({ description: text, messages }, 'messages')), ...problems,
+      200: jsonBody('The messages', schemaReference('PromptMessages')),
+      ...problems({ ...runProblems, 422: 'The arguments are wrong, and `errors` lists how' }),
     },
   }
 }

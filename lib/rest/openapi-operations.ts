@@ -2,9 +2,10 @@
  * What the OpenAPI description says of the HTTP door's own operations, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
-import { CONVERSATION_ID } from '../core/conversation.ts'
 import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
+import { CONVERSATION_ID } from '../core/conversation.ts'
 import { JSON_TYPE } from '../wire/media.ts'
+import { EVENT_STREAM } from '../wire/sse.ts'
 
 /** A piece of an OpenAPI document. */
 export type DocumentPart = Readonly<Record<string, unknown>>
@@ -19,12 +20,53 @@ export function jsonBody(description: string, schema: DocumentPart): DocumentPar
   return { description, content: { [JSON_TYPE]: { schema } } }
 }
 
-/** A refusal or a failure, as every path of this door may answer it. */
-export const problems: DocumentPart = {
-  default: {
-    description: 'What went wrong',
-    content: { 'application/problem+json': { schema: schemaReference('Problem') } },
-  },
+/** A reply that is whole, or events, as `Accept` wants it. `events` says which there are. */
+export function wholeOrEventsBody(description: string, schema: DocumentPart, events: string): DocumentPart {
+  return {
+    description,
+    headers: {
+      'Idempotent-Replayed': {
+        description: 'The reply is that of the first request with this Idempotency-Key.',
+        schema: { const: 'true' },
+      },
+    },
+    content: {
+      [JSON_TYPE]: { schema }, [EVENT_STREAM]: { schema: { type: 'string', description: events } },
+    },
+  }
+}
+
+/** Refusals and failures of this door: what those statuses mean here, and the form of every other. */
+export function problems(meanings: Readonly<Record<number, string>> = {}): DocumentPart {
+  const $ref = '#/components/responses/Problem'
+  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
+  return { ...Object.fromEntries(known), default: { $ref } }
+}
+
+/** What may go wrong wherever a body is read and something is run. */
+export const runProblems: Readonly<Record<number, string>> = Object.freeze({
+  400: 'The body is not JSON, or a header is malformed',
+  413: 'The body, or what came out, is too large',
+  415: 'The body is not application/json',
+  500: 'It was tried and failed',
+  503: 'The server is full or closing down; try again when Retry-After says',
+  504: 'It took too long',
+})
+
+/** What may go wrong besides, where a request may have an `Idempotency-Key` and a reply be events. */
+export const repeatProblems: Readonly<Record<number, string>> = Object.freeze({
+  ...runProblems,
+  406: 'Accept wants neither JSON nor events',
+  409: 'The request of this Idempotency-Key is running; ask again when Retry-After says',
+})
+
+/** The header that makes a request safe to be sent again. */
+export const idempotencyParameter: DocumentPart = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+  description: 'A key of your own for this one request: sent again with it, nothing is run again, and the '
+    + 'reply of the first time comes, with `Idempotent-Replayed: true`.',
 }
 
 /** `POST` of a query. */
@@ -34,12 +76,9 @@ export const queryOperation: DocumentPart = {
   description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or '
     + '`"stream": true`.',
   parameters: [{
-    name: 'Idempotency-Key',
-    in: 'header',
-    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
-    description: 'A key of your own for this one query: sent again with it, the query is not run again, and '
-      + 'the reply of the first time comes, with `Idempotent-Replayed: true`.',
-  }],
+    name: 'X-Session-Id', in: 'header', schema: { type: 'string', pattern: CONVERSATION_ID.source },
+    description: 'The same as `session_id` in the body.',
+  }, idempotencyParameter],
   requestBody: {
     required: true,
     content: {
@@ -47,20 +86,12 @@ export const queryOperation: DocumentPart = {
     },
   },
   responses: {
-    200: {
-      description: 'The reply',
-      content: {
-        [JSON_TYPE]: { schema: schemaReference('Reply') },
-        'text/event-stream': {
-          schema: {
-            type: 'string',
-            description: 'Events `delta`, in a group after a `step` that names the agent, then `done` or '
-              + '`error`.',
-          },
-        },
-      },
-    },
-    ...problems,
+    200: wholeOrEventsBody('The reply', schemaReference('Reply'),
+      'Events `delta`, in a group after a `step` that names the agent, then `done` or `error`.'),
+    ...problems({
+      ...repeatProblems,
+      422: 'A member of the body is wrong, which `errors` lists, or the agent rejects the query',
+    }),
   },
 }
 
@@ -68,94 +99,12 @@ export const queryOperation: DocumentPart = {
 export const listOperation: DocumentPart = {
   tags: ['HTTP'],
   summary: 'List the agents',
-  responses: { 200: jsonBody('The agents', schemaReference('Agents')), ...problems },
+  responses: { 200: jsonBody('The agents', schemaReference('Agents')), ...problems() },
 }
 
 /** `GET` of one agent. */
 export const describeOperation: DocumentPart = {
   tags: ['HTTP'],
   summary: 'Describe one agent',
-  responses: { 200: jsonBody('The agent', schemaReference('Agent')), ...problems },
-}
-
-/** An operation without a body that answers one JSON document. */
-export function plainOperation(tag: string, summary: string, description: string = summary): DocumentPart {
-  return { tags: [tag], summary, responses: { 200: { description, content: { [JSON_TYPE]: {} } } } }
-}
-
-const text: DocumentPart = { type: 'string' }
-
-/** The schemas that the operations refer to. */
-export const schemas: DocumentPart = {
-  Query: {
-    type: 'object',
-    properties: {
-      query: {
-        type: 'string', minLength: 1,
-        description: 'What you want to know. `message`, `prompt` and `input` mean the same.',
-      },
-      messages: {
-        type: 'array',
-        description: 'A whole conversation in place of `query`: the last user message is the query.',
-        items: {
-          type: 'object',
-          properties: { role: { enum: ['user', 'assistant', 'system'] }, content: text },
-          required: ['role', 'content'],
-        },
-      },
-      session_id: {
-        type: 'string', pattern: CONVERSATION_ID.source, description: 'Goes on with a conversation.',
-      },
-      metadata: { type: 'object', description: 'Handed to the agent as it is.' },
-      stream: { type: 'boolean', description: 'Answer with events.' },
-    },
-  },
-  Reply: {
-    type: 'object',
-    properties: {
-      response: { type: 'string', description: 'What the agent said.' },
-      agent: text,
-      query: text,
-      session_id: { type: 'string', description: 'Send it with the next query to go on.' },
-      request_id: text,
-      data: { description: 'Structured output, where the agent gives some.' },
-      state: { enum: ['input-required'], description: 'The agent wants to hear more.' },
-      results: {
-        type: 'array',
-        description: 'What each agent of a group said.',
-        items: {
-          type: 'object', properties: { agent: text, response: text, error: text }, required: ['agent'],
-        },
-      },
-      final_response: { type: 'string', description: 'The reply of a group; the same as `response`.' },
-    },
-    required: ['response', 'agent', 'query', 'session_id', 'request_id'],
-  },
-  Agent: {
-    type: 'object',
-    properties: { id: text, name: text, description: text },
-    required: ['id', 'name', 'description'],
-  },
-  Agents: {
-    type: 'object',
-    properties: { agents: { type: 'array', items: schemaReference('Agent') } },
-    required: ['agents'],
-  },
-  Problem: {
-    type: 'object',
-    description: 'RFC 9457. `detail` and `error` are the same sentence.',
-    properties: {
-      type: text,
-      title: text,
-      status: { type: 'integer' },
-      detail: text,
-      error: text,
-      request_id: text,
-      errors: {
-        type: 'array',
-        items: { type: 'object', properties: { path: text, message: text }, required: ['path', 'message'] },
-      },
-    },
-    required: ['type', 'title', 'status', 'detail', 'error', 'request_id'],
-  },
+  responses: { 200: jsonBody('The agent', schemaReference('Agent')), ...problems() },
 }

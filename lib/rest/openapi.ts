@@ -3,10 +3,10 @@
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
 import { isRecord } from '../core/content.ts'
-import { chatSchemas } from './chat-operations.ts'
-import { schemas } from './openapi-operations.ts'
+import { componentsFor, ownComponents } from './openapi-components.ts'
 import type { Service } from '../core/service.ts'
-import type { Description, Endpoint, MethodOperations } from '../http/exchange.ts'
+import type { Components, Description, Endpoint, MethodOperations } from '../http/exchange.ts'
+import type { DocumentPart } from './openapi-operations.ts'
 
 /** The groups of operations, in the order in which a reader wants them. */
 const tags = [
@@ -18,27 +18,47 @@ const tags = [
   { name: 'Service', description: 'The server itself.' },
 ]
 
+/** Where a server is reached, and how it lets clients in. */
+export interface Access {
+  readonly baseUrl: string
+  /** Whether anything must be sent to be let in. */
+  readonly isKeyed: boolean
+  /** Whether that may be a key. */
+  readonly takesKeys: boolean
+  /** Who makes the tokens that may be sent. Empty: nobody. */
+  readonly authorizationServers: readonly string[]
+}
+
 /** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
-export function openapiDocument(
-  service: Service, endpoints: readonly Endpoint[], baseUrl: string, keyed: boolean,
-): object {
+export function openapiDocument(service: Service, endpoints: readonly Endpoint[], access: Access): object {
   const { catalog, name, version, description } = service
+  const { baseUrl, isKeyed } = access
   const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
   const paths = new Map<string, Record<string, unknown>>()
-  const own: Record<string, unknown> = {}
+  const pools = new Set<Components>([ownComponents])
+  const operationIds = new Set<string>()
+  const spellings = new Set(endpoints.map(({ path }) => path))
   for (const endpoint of endpoints) {
     if (endpoint.isOffered?.() === false) continue
+    // Of two spellings of one path the shorter is enough.
+    if (endpoint.path.endsWith('/') && spellings.has(endpoint.path.slice(0, -1))) continue
     const described = endpoint.describe?.()
-    if (described !== undefined) Object.assign(own, described.schemas)
+    for (const pool of [endpoint.components, described]) if (pool !== undefined) pools.add(pool)
     for (const [path, operations] of pathsOf(endpoint, described, ids)) {
       for (const [method, operation] of Object.entries(operations)) {
-        const item = paths.get(path) ?? {}
-        const security = keyed && endpoint.open && { security: [] }
-        item[method] = { ...operation, ...parametersOf(path, operation), ...security }
+        const item = paths.get(path) ?? placeOf(endpoint, baseUrl)
+        item[method] = {
+          ...operation,
+          operationId: newId(operation, method, path, operationIds),
+          ...parametersOf(path, operation),
+          responses: responsesOf(operation, endpoint, isKeyed),
+          ...isKeyed && endpoint.open && { security: [] },
+        }
         paths.set(path, item)
       }
     }
   }
+  const schemes = isKeyed ? schemesOf(access) : {}
   return {
     openapi: '3.1.1',
     info: { title: name, version, ...description !== '' && { description } },
@@ -46,15 +66,19 @@ export function openapiDocument(
     tags: tags.filter((tag) => [...paths.values()].some((item) => hasTag(item, tag.name))),
     paths: Object.fromEntries(paths),
     components: {
-      schemas: { ...schemas, ...chatSchemas, ...own },
-      ...keyed && {
-        securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-          bearer: { type: 'http', scheme: 'bearer' },
-        },
-      },
+      ...componentsFor([...paths.values()], [...pools]), ...isKeyed && { securitySchemes: schemes },
     },
-    ...keyed && { security: [{ apiKey: [] }, { bearer: [] }] },
+    security: Object.keys(schemes).map((scheme) => ({ [scheme]: [] })),
+  }
+}
+
+function schemesOf({ takesKeys, authorizationServers }: Access): DocumentPart {
+  const issuers = authorizationServers.join(', ')
+  const description = issuers === '' ? 'The key.'
+    : `${takesKeys ? 'The key, or an' : 'An'} access token of ${issuers}.`
+  return {
+    ...takesKeys && { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key.' } },
+    bearer: { type: 'http', scheme: 'bearer', description },
   }
 }
 
@@ -71,13 +95,40 @@ function* pathsOf(
   }
 }
 
+/** What a path begins with: a server of its own where it is not below the others. */
+function placeOf({ outsideMount = false }: Endpoint, baseUrl: string): Record<string, unknown> {
+  const { origin } = new URL(baseUrl)
+  return outsideMount && origin !== baseUrl ? { servers: [{ url: origin }] } : {}
+}
+
+/** A name for an operation that no other has, made of its method and path where it has none. */
+function newId({ operationId }: DocumentPart, method: string, path: string, taken: Set<string>): string {
+  const words = [method, ...path.split(/[^\w-]+/).filter((word) => word !== '')]
+  const name = typeof operationId === 'string' ? operationId : words.join('.')
+  let id = name
+  for (let number = 2; taken.has(id); number++) id = `${name}.${number}`
+  taken.add(id)
+  return id
+}
+
+/** What is answered before the endpoint is asked, in the endpoint's form, and what it says itself. */
+function responsesOf({ responses }: DocumentPart, { open }: Endpoint, isKeyed: boolean): unknown {
+  if (!isRecord(responses) || !isRecord(responses['default'])) return responses
+  const refused = (description: string): object => ({ ...Object(responses['default']), description })
+  return {
+    ...isKeyed && open === undefined && { 401: refused('No valid credential came with the request') },
+    ...open !== 'public' && { 403: refused('The Host or the Origin is not let in, or a scope is lacking') },
+    ...responses,
+  }
+}
+
 function hasTag(item: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.values(item).some((operation) => isRecord(operation) && Array.isArray(operation['tags'])
     && operation['tags'].includes(name))
 }
 
 /** What stands in the path, before what the operation itself takes besides. */
-function parametersOf(path: string, { parameters }: Readonly<Record<string, unknown>>): object {
+function parametersOf(path: string, { parameters }: DocumentPart): object {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   if (names.length === 0) return {}
   const schema = { type: 'string' }

@@ -6,16 +6,23 @@ import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { readDocs } from './docs.ts'
 import { openapiDocument } from './openapi.ts'
-import { plainOperation } from './openapi-operations.ts'
+import {
+  docsOperation, healthOperation, openapiOperation, readyOperation, welcomeOperation,
+} from './openapi-service.ts'
 import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
+import type { DocumentPart } from './openapi-operations.ts'
 
 /** What the paths tell about the server around them. */
 export interface ServerFacts {
   readonly endpoints: () => readonly Endpoint[]
+  /** Whether anything must be sent to be let in, and whether that may be a key. */
   readonly isKeyed: () => boolean
+  readonly takesKeys: () => boolean
+  /** Of the tokens that may be sent. */
+  readonly authorizationServers: readonly string[]
   readonly isDraining: () => boolean
 }
 
@@ -34,9 +41,8 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   let openapi: { readonly baseUrl: string; readonly reply: PackedReply } | undefined
   service.catalog.onChange(() => { health = welcome = openapi = undefined })
 
-  const at = (path: string, summary: string, handle: Endpoint['handle']): Endpoint => ({
-    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
-    operations: { get: plainOperation('Service', summary) },
+  const at = (path: string, get: DocumentPart, handle: Endpoint['handle']): Endpoint => ({
+    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle, operations: { get },
   })
   // What a store that others share is like; nothing where there is none.
   const store = (): object => (
@@ -56,7 +62,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
 
   return [
-    at('/', 'Welcome', ({ head, basePath }) => {
+    at('/', welcomeOperation, ({ head, basePath }) => {
       const docs = `${basePath}/docs`
       if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
         return { status: 303, headers: ['Location', docs, 'Vary', 'Accept'] }
@@ -68,20 +74,23 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       }
       return welcome.reply
     }),
-    at('/health', 'Whether the server is up', healthy),
-    at('/healthz', 'Whether the server is up', healthy),
-    at('/ready', 'Whether the server takes work', ({ origin: { requestId } }) => {
+    at('/health', healthOperation, healthy),
+    at('/healthz', healthOperation, healthy),
+    at('/ready', readyOperation, ({ origin: { requestId } }) => {
       // Without its store a process still serves most; if it left, all others would leave with it.
       if (!facts.isDraining()) return json({ status: 'ready', ...store() })
       const headers = ['Retry-After', '1']
       return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),
-    { ...at('/docs', 'Interactive documentation', readDocs), operations: {} },
+    at('/docs', docsOperation, readDocs),
     {
-      ...at('/openapi.json', 'This description', (exchange) => {
+      ...at('/openapi.json', openapiOperation, (exchange) => {
         const { baseUrl } = exchange
         if (openapi?.baseUrl !== baseUrl) {
-          const document = openapiDocument(service, facts.endpoints(), baseUrl, facts.isKeyed())
+          const { authorizationServers, isKeyed, takesKeys } = facts
+          const document = openapiDocument(service, facts.endpoints(), {
+            baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
+          })
           const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
           const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
           openapi = { baseUrl, reply }

@@ -183,7 +183,7 @@ test('the description of the server has every path of the door, once per agent',
   }
   for (const base of ['', '/agents/one', '/agents/two-three']) {
     assert.deepEqual(Object.keys(document.paths[`${base}/a2a`] ?? {}), ['post', 'get'])
-    for (const path of ['/status', ...cards]) {
+    for (const path of ['/status', ...cards.filter((card) => !card.endsWith('/'))]) {
       const operation = document.paths[base + path]?.['get']
       assert.deepEqual(operation?.tags, ['A2A'], base + path)
     }

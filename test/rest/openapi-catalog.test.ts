@@ -61,7 +61,11 @@ test('each tool is described with its own schemas, which check what it takes and
   assert.equal(gives({ ...reply, result: { n: 'three' } }).errors[0]?.path, '/result/n')
 
   assert.ok(at(document, ...call, 'responses', '200', 'content', 'text/event-stream') !== undefined)
-  const problem = at(document, ...call, 'responses', 'default', 'content', 'application/problem+json')
+  for (const status of ['400', '409', '422', 'default']) {
+    const reference = at(document, ...call, 'responses', status, '$ref')
+    assert.equal(reference, '#/components/responses/Problem', status)
+  }
+  const problem = at(document, 'components', 'responses', 'Problem', 'content', 'application/problem+json')
   assert.ok(problem !== undefined)
 })
 

@@ -117,7 +117,8 @@ test('each agent and group has its own paths, which come and go with it', async 
 
 test('a key is described where it is asked for, and only there', async (t) => {
   const open = await documentOf(serve(t, { agents: [echo], protocol: 'http' }))
-  assert.equal('security' in open, false)
+  assert.deepEqual(open['security'], [])
+  assert.equal('securitySchemes' in (open['components'] as Json), false)
   const keyed = await documentOf(
     serve(t, { agents: [echo], apiKey: 'k', protocol: 'http' }), { 'x-api-key': 'k' },
   )
@@ -126,6 +127,25 @@ test('a key is described where it is asked for, and only there', async (t) => {
   const paths = pathsOf(keyed)
   assert.deepEqual(paths['/']!['get']!['security'], [])
   assert.equal('security' in paths['/']!['post']!, false)
+  assert.ok('401' in (paths['/']!['post']!['responses'] as Json))
+  assert.equal('401' in (paths['/']!['get']!['responses'] as Json), false)
+})
+
+test('a token is described where tokens are taken, alone or beside a key', async (t) => {
+  const auth = {
+    resource: 'https://agents.example/mcp', authorizationServers: ['https://login.example'],
+    verify: () => ({ subject: 'ann', scopes: [] }),
+  }
+  for (const [apiKey, schemes, said] of [
+    [undefined, ['bearer'], 'An access token of https://login.example.'],
+    ['k', ['apiKey', 'bearer'], 'The key, or an access token of https://login.example.'],
+  ] as const) {
+    const server = serve(t, { agents: [echo], protocol: 'all', auth, ...apiKey !== undefined && { apiKey } })
+    const document = await documentOf(server, { authorization: 'Bearer t' })
+    const known = (document['components'] as Json)['securitySchemes'] as Record<string, Json>
+    assert.deepEqual([Object.keys(known), known['bearer']?.['description']], [schemes, said])
+    assert.ok('/.well-known/oauth-protected-resource/mcp' in pathsOf(document))
+  }
 })
 
 const bases: readonly (readonly [
