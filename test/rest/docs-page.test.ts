@@ -41,6 +41,22 @@ test('words of an agent are seen one after another', options, async (t) => {
   assert.match(text, /Lisbon is best on foot\. You asked: Where to\? \(0 before\)/)
 })
 
+test('what moves while an agent speaks stands still for who wants that', options, async (t) => {
+  const { page, gate } = await office(t, 'agent/travel-guide')
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  gate.open()
+  await page.sees('Lisbon')
+  const motion = `getComputedStyle(document.querySelector('.turn .text'), '::after').animationName`
+  await page.isTrue(`${motion} === 'beat'`)
+  const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
+  await page.send('Emulation.setEmulatedMedia', { features })
+  await page.isTrue(`${motion} === 'none'`)
+  gate.open(4)
+  await page.sees('total')
+  await page.isTrue(`document.querySelector('.turn').ariaBusy === 'false'`)
+})
+
 test('a conversation goes on until a new session is begun', options, async (t) => {
   const { page, gate } = await office(t, 'agent/travel-guide')
   gate.open(15)
@@ -100,18 +116,19 @@ test('a tool is called with what its form says', options, async (t) => {
   await page.click('checkbox', 'bag')
   await page.click('checkbox', 'seat')
   await page.fill('stops', 'Paris\nMadrid')
+  await page.fill('passes', '[{"country":"PT","days":3}]')
   await page.fill('name', 'Ada')
   await page.fill('city', 'London')
   await page.click('button', 'Run')
   await page.sees('Done')
   const plan = {
     destination: 'Lisbon', travellers: 2, cabin: 'business', budget: 99.5, flexible: false,
-    extras: ['bag', 'seat'], stops: ['Paris', 'Madrid'],
+    extras: ['bag', 'seat'], stops: ['Paris', 'Madrid'], passes: [{ country: 'PT', days: 3 }],
     contact: { name: 'Ada', address: { city: 'London' } },
   }
   assert.deepEqual(await shownJson(page), plan)
   await page.click('button', 'Edit as JSON')
-  const box = `document.querySelector('label:not([hidden]) > textarea.code').value`
+  const box = `[...document.querySelectorAll('label:not([hidden]) > textarea.code')].at(-1).value`
   assert.deepEqual(JSON.parse(String(await page.evaluate(box))), plan)
 })
 
@@ -183,6 +200,18 @@ test('a question of a tool is a form, in both revisions', options, async (t) => 
   }
   const versions = page.sent.flatMap(({ headers }) => headers['MCP-Protocol-Version'] ?? [])
   assert.deepEqual(new Set(versions), new Set(['2026-07-28', '2025-11-25']))
+})
+
+test('a model that a tool asks for is played by who reads the page', options, async (t) => {
+  const { page } = await office(t, 'tool/praise_city')
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    await page.sees('Praise Porto.')
+    await page.fill('Answer', 'A fine place.')
+    await page.click('button', 'Answer')
+    await page.sees('It says: {"type":"text","text":"A fine place."}')
+  }
 })
 
 test('a result is seen as text, picture, sound and link', options, async (t) => {
