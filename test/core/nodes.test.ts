@@ -17,7 +17,7 @@ async function processOn(
   t: TestContext, shared: SharedMemory, leaseMs = 60_000, secret = 'the secret of all',
 ): Promise<Process> {
   const store = shared.connect()
-  const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
+  const limits = limitsOf({ leaseMs, storeTimeoutMs: 2_000 })
   const nodes = new Nodes(new GuardedStore(store, limits, () => {}), createSeal(secret), limits, () => {})
   t.after(() => nodes.close(true))
   await nodes.ready()
@@ -60,7 +60,7 @@ test('what was said is not believed a second time, nor on another topic, nor fro
 test('a process lives for as long as it says so, and keeps its name whatever happens to its lease', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
-  assert.ok(await two.nodes.isAlive(one.nodes.id))
+  await eventually(() => two.nodes.isAlive(one.nodes.id))
   assert.equal(await two.nodes.isAlive('nobody-1'), false)
   one.store.isCut = true
   await eventually(async () => !await two.nodes.isAlive(one.nodes.id))

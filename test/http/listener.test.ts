@@ -291,21 +291,19 @@ const behind: readonly (readonly [what: string, bytes: string])[] = [
 ]
 
 test('what is bad behind a request does not spoil its answer', async (t) => {
-  const late = async (): Promise<string> => { await sleep(250); return 'late' }
+  const late = async (): Promise<string> => { await sleep(600); return 'late' }
   const streamed = async function* (): AsyncGenerator<string> { yield 'early '; yield await late() }
-  for (const [what, bytes] of behind) {
-    for (const [run, query] of [[late, QUERY], [streamed, '{"query":"hello","stream":true}']] as const) {
-      const { port } = await listen(
-        t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
-      )
-      const text = await dial(t, port).then((wire) => {
-        wire.send(`${POST}Content-Length: ${query.length}\r\n\r\n${query}${bytes}`)
-        return wire.closed()
-      })
-      assert.equal(parseAnswers(text).length, 1, what)
-      assert.match(text, /^HTTP\/1\.1 200[^]*late/, what)
-    }
-  }
+  const runs = [[late, QUERY], [streamed, '{"query":"hello","stream":true}']] as const
+  await Promise.all(behind.flatMap(([what, bytes]) => runs.map(async ([run, query]) => {
+    const { port } = await listen(
+      t, { agents: [run], headersTimeoutMs: 200, bodyTimeoutMs: 200, checkIntervalMs: 20 },
+    )
+    const wire = await dial(t, port)
+    wire.send(`${POST}Content-Length: ${query.length}\r\n\r\n${query}${bytes}`)
+    const text = await wire.closed()
+    assert.equal(parseAnswers(text).length, 1, what)
+    assert.match(text, /^HTTP\/1\.1 200[^]*late/, what)
+  })))
 })
 
 test('what waits behind a request that is the last one is not run', async (t) => {
@@ -313,12 +311,12 @@ test('what waits behind a request that is the last one is not run', async (t) =>
   const run = async function* (prompt: string): AsyncGenerator<string> {
     ran.push(prompt)
     yield 'early '
-    await sleep(250)
+    await sleep(600)
     yield 'late'
   }
   for (const stream of [false, true]) {
     const { port } = await listen(
-      t, { agents: [run], headersTimeoutMs: 50, bodyTimeoutMs: 50, checkIntervalMs: 20 },
+      t, { agents: [run], headersTimeoutMs: 200, bodyTimeoutMs: 200, checkIntervalMs: 20 },
     )
     const asked = ['first', 'second'].map((query) => {
       const body = JSON.stringify({ query, stream })

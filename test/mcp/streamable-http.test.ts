@@ -8,6 +8,7 @@ import test, { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, request } from '../fixtures/client.ts'
 import { portOf } from '../fixtures/listening.ts'
+import { standingTime } from '../fixtures/time.ts'
 import {
   allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, said, serveMcp,
   withMeta,
@@ -227,20 +228,26 @@ test('a client that reads only events gets an event', async () => {
 })
 
 test('an answer that takes longer than a heartbeat becomes a stream that is kept alive', async (t) => {
-  const slow = serveMcp(t, {
-    heartbeatMs: 20,
-    tools: [{ name: 'slow', description: 'Slow.', async run() {
-      await sleep(90)
-      return 'done'
-    } }],
-  })
+  const pass = standingTime(t)
+  const ends: (() => void)[] = []
+  const run = (): Promise<string> => new Promise((resolve) => { ends.push(() => resolve('done')) })
+  const slow = serveMcp(t, { heartbeatMs: 20, tools: [{ name: 'slow', description: 'Slow.', run }] })
   const call = { ...ping, method: 'tools/call', params: { name: 'slow' } }
   for (const session of [undefined, await begin(slow)]) {
-    const stream = new EventStream(await (session === undefined ? post(slow, call) : session.post(call)))
+    const sent = session === undefined ? post(slow, call) : session.post(call)
+    await eventually(() => ends.length === 1)
+    pass(20)
+    const stream = new EventStream(await sent)
+    pass(20)
+    ends.pop()!()
     assert.equal(said((await stream.next()).result), 'done')
     assert.match(stream.text, /(?:^|\n): \n/)
   }
-  const json = await post(slow, call, { Accept: 'application/json' })
+  const sent = post(slow, call, { Accept: 'application/json' })
+  await eventually(() => ends.length === 1)
+  pass(60)
+  ends.pop()!()
+  const json = await sent
   assert.match(json.headers.get('content-type') ?? '', /^application\/json/)
 })
 
