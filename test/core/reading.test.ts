@@ -7,6 +7,7 @@ import { defineResource, defineResourceTemplate } from '../../lib/core/resource.
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import type { Served } from '../../lib/core/catalog.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
+import type { LiveCall } from '../../lib/core/live-call.ts'
 import type { Service } from '../../lib/core/service.ts'
 
 function serviceWith(...things: readonly Served[]): Service {
@@ -62,6 +63,17 @@ test('fixed resources win over templates, and templates are tried in order', asy
   assert.equal(await read([page, fixed], 'docs://readme'), '# Hi')
   assert.equal(await read([page, anything], 'docs://x'), 'page x')
   assert.equal(await read([anything, page], 'docs://x'), 'path x undefined')
+})
+
+test('a scope holds for an address however it is spelled, and whatever else matches it', () => {
+  const secret = defineResource({ uri: 'docs://secret', name: 'secret', scopes: ['top'], read: () => 'secret' })
+  const service = serviceWith(secret, page, anything)
+  const may = (...scopes: readonly string[]): LiveCall =>
+    callOf({}, { principal: { id: 'ann', scopes } })
+  for (const uri of ['docs://secret', 'docs://%73ecret', 'docs://secre%74', 'docs://%73%65%63%72%65%74', 'DOCS://secret']) {
+    fails(() => readResource(service, uri, may(), undefined), 'forbidden', /top/, { scopes: ['top'] })
+    assert.match(JSON.stringify(readResource(service, uri, may('top'), undefined)), /secret"\}\]$/)
+  }
 })
 
 test('a resource that there is not is not found, by its URI', () => {
