@@ -190,7 +190,8 @@ function formatFile(file, own, places, isOpen) {
   const names = new Set([...exported.get(file), ...ids])
   return [
     own.at(-1)?.bang,
-    ...[...builtins].map((target) => `import * as ${idOf(target)} from '${target}';\n`),
+    // To import one would also make an ES module of it, and load all that it loads on demand.
+    ...[...builtins].map((target) => `const ${idOf(target)} = process.getBuiltinModule('${target}');\n`),
     ...[...taken.get(file)].map(([from, names]) => (
       `import { ${[...names].join(', ')} } from '${pathFrom(file, from)}';\n`
     )),
@@ -220,7 +221,10 @@ function formatModule({ path, imports, exports, body }, file, { outside, fileOf 
       if (!new RegExp(`^(?:async )?(?:function\\*?|class|const|let) ${name}\\b`, 'm').test(body)) continue
       throw new Error(`${path} takes ${name} as ${as}, and has a ${name} of its own, which would be taken`)
     }
-    return inner.map(([name, as]) => `const ${as} = ${from === undefined ? `${whole}.` : ''}${name};`)
+    return inner.map(([name, as]) => {
+      const member = name === 'default' ? whole : `${whole}.${name}`
+      return `const ${as} = ${from === undefined ? member : name};`
+    })
   })
   // In the order in which a module's namespace has them, for whoever goes through it.
   const members = own.toSorted(([a], [b]) => a < b ? -1 : 1)

@@ -6,7 +6,6 @@
  * Posts nothing. WHATWG URL reads the odd spellings of an address (`0x7f.1`, `2130706433`, `127.1`) as the
  * one that they stand for. Spec: A2A 1.0 §13.2.
  */
-import { lookup } from 'node:dns/promises'
 import { Fault } from '../core/fault.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import type { IpKind } from '../wire/ip.ts'
@@ -22,7 +21,9 @@ export type Lookup = (name: string) => Promise<readonly HostAddress[]>
 export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' | 'allowedHosts'>
 
 /** As the machine finds names, its own list of hosts included. */
-export const lookupHost: Lookup = (name) => lookup(name, { all: true })
+export const lookupHost: Lookup = (name) => (
+  process.getBuiltinModule('node:dns/promises').lookup(name, { all: true })
+)
 
 const MAX_URL_BYTES = 2_048
 const none: readonly never[] = []

@@ -6,7 +6,6 @@
  * happened meanwhile: what is posted for it is the task as it stands at that moment. So nothing is lost, and
  * what waits is bounded. Knows neither HTTP nor watching.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../core/fault.ts'
 import type { Log } from '../core/log.ts'
 import type { StoreKey } from '../core/store.ts'
@@ -164,6 +163,7 @@ export class PushLine {
         return false
       }
       // Another server of the same store goes on where this one is closed.
+      const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
       const waited = pause(Math.max(delayMs, afterMs ?? 0), true, { signal: closing })
       if (!await waited.catch(() => false)) return undefined
     }

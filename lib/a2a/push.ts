@@ -6,8 +6,8 @@
  * answer no more than what keeps its connection usable. RFC 9110 §10.2.3 (Retry-After).
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { HostAddress } from './push-address.ts'
 
@@ -39,7 +39,7 @@ const connections = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout
 /** The connections to all webhooks of one server. */
 export class PushClient {
   readonly #http: HttpAgent = new HttpAgent(connections)
-  readonly #https: HttpsAgent = new HttpsAgent(connections)
+  #https: HttpsAgent | undefined
   readonly #open = new Set<ClientRequest>()
   #isClosed = false
 
@@ -59,21 +59,21 @@ export class PushClient {
     this.#isClosed = true
     for (const request of this.#open) request.destroy(new Error(CLOSING))
     this.#http.destroy()
-    this.#https.destroy()
+    this.#https?.destroy()
   }
 
   #once({ url, addresses, headers, body, timeoutMs }: PushPost): Promise<PushAnswer> {
     const isSecure = url.protocol === 'https:'
     const options: RequestOptions = {
       method: 'POST',
-      agent: isSecure ? this.#https : this.#http,
+      agent: isSecure ? this.#https ??= new (https().Agent)(connections) : this.#http,
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       lookup: pinned(addresses),
       maxHeaderSize: MAX_HEAD_BYTES,
     }
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new Error(CLOSING))
-      const request = (isSecure ? httpsRequest : httpRequest)(url, options)
+      const request = (isSecure ? https().request : httpRequest)(url, options)
       const late = (): void => { request.destroy(new Error(`No answer within ${timeoutMs} ms`)) }
       const timer = setTimeout(late, timeoutMs)
       timer.unref()
@@ -99,6 +99,11 @@ export class PushClient {
 }
 
 class StaleConnection extends Error {}
+
+/** Loaded here: TLS is a tenth of a start, and most servers post nothing. */
+function https(): typeof import('node:https') {
+  return process.getBuiltinModule('node:https')
+}
 
 /** The look-up of a name that was looked up already. */
 function pinned(addresses: readonly HostAddress[]): LookupFunction {

@@ -6,7 +6,6 @@
  * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { anonymous } from '../core/principal.ts'
@@ -175,7 +174,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     mcp.close()
     for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
-      await sleep(SWEEP_MS)
+      await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
     }
     await outlet.flushed(patienceMs)
     input.off('data', take)
