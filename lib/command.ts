@@ -1,0 +1,225 @@
+/**
+ * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
+ * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
+ */
+import { randomBytes } from 'node:crypto'
+import { createServer as createProbe } from 'node:net'
+import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
+import { formatLine } from './core/log.ts'
+import { sortOut } from './core/subject.ts'
+import { isLoopback } from './http/guard.ts'
+import { launch } from './launch.ts'
+import { loadModule } from './load.ts'
+import { createServer } from './server.ts'
+import { claimStdout, serveStdio } from './stdio.ts'
+import { endWithWatcher, watchModule } from './watch.ts'
+import type { CommandLine, Flag } from './command-line.ts'
+import type { Store } from './core/store.ts'
+import type { Defined } from './core/subject.ts'
+import type { LaunchOptions } from './launch.ts'
+import type { ProtocolName } from './settings.ts'
+
+/** As in package.json, which a copied dist/ does not have beside it. */
+const VERSION = '0.1.0'
+
+const flags = [
+  {
+    name: 'protocol', value: 'LIST',
+    meaning: 'http, mcp, a2a, all, or several with commas', fallback: 'http; mcp for tools alone',
+  },
+  {
+    name: 'port', value: 'N', variable: 'PORT',
+    meaning: '0 for any free one', fallback: '8000; 8080 for mcp alone',
+  },
+  {
+    name: 'host', value: 'HOST', variable: 'HOST',
+    meaning: 'any other address asks for a key', fallback: '127.0.0.1',
+  },
+  { name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', meaning: 'the key that callers need' },
+  { name: 'insecure', meaning: 'no key on an address that others can reach' },
+  { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
+  { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
+  {
+    name: 'store', value: 'NAME',
+    meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
+  },
+  { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
+  { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
+  { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
+  { name: 'verbose', meaning: 'logs each request in one line' },
+  { name: 'quiet', meaning: 'does not tell where the doors are' },
+  { name: 'help', short: 'h', meaning: 'prints this' },
+  { name: 'version', short: 'v', meaning: 'prints the version' },
+] as const satisfies readonly Flag[]
+
+type FlagName = typeof flags[number]['name']
+type Line = CommandLine<FlagName>
+
+const HELP = `Usage: triport serve [module] [options]
+
+Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
+before a path and before an option.
+
+module exports a function, a definition or a list: as default, or named agent, agents, group,
+groups, tools, resources, resourceTemplates or prompts. Without a module a built-in assistant is
+served, or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
+
+${formatFlags(flags)}`
+
+const commands = ['serve']
+
+/** Runs a command line, and ends the process where it cannot be done. */
+export async function runCommand(args: readonly string[]): Promise<void> {
+  try {
+    await obey(args)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`triport: ${message}\n`)
+    process.exit(error instanceof UsageError ? 2 : 1)
+  }
+}
+
+async function obey(args: readonly string[]): Promise<void> {
+  const line = parseCommandLine<FlagName>(args, flags, process.env)
+  if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
+  if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
+  const module = moduleOf(line.words)
+  surviveHandlers()
+  if (line.has('watch')) return watch(module, line)
+  endWithWatcher()
+  if (line.has('stdio')) {
+    if (line.has('store')) throw new UsageError('--store and --stdio: one client needs none; leave one out')
+    // Before the module is imported: what it prints meanwhile is no protocol.
+    const output = claimStdout()
+    await serveStdio(await subjectOf(module), { output })
+    // Whatever the module holds open, its client is gone.
+    process.exit(0)
+  }
+  const options = launchOptions(line)
+  const subject = await subjectOf(module)
+  await serve(subject, { ...options, store: await storeOf(line, module) })
+}
+
+/** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
+function moduleOf(words: readonly string[]): string | undefined {
+  const [first = 'serve'] = words
+  const [module, ...more] = commands.includes(first) ? words.slice(1) : words
+  if (!commands.includes(first) && !/[./\\]/.test(first)) {
+    // A word that is only like a flag is more likely none.
+    const known = [...commands, ...flags.filter(({ name }) => name === first).map(({ name }) => `--${name}`)]
+    throw new UsageError(`There is no command '${first}'; ${didYouMean(first, known, 'write triport serve')}`)
+  }
+  if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
+  return module
+}
+
+async function serve(subject: Defined, options: LaunchOptions): Promise<void> {
+  try {
+    await launch(subject, options)
+  } catch (error) {
+    const isMistake = error instanceof TypeError || error instanceof RangeError
+    // What cannot be served without any flag either is the module's mistake.
+    throw isMistake && isServable(subject) ? new UsageError(error.message) : error
+  }
+}
+
+function isServable(subject: Defined): boolean {
+  try {
+    return createServer({ ...subject, log: false }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function launchOptions(line: Line): LaunchOptions {
+  const protocols = listOf(line.given('protocol')?.value)
+  return {
+    port: portOf(line),
+    host: line.given('host')?.value,
+    protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
+    apiKey: line.given('api-key')?.value,
+    insecure: line.has('insecure'),
+    publicUrl: line.given('public-url')?.value,
+    allowedHosts: listOf(line.given('allowed-hosts')?.value),
+    path: line.given('path')?.value,
+    quiet: line.has('quiet'),
+    ...line.has('verbose') && { accessLog: true },
+  }
+}
+
+/** The store that is asked for. What processes tell each other through it is sealed. */
+async function storeOf(line: Line, module: string | undefined): Promise<Store | undefined> {
+  const named = line.given('store')?.value
+  if (named === undefined) return undefined
+  if (!process.env['TRIPORT_SECRET']) {
+    const remedy = `the same in all processes: what 'openssl rand -base64 32' prints`
+    throw new UsageError(`--store needs TRIPORT_SECRET in the environment, ${remedy}`)
+  }
+  const { openStore } = await import('./command-store.ts')
+  return openStore(named, module)
+}
+
+function portOf(line: Line): number | undefined {
+  const given = line.given('port')
+  if (given === undefined) return undefined
+  if (/^\d{1,5}$/.test(given.value) && Number(given.value) <= 65535) return Number(given.value)
+  throw new UsageError(`${given.by} ${given.value} is no port; write a number from 0 to 65535`)
+}
+
+function listOf(value: string | undefined): readonly string[] | undefined {
+  return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
+}
+
+/** The command in a process of its own, on one port and with one key from the first start to the last. */
+async function watch(module: string | undefined, line: Line): Promise<void> {
+  if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
+  if (line.has('stdio')) {
+    throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
+  }
+  const { port, host, apiKey, insecure } = launchOptions(line)
+  const args = ['serve', module, ...line.format(['watch', 'port'])]
+  const fixed = port === 0 ? await freePort(host) : port
+  if (fixed !== undefined) args.push(`--port=${fixed}`)
+  const variables: Record<string, string> = {}
+  if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
+    // Each start would make another one, and callers would have to be told again.
+    variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')
+    const said = `--host ${host} can be reached from other machines, so a key is asked for`
+    process.stderr.write(`triport: ${said}: ${variables['TRIPORT_API_KEY']}\n`)
+  }
+  watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args, variables)
+}
+
+function freePort(host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createProbe().once('error', reject).listen(0, host ?? '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' ? address?.port ?? 0 : 0))
+    })
+  })
+}
+
+async function subjectOf(module: string | undefined): Promise<Defined> {
+  if (module !== undefined) return loadModule(module)
+  const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
+  if (baseUrl || apiKey) {
+    const { openaiAgent } = await import('./adapters/openai.ts')
+    return sortOut(openaiAgent({
+      baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
+    }), 'triport')
+  }
+  const { assistant, tools } = await import('./assistant/assistant.ts')
+  return sortOut({ agents: [assistant], tools }, 'triport')
+}
+
+/** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */
+function surviveHandlers(): void {
+  const tell = (what: string) => (cause: unknown): void => {
+    process.stderr.write(formatLine('error', what, { cause }) + '\n')
+  }
+  process.on('unhandledRejection', tell('A promise was rejected that nobody waited for'))
+  process.on('uncaughtException', tell('An error was thrown where nobody could catch it'))
+  // Nor must one who has stopped reading what is printed; to tell of it would be the same again.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
+}
