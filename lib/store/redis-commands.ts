@@ -166,7 +166,7 @@ export class RedisCommands {
     const [seen = ''] = await this.#run(NAME, [this.#prefix], [])
     const info = await reach(async () => {
       try {
-        return await this.#connection.command(['CLIENT', 'INFO'])
+        return await this.#connection.command(['client', 'info'])
       } catch (error) {
         // Who may not ask has the database that all have.
         if (error instanceof Error && /^(?:NOPERM|ERR)\b/.test(error.message)) return ''
@@ -182,10 +182,10 @@ export class RedisCommands {
     const rest = [`${keys.length}`, ...keys, ...args]
     const answer = await reach(async () => {
       try {
-        return await this.#connection.command(['EVALSHA', digest, ...rest])
+        return await this.#connection.command(['evalsha', digest, ...rest])
       } catch (error) {
         if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-        return await this.#connection.command(['EVAL', text, ...rest])
+        return await this.#connection.command(['eval', text, ...rest])
       }
     })
     if (isTexts(answer)) return answer

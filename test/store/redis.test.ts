@@ -51,11 +51,11 @@ test('an option of a store in Redis that is wrong is refused', () => {
 
 test('a script that Redis does not know is sent whole', async () => {
   const { client, asked } = functions(([name]) => {
-    if (name === 'EVALSHA') throw new Error('NOSCRIPT No matching script.')
+    if (name === 'evalsha') throw new Error('NOSCRIPT No matching script.')
     return ['7']
   })
   assert.equal(await redisStore(client).write(place, 'value', 10, 0), 7)
-  assert.deepEqual(asked.map(([name]) => name), ['EVALSHA', 'EVAL'])
+  assert.deepEqual(asked.map(([name]) => name), ['evalsha', 'eval'])
   assert.deepEqual(asked[0]!.slice(2), asked[1]!.slice(2))
 })
 
@@ -105,7 +105,7 @@ test('who may not ask Redis for the database follows as in the first one', async
   const channels: string[] = []
   const store = redisStore({
     async command([name, , ...rest]) {
-      if (name === 'CLIENT') throw new Error('NOPERM this user has no permissions')
+      if (name === 'client') throw new Error('NOPERM this user has no permissions')
       return rest.length === 2 ? ['triport'] : ['0', '']
     },
     async subscribe(channel) {
