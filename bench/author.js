@@ -2,8 +2,6 @@
  * What an author writes: one agent and fifty tools, the agent's own among them. Every server that is
  * measured calls these same functions, so what they cost stands on both sides of every ratio.
  */
-import { setImmediate } from 'node:timers/promises'
-
 /** How many pieces the stories have. */
 export const PIECES = 200
 export const FEW_PIECES = 20
@@ -11,7 +9,8 @@ export const FEW_PIECES = 20
 /** What the agent is asked. Any other query is answered with a string, at once. */
 export const STORY = 'Tell me a story'
 export const SHORT_STORY = 'Tell me a short story'
-export const SLOW_STORY = 'Tell me a story slowly'
+export const READY_STORY = 'Read me a story'
+export const SHORT_READY_STORY = 'Read me a short story'
 export const ERRAND = 'Look it up'
 
 /** The agent. */
@@ -19,7 +18,8 @@ export function run(query) {
   switch (query) {
     case STORY: return story(PIECES)
     case SHORT_STORY: return story(FEW_PIECES)
-    case SLOW_STORY: return slowStory()
+    case READY_STORY: return readyStory(PIECES)
+    case SHORT_READY_STORY: return readyStory(FEW_PIECES)
     case ERRAND: return errand(query)
     default: return reply(query)
   }
@@ -80,15 +80,19 @@ async function errand(query) {
   return reply(query)
 }
 
-/** Pieces that are ready as soon as they are asked for. */
+/** Pieces that come in a turn of the event loop each, as from a model that is somewhere else. */
 async function* story(pieces) {
+  for (let piece = 1; piece <= pieces; piece++) {
+    await new Promise(nextTurn)
+    yield `Piece ${piece} of the story. `
+  }
+}
+
+/** Pieces that are ready as soon as they are asked for. */
+async function* readyStory(pieces) {
   for (let piece = 1; piece <= pieces; piece++) yield `Piece ${piece} of the story. `
 }
 
-/** Pieces that come in a turn of the event loop each, as from a model that is somewhere else. */
-async function* slowStory() {
-  for await (const piece of story(PIECES)) {
-    await setImmediate()
-    yield piece
-  }
+function nextTurn(resolve) {
+  setImmediate(resolve)
 }

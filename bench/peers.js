@@ -90,7 +90,7 @@ export const peers = [
     file: 'peers/a2a-js.js',
     cases: {
       'a2a-plain': asMessage, 'a2a-send-0.3': asIs, 'a2a-send-1.0': asIs, 'a2a-stream-0.3': asIs,
-      'a2a-stream-1.0': asIs,
+      'a2a-stream-1.0': asIs, 'a2a-ready': asIs,
     },
   },
   { name: 'fastify', file: 'peers/fastify.js', cases: plainHttp },

@@ -2,7 +2,7 @@
  * A2A over JSON-RPC: the plain message and its reply; tasks, whole and streamed, in 0.3 and in 1.0.
  */
 import assert from 'node:assert/strict'
-import { FEW_PIECES, SHORT_STORY } from '../author.js'
+import { FEW_PIECES, SHORT_READY_STORY, SHORT_STORY } from '../author.js'
 import { EVENT_STREAM, messagesOf, posted, QUESTION } from './case.js'
 
 export const a2aCases = [
@@ -16,11 +16,14 @@ export const a2aCases = [
   sent('a2a-send-1.0', 'A2A send, 1.0', 0.8, 'SendMessage', 2000, {
     messageId: 'm1', role: 'ROLE_USER', parts: [{ text: QUESTION }],
   }),
-  streamed('a2a-stream-0.3', 'A2A stream of 20 pieces, 0.3', 'message/stream', {
+  streamed('a2a-stream-0.3', 'A2A stream of 20 pieces, 0.3', 0.95, 'message/stream', {
     kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: SHORT_STORY }],
   }),
-  streamed('a2a-stream-1.0', 'A2A stream of 20 pieces, 1.0', 'SendStreamingMessage', {
+  streamed('a2a-stream-1.0', 'A2A stream of 20 pieces, 1.0', 0.95, 'SendStreamingMessage', {
     messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_STORY }],
+  }),
+  streamed('a2a-ready', 'A2A stream of 20 pieces that are all there, 1.0', undefined, 'SendStreamingMessage', {
+    messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_READY_STORY }],
   }),
 ]
 
@@ -35,9 +38,9 @@ function sent(name, title, aim, method, requests, message) {
   })
 }
 
-function streamed(name, title, method, message) {
+function streamed(name, title, aim, method, message) {
   return posted({
-    name, title, aim: 0.95, path: '/a2a', accept: EVENT_STREAM, requests: 600,
+    name, title, aim, path: '/a2a', accept: EVENT_STREAM, requests: 300,
     headers: versionOf(method),
     body: { jsonrpc: '2.0', id: 1, method, params: { message } },
     check(answer) {

@@ -2,15 +2,21 @@
  * Plain HTTP: queries, whole and streamed, a tool, and health.
  */
 import assert from 'node:assert/strict'
-import { ERRAND, FEW_PIECES, PIECES, SHORT_STORY, SLOW_STORY, STORY } from '../author.js'
+import {
+  ERRAND, FEW_PIECES, PIECES, READY_STORY, SHORT_READY_STORY, SHORT_STORY, STORY,
+} from '../author.js'
 import { EVENT_STREAM, messagesOf, posted, QUESTION } from './case.js'
 
 export const httpCases = [
   asked('post', '`POST /`', 0.92, QUESTION),
   asked('post-async', '`POST /`, the agent is async', undefined, ERRAND),
-  streamed('stream-20', 'stream of 20 pieces', 0.95, SHORT_STORY, FEW_PIECES, 1000),
-  streamed('stream-200', 'stream of 200 pieces', undefined, STORY, PIECES, 200),
-  streamed('stream-200-slow', 'stream of 200 pieces, each when it comes', undefined, SLOW_STORY, PIECES, 40),
+  streamed('stream-20', 'stream of 20 pieces', 0.95, SHORT_STORY, FEW_PIECES, 400),
+  streamed('stream-200', 'stream of 200 pieces', undefined, STORY, PIECES, 50),
+  // Nobody has to wait for these, so they leave as one chunk.
+  streamed(
+    'ready-20', 'stream of 20 pieces that are all there', undefined, SHORT_READY_STORY, FEW_PIECES, 1000,
+  ),
+  streamed('ready-200', 'stream of 200 pieces that are all there', undefined, READY_STORY, PIECES, 200),
   {
     name: 'health',
     title: '`GET /health`',

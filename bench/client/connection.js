@@ -59,6 +59,8 @@ export class Connection {
     })
   }
 
+  get isChunked() { return this.#expected < 0 }
+
   /** Sends a request. `onAnswer` gets this connection when the answer is over, `onError` what went wrong. */
   ask(bytes, isWhole, onAnswer, onError) {
     this.#onAnswer = onAnswer
@@ -80,7 +82,7 @@ export class Connection {
   /** The whole answer, where it was asked for. `chunks` are the pieces of a chunked body. */
   answer() {
     const raw = Buffer.concat(this.#parts)
-    const chunks = this.#expected >= 0 ? [raw.toString()] : chunksOf(raw)
+    const chunks = this.isChunked ? chunksOf(raw) : [raw.toString()]
     return { status: this.status, head: this.head, body: chunks.join(''), chunks }
   }
 
@@ -110,8 +112,8 @@ export class Connection {
     }
     this.length += body.length
     this.#parts?.push(body)
-    if (this.#expected < 0 ? !this.#hasLastChunk(body) : this.length < this.#expected) return
-    if (this.#expected >= 0 && this.length > this.#expected) throw new Error('A body is too long')
+    if (this.isChunked ? !this.#hasLastChunk(body) : this.length < this.#expected) return
+    if (!this.isChunked && this.length > this.#expected) throw new Error('A body is too long')
     this.#isWaiting = false
     this.#onAnswer(this)
   }

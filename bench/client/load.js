@@ -9,8 +9,9 @@ export const SAMPLE = 64
 /** No slice of the slowest server takes so long. */
 const STALLED_MS = 120_000
 
-/** By how many bytes right answers may differ: counts in ids, sizes of chunks. */
+/** By how many bytes right answers may differ, for counts in ids; and by what part, where there are chunks. */
 const SLACK_BYTES = 64
+const SLACK_PART = 0.15
 
 /**
  * Sends `count` requests, connection `at` its `requests[at]`. Resolves to the seconds that it took; rejects
@@ -73,7 +74,8 @@ export function judge(one, server) {
       return
     }
     const { status, length } = references.get(one.name)
-    if (connection.status === status && Math.abs(connection.length - length) <= SLACK_BYTES) return
+    const slack = connection.isChunked ? Math.max(SLACK_BYTES, length * SLACK_PART) : SLACK_BYTES
+    if (connection.status === status && Math.abs(connection.length - length) <= slack) return
     throw new Error(
       `${server.name} answers ${one.name} with status ${connection.status} and ${connection.length} bytes, `
       + `at other times with ${status} and ${length}`,
