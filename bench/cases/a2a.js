@@ -22,9 +22,10 @@ export const a2aCases = [
   streamed('a2a-stream-1.0', 'A2A stream of 20 pieces, 1.0', 0.95, 'SendStreamingMessage', {
     messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_STORY }],
   }),
-  streamed('a2a-ready', 'A2A stream of 20 pieces that are all there, 1.0', undefined, 'SendStreamingMessage', {
-    messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_READY_STORY }],
-  }),
+  streamed(
+    'a2a-ready', 'A2A stream of 20 pieces that are all there, 1.0', undefined, 'SendStreamingMessage',
+    { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SHORT_READY_STORY }] },
+  ),
 ]
 
 function sent(name, title, aim, method, requests, message) {

@@ -9,7 +9,7 @@ export const SAMPLE = 64
 /** No slice of the slowest server takes so long. */
 const STALLED_MS = 120_000
 
-/** By how many bytes right answers may differ, for counts in ids; and by what part, where there are chunks. */
+/** By how many bytes right answers may differ: counts in ids; and by what part, where there are chunks. */
 const SLACK_BYTES = 64
 const SLACK_PART = 0.15
 

@@ -16,7 +16,8 @@ const LEAST = 32
 
 /**
  * Measures. `servers` begin with triport and bare; the peers after them do only some cases. Of `cases` those
- * in `chosen` are measured; the others keep the servers' code mixed in between. Resolves to a Map: the case's name to a Map of the server's name to its slices, one a round.
+ * in `chosen` are measured; the others keep the servers' code mixed in between. Resolves to a Map: the case's
+ * name to a Map of the server's name to its slices, one a round.
  */
 export async function measureMixed(servers, cases, chosen, effort, onRound = () => {}) {
   const { rounds, warmUps, share, isBrief } = effort
