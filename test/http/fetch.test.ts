@@ -179,11 +179,10 @@ test('a body that does not come to its end in time is given up', async (t) => {
 
 test('bodies without a socket count too, and give their room back', async (t) => {
   const server = serve(t, { agents: [echo], maxBodyBytes: 50, maxBodiesBytes: 50 })
-  let release: () => void = () => {}
-  const held = new Promise<void>((resolve) => { release = resolve })
+  let release: (() => void) | undefined
   async function* slow(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"query":"0123456789012345678901234')
-    await held
+    await new Promise<void>((resolve) => { release = resolve })
     yield Buffer.from('"}')
   }
   const init = {
@@ -191,11 +190,11 @@ test('bodies without a socket count too, and give their room back', async (t) =>
     duplex: 'half',
   }
   const first = server.fetch(new Request('http://triport.test/', init as RequestInit))
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await eventually(async () => (await server.fetch(request('/', { query: 'too much' }))).status === 503)
   const refused = await server.fetch(request('/', { query: 'too much' }))
   assert.equal(refused.status, 503)
   assert.equal(refused.headers.get('retry-after'), '1')
-  release()
+  release!()
   assert.equal((await first).status, 200)
   assert.equal((await server.fetch(request('/', { query: 'fits again' }))).status, 200)
 })

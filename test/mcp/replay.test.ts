@@ -7,19 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
+import { standingTime } from '../fixtures/time.ts'
 import {
   answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
 } from './client.ts'
 import type { Sink } from '../../lib/http/exchange.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Scope } from '../fixtures/client.ts'
-import { standingTime } from '../fixtures/time.ts'
 import type { Json } from './client.ts'
 
 /** Tells numbers when it is told to. */
 function teller(
   t: Scope, options: object = {},
-): { server: TriportServer; tell: (...numbers: number[]) => void; finish: () => void } {
+): {
+  server: TriportServer; tell: (...numbers: number[]) => void; begun: (count: number) => Promise<void>
+  finish: () => void
+} {
   const end = gate()
   const told: ((number: number) => void)[] = []
   const server = serveMcp(t, {
@@ -47,6 +51,7 @@ function teller(
   })
   return {
     server,
+    begun: (count) => eventually(() => told.length >= count, 'it runs'),
     tell: (...numbers) => { for (const number of numbers) for (const one of told) one(number) },
     finish: () => end.open(),
   }
@@ -79,8 +84,8 @@ test('GET needs a client that reads events', async (t) => {
 })
 
 test('only 2025-11-25 begins its streams with an event that has an id and no data', async (t) => {
-  const { server, tell, finish } = teller(t)
-  for (const revision of legacyRevisions) {
+  const { server, tell, begun, finish } = teller(t)
+  for (const [before, revision] of legacyRevisions.entries()) {
     const primes = revision === '2025-11-25'
     const session = await begin(server, revision)
     const listened = await session.listen()
@@ -92,7 +97,7 @@ test('only 2025-11-25 begins its streams with an event that has an id and no dat
     await listened.cancel()
 
     const sent = session.send('tools/call', { name: 'tell', _meta: token })
-    await sleep(5)
+    await begun(before + 1)
     tell(1)
     const stream = new EventStream(await sent)
     const event = await stream.event()
@@ -112,10 +117,10 @@ function tool(name: string): Json {
 
 for (const revision of legacyRevisions) {
   test(`in ${revision} a client that was cut off gets what it missed, then the rest`, async (t) => {
-    const { server, tell, finish } = teller(t)
+    const { server, tell, begun, finish } = teller(t)
     const session = await begin(server, revision)
     const sent = session.send('tools/call', { name: 'tell', _meta: token })
-    await sleep(5)
+    await begun(1)
     tell(1, 2)
     const stream = new EventStream(await sent)
     let event = await stream.event()
@@ -139,11 +144,11 @@ for (const revision of legacyRevisions) {
 }
 
 test('a stream gives back nothing of another', async (t) => {
-  const { server, tell, finish } = teller(t)
+  const { server, tell, begun, finish } = teller(t)
   const session = await begin(server)
   const one = session.send('tools/call', { name: 'tell', _meta: { progressToken: 'one' } })
   const two = session.send('tools/call', { name: 'tell', _meta: { progressToken: 'two' } })
-  await sleep(5)
+  await begun(2)
   tell(1)
   const streams = [new EventStream(await one), new EventStream(await two)]
   const [prime] = [await streams[0]!.event()]
