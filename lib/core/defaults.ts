@@ -120,7 +120,7 @@ export const defaults: Limits = Object.freeze({
   maxBodyBytes: 4 * MiB,
   maxBodiesBytes: 256 * MiB,
   maxDepth: 64,
-  maxObjects: 250_000,
+  maxObjects: 100_000,
   maxBatch: 100,
   maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024,

@@ -16,7 +16,7 @@ test('every limit has a default that cannot be changed', () => {
 
 /** What the operator was promised. */
 const promised: Partial<Limits> = {
-  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxObjects: 250_000,
+  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxObjects: 100_000,
   maxBatch: 100, maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024, maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000,
   checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
