@@ -9,7 +9,9 @@ import { IdempotentReplies } from './core/idempotency.ts'
 import { NodeLines } from './core/node-lines.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { Nodes } from './core/nodes.ts'
+import { RunSweep } from './core/run-sweep.ts'
 import { define } from './core/subject.ts'
+import { TaskRelay } from './core/task-relay.ts'
 import { Tasks } from './core/tasks.ts'
 import { warnOfSilence } from './core/warn-once.ts'
 import { Workload } from './core/workload.ts'
@@ -19,7 +21,6 @@ import { createSeal } from './wire/seal.ts'
 import type { Limits } from './core/defaults.ts'
 import type { Log } from './core/log.ts'
 import type { Service, Shared } from './core/service.ts'
-import type { Store } from './core/store.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { Seal } from './wire/seal.ts'
 
@@ -47,8 +48,10 @@ export function createService(options: ServerOptions): { readonly service: Servi
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
   const seal = createSeal(secret, name)
-  const shared = options.store?.isShared === true ? share(options.store, seal, limits, log) : undefined
-  const store = shared?.store ?? options.store ?? memoryStore()
+  const guarded = options.store?.isShared === true ? new GuardedStore(options.store, limits, log) : undefined
+  const nodes = guarded && new Nodes(guarded, seal, limits, log)
+  const store = guarded ?? options.store ?? memoryStore()
+  const tasks = new Tasks(limits, store, log, nodes)
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
@@ -63,16 +66,16 @@ export function createService(options: ServerOptions): { readonly service: Servi
     workload: new Workload(limits.maxCalls, 'here'),
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
-    tasks: new Tasks(limits, store, log),
+    tasks,
     idempotency: new IdempotentReplies(limits, replies, log),
     store,
-    shared,
+    shared: guarded && nodes && share(guarded, nodes, tasks, limits, log),
   }
   return { service, seal }
 }
 
-function share(given: Store, seal: Seal, limits: Limits, log: Log): Shared {
-  const store = new GuardedStore(given, limits, log)
-  const nodes = new Nodes(store, seal, limits, log)
-  return { store, nodes, lines: new NodeLines(nodes) }
+function share(store: GuardedStore, nodes: Nodes, tasks: Tasks, limits: Limits, log: Log): Shared {
+  const lines = new NodeLines(nodes)
+  new RunSweep(tasks, store, nodes, log).begin()
+  return { store, nodes, lines, relay: new TaskRelay(tasks, nodes, lines, limits.storeTimeoutMs) }
 }

@@ -28,7 +28,8 @@ function cancel(visit: Visit, request: TaskRequest, tries: number): MaybePromise
 }
 
 function end(visit: Visit, request: TaskRequest, task: Task, tries: number): MaybePromise<TaskView> {
-  const { service: { tasks, limits } } = visit
+  const { service } = visit
+  const { tasks, limits } = service
   const { id, status: { state } } = task
   if (state === 'canceled') return viewOf(task, undefined)
   if (isFinished(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
@@ -37,6 +38,8 @@ function end(visit: Visit, request: TaskRequest, task: Task, tries: number): May
     run.cancel()
     return endOf(run, limits.cancelWaitMs).then(() => shown(visit, request))
   }
+  const { relay } = service.shared ?? {}
+  if (relay?.nodeOf(task) !== undefined) return relay.cancel(task).then(() => shown(visit, request))
   const done = (): MaybePromise<TaskView> => {
     if (tasks.isCurrent(task)) {
       tasks.move(id, 'canceled', { questions: [] })

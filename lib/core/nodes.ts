@@ -71,6 +71,9 @@ export class Nodes {
   /** Whether others know that this process lives. Counted from when that was last said. */
   get isLeased(): boolean { return performance.now() < this.#leasedUntil }
 
+  /** Whether it has not been closed. */
+  get isOpen(): boolean { return !this.#isClosed }
+
   /** Whether it may tell who is dead: not before all others had the time to say that they live. */
   get mayJudge(): boolean { return this.isLeased && performance.now() >= this.#quietUntil }
 

@@ -2,8 +2,11 @@
  * Tasks in a store that other processes share: each change is written with the version before it, so that a
  * task which another process has taken over is noticed and never overwritten.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatRun, runPlace } from './announced-runs.ts'
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
+import type { Nodes } from './nodes.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskPlaces } from './task-places.ts'
@@ -17,13 +20,45 @@ const LIST_LIMIT = 10_000
 export class StoredTasks {
   readonly #store: Store
   readonly #places: TaskPlaces
+  readonly #nodes: Nodes | undefined
   /** The version of each task that was read. */
   readonly #versions = new WeakMap<Task, number>()
 
   /** `places` are those of this process; one that has lost its task goes. */
-  constructor(store: Store, places: TaskPlaces) {
+  constructor(store: Store, places: TaskPlaces, nodes: Nodes | undefined) {
     this.#store = store
     this.#places = places
+    this.#nodes = nodes
+  }
+
+  /**
+   * Writes a task that is to run here, after it is announced: if this process dies now, others know what it
+   * has left. Rejects where it cannot be promised.
+   */
+  async begin(place: TaskPlace): Promise<void> {
+    const nodes = this.#nodes
+    if (nodes === undefined) return this.write(place)
+    await nodes.ready()
+    await this.#store.write(runPlace(nodes.id, place), formatRun(place), Infinity, 'any')
+    const isNew = place.version === 0
+    try {
+      await this.write(place)
+      // Whoever has been silent for too long may have been swept already.
+      if (isNew && !nodes.isLeased) throw new Fault('busy', 'This process was silent for too long; try again')
+    } catch (error) {
+      this.left(place)
+      if (isNew && error instanceof Fault && error.kind === 'conflict') {
+        throw new Fault('busy', 'This process was silent for too long; try again')
+      }
+      throw error
+    }
+  }
+
+  /** The task is here no more, or has ended. */
+  left(place: TaskPlace): void {
+    if (this.#nodes === undefined) return
+    // What stays announced is looked at when this process has ended.
+    void Promise.resolve(this.#store.remove(runPlace(this.#nodes.id, place), 'any')).catch(() => {})
   }
 
   /** The owner's task of that id. */
@@ -44,6 +79,7 @@ export class StoredTasks {
       const byId = new Map(here.map((task) => [task.id, task]))
       for (const entry of kept) {
         const task = this.#decode(entry)
+        if (task === undefined) continue
         const known = byId.get(task.id)
         // What is newer there was taken by another process.
         const isNewer = known === undefined || known.status.at < task.status.at
@@ -84,8 +120,10 @@ export class StoredTasks {
       place.waitingWrite = undefined
       const { task } = place
       const key = placeOf(task.owner, task.id)
-      const json = JSON.stringify(task)
-      const version = await this.#store.write(key, json, this.#places.keepMs(task), place.version)
+      const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
+      const version = await this.#insist(place, () => (
+        this.#store.write(key, json, this.#places.keepMs(task), place.version)
+      ))
       if (version !== undefined) return void (place.version = version)
       this.#lose(place)
       throw new Fault('conflict', 'This task belongs to another process')
@@ -108,8 +146,23 @@ export class StoredTasks {
     run?.cancel()
   }
 
-  #decode({ value, version }: Entry): Task {
-    const task = JSON.parse(value) as Task
+  /** How a task has ended is not given up: until it is kept, or another process has the task. */
+  async #insist<T>(place: TaskPlace, write: () => MaybePromise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write()
+      } catch (error) {
+        const isUnreached = error instanceof Fault && error.kind === 'busy'
+        if (this.#nodes?.isOpen !== true || !place.isFinished || !isUnreached) throw error
+        await sleep(this.#nodes.beatMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  /** Undefined: there was none, and no process may make one of that id any more. */
+  #decode({ value, version }: Entry): Task | undefined {
+    const task = JSON.parse(value) as Task | null
+    if (task === null) return undefined
     this.#versions.set(task, version)
     return task
   }

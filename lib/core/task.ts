@@ -85,6 +85,8 @@ export interface TaskFault { readonly kind: FaultKind; readonly message: string;
 export interface Task {
   readonly id: string
   readonly owner: string
+  /** The process that wrote it last, where several share the store: its run is there, if it has one. */
+  readonly node?: string | undefined
   /** The door that it belongs to; the others pass over it. */
   readonly protocol: Protocol
   /** What it runs. */

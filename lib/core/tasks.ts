@@ -21,6 +21,7 @@ import { Timeline } from './timeline.ts'
 import type { Artifact, ArtifactChange } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
+import type { Nodes } from './nodes.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskEnd, TaskSeed } from './task-seed.ts'
@@ -44,11 +45,11 @@ export class Tasks {
   readonly #places: TaskPlaces
   readonly #times = new Timeline()
 
-  constructor(limits: Limits, store: Store, log: Log) {
+  constructor(limits: Limits, store: Store, log: Log, nodes?: Nodes) {
     this.#limits = limits
     this.#log = log
     this.#places = new TaskPlaces(limits, (place) => this.#forgotten(place))
-    if (store.isShared) this.#stored = new StoredTasks(store, this.#places)
+    if (store.isShared) this.#stored = new StoredTasks(store, this.#places, nodes)
   }
 
   /** Tasks that run. */
@@ -73,7 +74,7 @@ export class Tasks {
     const task = taskOf(seed, at, { state: 'submitted', at })
     const place = this.#places.add(task, run, 0)
     if (this.#stored === undefined) return task
-    return this.#stored.write(place).then(() => task, (error: unknown) => {
+    return this.#stored.begin(place).then(() => task, (error: unknown) => {
       this.#places.forget(place)
       throw error
     })
@@ -102,7 +103,7 @@ export class Tasks {
       this.#places.rest(place)
     }
     if (place?.task !== task) return undefined
-    return this.#stored.write(place).catch((error: unknown) => {
+    return this.#stored.begin(place).catch((error: unknown) => {
       this.#places.forget(place)
       if (!(error instanceof Fault && error.kind === 'conflict')) throw error
     })
@@ -269,6 +270,7 @@ export class Tasks {
   }
 
   #forgotten(place: TaskPlace): void {
+    this.#stored?.left(place)
     place.tell({ what: 'forgotten' })
     place.watchers?.clear()
   }

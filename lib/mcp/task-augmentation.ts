@@ -214,11 +214,17 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
 export function cancelAugmented(request: McpRequest): MaybePromise<object> {
   const { mcp: { service }, origin: { principal } } = request
-  return onTask(request, ({ id, status: { state } }) => {
+  return onTask(request, (found) => {
+    const { id, status: { state } } = found
     if (isFinished(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
+    const shown = (): MaybePromise<object> => {
+      const task = service.tasks.get(principal.id, id)
+      return task instanceof Promise ? task.then((then) => shapeOf(request, then!)) : shapeOf(request, task!)
+    }
+    const { relay } = service.shared ?? {}
+    if (relay?.nodeOf(found) !== undefined) return relay.cancel(found).then(shown)
     service.tasks.runOf(id)?.cancel()
-    const task = service.tasks.get(principal.id, id)
-    return task instanceof Promise ? task.then((later) => shapeOf(request, later!)) : shapeOf(request, task!)
+    return shown()
   }) as MaybePromise<object>
 }
 
@@ -229,8 +235,9 @@ export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
   )) as MaybePromise<object>
 }
 
-function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
-  const { tasks } = request.mcp.service
+function wait(request: McpRequest, task: Task): Promise<object> {
+  const { id, owner } = task
+  const { tasks, shared } = request.mcp.service
   const { session } = request.peer
   if (session !== undefined && session.running.size >= request.mcp.service.limits.maxCallsPerSession) {
     throw new Fault('busy', 'Too many requests of this session are waiting; try again later')
@@ -239,13 +246,16 @@ function wait(request: McpRequest, { id, owner }: Task): Promise<object> {
   const call = openCall(request)
   return new Promise((resolve, reject) => {
     const end = (act: () => void): void => {
-      watched?.stop()
+      stop?.()
       detach?.()
       act()
     }
-    const watched = tasks.watch(owner, id, (_event, { task }) => {
-      if (isFinished(task.status.state)) end(() => resolve(later(() => finalResult(request, task))))
-    })
+    const look = (now: Task): void => {
+      if (isFinished(now.status.state)) end(() => resolve(later(() => finalResult(request, now))))
+    }
+    const stop = shared?.relay.nodeOf(task) === undefined
+      ? tasks.watch(owner, id, (_event, after) => look(after.task))?.stop
+      : shared.relay.follow(task, look, (_event, after) => look(after.task))
     const run = tasks.runOf(id)
     const known = run === undefined ? undefined : augmented.get(run)
     const detach = request.channel.sends

@@ -207,14 +207,19 @@ export function getTask(request: McpRequest): MaybePromise<object> {
 export function updateTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
   const { maxCheckSteps } = request.mcp.service.limits
-  return onTask(request, ({ id, questions }) => {
+  return onTask(request, (task) => {
+    const { id, questions } = task
     const { inputResponses } = request.params
     if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
     const given = questions.filter(({ key }) => Object.hasOwn(inputResponses, key))
     const answers = given.map(({ key, question }): [string, unknown] => (
       [key, decodeResponse(key, question, inputResponses[key], maxCheckSteps)]
     ))
-    request.mcp.service.tasks.runOf(id)?.answer(new Map(answers))
+    const { tasks, shared } = request.mcp.service
+    if (shared?.relay.nodeOf(task) !== undefined) {
+      return shared.relay.answer(task, new Map(answers)).then(() => ({}))
+    }
+    tasks.runOf(id)?.answer(new Map(answers))
     return {}
   })
 }
@@ -230,8 +235,10 @@ function decodeResponse(key: string, question: Question, response: unknown, maxS
 /** `tasks/cancel`: what has ended stays as it is. */
 export function cancelTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
-  return onTask(request, ({ id }) => {
-    request.mcp.service.tasks.runOf(id)?.cancel()
+  return onTask(request, (task) => {
+    const { tasks, shared } = request.mcp.service
+    if (shared?.relay.nodeOf(task) !== undefined) return shared.relay.cancel(task).then(() => ({}))
+    tasks.runOf(task.id)?.cancel()
     return {}
   })
 }
@@ -247,7 +254,7 @@ export interface Following {
 
 /** Looks up the tasks that a client wants to hear of. */
 export async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<Following> {
-  const { mcp: { service: { tasks } }, origin: { principal: { id: owner } } } = request
+  const { mcp: { service: { tasks, shared } }, origin: { principal: { id: owner } } } = request
   const found = await Promise.all(wanted.map((id) => tasks.get(owner, id)))
   const ids = found.filter(isOurs).map(({ id }) => id)
   const stops: (() => void)[] = []
@@ -258,13 +265,18 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
       const say = (task: Task | undefined): void => {
         if (task !== undefined && !isStopped) tell(shapeOf(request, task))
       }
-      for (const id of ids) {
+      for (const task of found.filter(isOurs)) {
+        const { id } = task
+        if (shared?.relay.nodeOf(task) !== undefined) {
+          stops.push(shared.relay.follow(task, say, (_event, after) => say(after.task)))
+          continue
+        }
         const watched = tasks.watch(owner, id, (_event, { task }) => say(task))
         if (watched !== undefined) stops.push(watched.stop)
-        const task = watched === undefined ? tasks.get(owner, id) : watched.task
+        const now = watched === undefined ? tasks.get(owner, id) : watched.task
         // A store that fails is heard of by whoever asks for the task.
-        if (task instanceof Promise) task.then(say, () => {})
-        else say(task)
+        if (now instanceof Promise) now.then(say, () => {})
+        else say(now)
       }
     },
     stop() {

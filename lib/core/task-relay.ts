@@ -1,0 +1,172 @@
+/**
+ * What is asked about a task at a process that does not run it: to hear of it, to cancel it, to answer its
+ * questions. It is brought to the process that does; where that has died, the task is read from the store.
+ */
+import { addArtifact } from './artifact.ts'
+import { Fault } from './fault.ts'
+import { isFinished } from './task.ts'
+import { TaskPlace } from './task-place.ts'
+import type { NodeLine, NodeLineEnds, NodeLines } from './node-lines.ts'
+import type { Nodes } from './nodes.ts'
+import type { Task, TaskEvent, Watcher } from './task.ts'
+import type { Tasks } from './tasks.ts'
+
+/** What one process asks of another. */
+type TaskQuestion = readonly [
+  act: 'cancel' | 'answer', owner: string, id: string, answers?: readonly (readonly [string, unknown])[],
+]
+/** What is said of a watched task: an event, and the task behind it where the event does not tell enough. */
+type TaskWord = readonly [event: TaskEvent | null, task?: Task]
+
+const WATCH = 'task-watch'
+const ACT = 'task-act'
+
+/** The tasks of other processes. */
+export class TaskRelay {
+  readonly #tasks: Tasks
+  readonly #nodes: Nodes
+  readonly #lines: NodeLines
+  readonly #timeoutMs: number
+
+  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, timeoutMs: number) {
+    this.#tasks = tasks
+    this.#nodes = nodes
+    this.#lines = lines
+    this.#timeoutMs = timeoutMs
+    lines.on(ACT, (question, line) => {
+      void this.#act(question as TaskQuestion).then((isDone) => line.say(isDone))
+      return {}
+    })
+    lines.on(WATCH, (question, line) => this.#watched(question as readonly [string, string], line))
+  }
+
+  /** The process that runs a task, if that is another. */
+  nodeOf(task: Task): string | undefined {
+    const { id, node, status: { state } } = task
+    const isHere = node === this.#nodes.id || this.#tasks.runOf(id) !== undefined
+    return isHere || isFinished(state) ? undefined : node
+  }
+
+  /**
+   * Cancels a task where it runs; where nobody answers there, its run finds out when it says something.
+   * Rejects with `Fault('busy')` where neither can be done now.
+   */
+  async cancel(task: Task): Promise<void> {
+    const isDone = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => false)
+    if (isDone) return
+    await this.#tasks.take(task)
+    if (this.#tasks.isCurrent(task)) this.#tasks.move(task.id, 'canceled', { questions: [] })
+    await this.#tasks.kept(task.id)
+  }
+
+  /** Answers questions of a task where it runs. Rejects in the same way, also where nobody asks any more. */
+  async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
+    if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]])) return
+    throw new Fault('busy', 'The process that asked has ended; read the task again')
+  }
+
+  /**
+   * Hears of a task where it runs: `begin` is given the task as it stands, once, and again where something of
+   * it was missed; then `watcher` each event. The returned function ends it.
+   */
+  follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
+    const { owner, id } = task
+    const place = new TaskPlace(task, undefined, 0)
+    let isOver = false
+    let line: NodeLine | undefined
+    let timer: NodeJS.Timeout | undefined
+    const stop = (): void => {
+      isOver = true
+      clearTimeout(timer)
+      line?.end()
+    }
+    const show = (now: Task): void => {
+      place.task = now
+      if (isFinished(now.status.state)) stop()
+      begin(now)
+    }
+    const hear = ([event, now]: TaskWord): void => {
+      if (event === null) return now && show(now)
+      if (now !== undefined) place.task = now
+      else if (event.what === 'artifact') place.task = withArtifact(place.task, event)
+      if (event.what === 'forgotten' || place.isFinished) stop()
+      void watcher(event, place)
+    }
+    const again = (): void => {
+      if (isOver) return
+      void this.#read(owner, id).then((now) => {
+        if (isOver || now === 'unknown') return wait()
+        if (now === undefined) {
+          stop()
+          return void watcher({ what: 'forgotten' }, place)
+        }
+        const node = this.nodeOf(now)
+        if (node === undefined) show(now)
+        else open(node)
+      })
+    }
+    const wait = (): void => {
+      if (isOver) return
+      timer = setTimeout(again, this.#nodes.beatMs)
+      timer.unref()
+    }
+    const open = (node: string): void => {
+      line = this.#lines.open(node, WATCH, [owner, id], {
+        hear: (word) => { if (!isOver) hear(word as TaskWord) }, end: wait, lost: wait,
+      })
+    }
+    again()
+    return stop
+  }
+
+  async #read(owner: string, id: string): Promise<Task | undefined | 'unknown'> {
+    try {
+      return await this.#tasks.get(owner, id)
+    } catch {
+      return 'unknown'
+    }
+  }
+
+  /** False where the process has died, or does not run the task. */
+  async #ask({ node }: Task, question: TaskQuestion): Promise<boolean> {
+    if (node === undefined) return false
+    try {
+      return await this.#lines.ask(node, ACT, question, this.#timeoutMs) === true
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'not-found') return false
+      throw error
+    }
+  }
+
+  async #act([act, owner, id, answers = []]: TaskQuestion): Promise<boolean> {
+    const run = this.#tasks.runOf(id)
+    const task = run === undefined ? undefined : await this.#tasks.get(owner, id)
+    if (run === undefined || task === undefined) return false
+    if (act === 'cancel') run.cancel()
+    else run.answer(new Map(answers))
+    await this.#tasks.kept(id)
+    return true
+  }
+
+  #watched([owner, id]: readonly [string, string], line: NodeLine): NodeLineEnds | undefined {
+    const watched = this.#tasks.watch(owner, id, (event, after) => {
+      if (event.what === 'artifact') return line.say([event])
+      const { task } = after
+      const isLast = event.what === 'forgotten' || isFinished(task.status.state)
+      if (!isLast) return line.say([event, task])
+      // Whoever hears of the end may read the task at any process next.
+      void Promise.resolve(this.#tasks.kept(id)).then(() => {
+        line.say([event, task])
+        line.end()
+      })
+      return undefined
+    })
+    if (watched === undefined) return undefined
+    line.say([null, watched.task])
+    return { end: watched.stop, lost: watched.stop }
+  }
+}
+
+function withArtifact(task: Task, { artifact, append }: Extract<TaskEvent, { what: 'artifact' }>): Task {
+  return { ...task, artifacts: addArtifact(task.artifacts, artifact, append, append) }
+}

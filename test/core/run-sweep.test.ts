@@ -1,0 +1,165 @@
+// Tasks of processes that share a store: none that was promised is lost, ended twice, or left working.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { GuardedStore } from '../../lib/core/guarded-store.ts'
+import { Nodes } from '../../lib/core/nodes.ts'
+import { RunSweep } from '../../lib/core/run-sweep.ts'
+import { Tasks } from '../../lib/core/tasks.ts'
+import { createSeal } from '../../lib/wire/seal.ts'
+import { eventually } from '../fixtures/client.ts'
+import { sharedMemory } from '../fixtures/fleet.ts'
+import type { TestContext } from 'node:test'
+import type { RunningTask, Task } from '../../lib/core/task.ts'
+import type { TaskSeed } from '../../lib/core/task-seed.ts'
+import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
+
+interface Process { readonly tasks: Tasks; readonly nodes: Nodes; readonly store: Connection }
+
+// Longer than a store that is there again may go unnoticed.
+const LEASE_MS = 1_500
+
+async function processOn(t: TestContext, shared: SharedMemory): Promise<Process> {
+  const store = shared.connect()
+  const limits = limitsOf({ leaseMs: LEASE_MS, storeTimeoutMs: 200 })
+  const guard = new GuardedStore(store, limits, () => {})
+  const nodes = new Nodes(guard, createSeal('the secret of all'), limits, () => {})
+  const tasks = new Tasks(limits, guard, () => {}, nodes)
+  new RunSweep(tasks, guard, nodes, () => {}).begin()
+  t.after(() => {
+    store.isCut = false
+    return nodes.close(true)
+  })
+  await nodes.ready()
+  return { tasks, nodes, store }
+}
+
+const seed: TaskSeed = {
+  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
+  ttlMs: undefined,
+}
+
+function runOf(): RunningTask & { cancels: number } {
+  return { cancels: 0, onSettled() {}, answer() {}, refuse() {}, cancel() { this.cancels += 1 } }
+}
+
+async function stateOf({ tasks }: Process, id: string): Promise<string | undefined> {
+  return (await tasks.get('ann', id))?.status.state
+}
+
+test('a run is announced before its task is there, and not any more when it has ended', async (t) => {
+  const shared = sharedMemory()
+  const one = await processOn(t, shared)
+  const announced = (): number => shared.memory.list('runs', `~${one.nodes.id}`, 10).length
+  const { id } = await one.tasks.create(seed, runOf())
+  assert.equal(announced(), 1)
+  assert.equal((await one.tasks.get('ann', id))?.status.state, 'submitted')
+  one.tasks.move(id, 'working')
+  one.tasks.move(id, 'completed')
+  await eventually(() => announced() === 0)
+  const [entry] = shared.memory.list('tasks', 'ann', 10)
+  assert.deepEqual([JSON.parse(entry!.value).status.state, JSON.parse(entry!.value).node], ['completed', one.nodes.id])
+})
+
+test('what a dead process was running has failed, and what waits for its client goes on waiting', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const ids = await Promise.all([1, 2, 3, 4].map(async (at) => {
+    const { id } = await one.tasks.create({ ...seed, protocol: at === 4 ? 'mcp' : 'a2a' }, runOf())
+    one.tasks.move(id, 'working')
+    if (at > 2) one.tasks.move(id, 'input-required')
+    await one.tasks.kept(id)
+    return id
+  }))
+  one.store.isCut = true
+  await eventually(async () => await stateOf(two, ids[0]!) === 'failed' && await stateOf(two, ids[1]!) === 'failed')
+  // An answer can begin the run of an agent again; of a tool it is not known with what.
+  await eventually(async () => await stateOf(two, ids[3]!) === 'failed')
+  assert.equal(await stateOf(two, ids[2]!), 'input-required')
+  const task = await two.tasks.get('ann', ids[0]!) as Task
+  assert.deepEqual(task.fault, {
+    kind: 'failed', message: 'The process that ran it has ended; whether it took effect is not known',
+  })
+  await eventually(() => shared.memory.list('runs', `~${one.nodes.id}`, 10).length === 0)
+})
+
+test('a process that was silent for too long overwrites nothing, and lets its runs go', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const run = runOf()
+  const { id } = await one.tasks.create(seed, run)
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  one.store.isCut = true
+  await eventually(async () => await stateOf(two, id) === 'failed')
+  one.store.isCut = false
+  await eventually(() => one.nodes.isLeased)
+  one.tasks.move(id, 'completed', { result: 1 })
+  await eventually(async () => await stateOf(one, id) === 'failed')
+  assert.equal(await stateOf(two, id), 'failed')
+})
+
+test('when the store itself was away, nobody is taken for dead', async (t) => {
+  const shared = sharedMemory()
+  const all = [await processOn(t, shared), await processOn(t, shared)]
+  const ids = await Promise.all(all.map(async ({ tasks }) => {
+    const { id } = await tasks.create(seed, runOf())
+    tasks.move(id, 'working')
+    await tasks.kept(id)
+    return id
+  }))
+  for (const { store } of all) store.isCut = true
+  await eventually(() => shared.memory.list('leases', '~', 10).length === 0)
+  for (const { store } of all) store.isCut = false
+  await eventually(() => all.every(({ nodes }) => nodes.mayJudge))
+  for (const [at, id] of ids.entries()) {
+    assert.equal(await stateOf(all[1 - at]!, id), 'working')
+    all[at]!.tasks.move(id, 'completed')
+    await eventually(async () => await stateOf(all[1 - at]!, id) === 'completed')
+  }
+})
+
+test('how a task ended is kept as soon as the store is there again', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const { id } = await one.tasks.create(seed, runOf())
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  for (const { store } of [one, two]) store.isCut = true
+  one.tasks.move(id, 'completed', { result: 'all of it' })
+  await new Promise((resolve) => setTimeout(resolve, LEASE_MS))
+  for (const { store } of [one, two]) store.isCut = false
+  await eventually(async () => await stateOf(two, id).catch(() => '') === 'completed')
+  assert.equal((await two.tasks.get('ann', id))?.result, 'all of it')
+})
+
+test('a task whose process died before it was written never comes to be', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const { write } = one.store
+  let resume = (): void => {}
+  one.store.write = (key, ...rest) => {
+    if (key.collection !== 'tasks') return write(key, ...rest)
+    one.store.isCut = true
+    return new Promise((resolve, reject) => {
+      resume = () => {
+        one.store.isCut = false
+        void Promise.resolve(write(key, ...rest)).then(resolve, reject)
+      }
+    })
+  }
+  const created = Promise.resolve(one.tasks.create(seed, runOf()))
+  await assert.rejects(created, { kind: 'busy' })
+  await eventually(() => shared.memory.list('tasks', 'ann', 10).length === 1)
+  resume()
+  await eventually(() => one.nodes.isLeased)
+  assert.deepEqual(shared.memory.list('tasks', 'ann', 10).map(({ value }) => value), ['null'])
+  assert.deepEqual(await two.tasks.list('ann'), [])
+})
+
+test('a task that cannot be promised is not: without the store no run begins', async (t) => {
+  const one = await processOn(t, sharedMemory())
+  one.store.isCut = true
+  await assert.rejects(async () => one.tasks.create(seed, runOf()), { kind: 'busy' })
+  assert.equal(one.tasks.running, 0)
+})
