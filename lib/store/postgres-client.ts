@@ -91,6 +91,9 @@ interface Sql {
 
 /** How long to wait before listening again. */
 const RETRY_MS = 100
+/** How often one who listens asks something, to notice a dead connection, and how long it waits for that. */
+const PULSE_MS = 30_000
+const PULSE_WAIT_MS = 10_000
 
 /** One client of a pool that listens for as long as the store is open. */
 class PoolListening {
@@ -101,6 +104,7 @@ class PoolListening {
   #client: PoolClient | undefined
   #isOver = false
   #isTrying = false
+  #pulse: NodeJS.Timeout | undefined
 
   constructor(pool: Pool, channel: string, hear: (text: string) => void, onAgain: () => void) {
     this.#pool = pool
@@ -114,6 +118,7 @@ class PoolListening {
     const lost = (): void => {
       if (this.#client !== client) return
       this.#client = undefined
+      clearTimeout(this.#pulse)
       client.release(true)
       void this.#again()
     }
@@ -131,13 +136,26 @@ class PoolListening {
       throw error
     }
     if (this.#isOver) this.end()
+    else this.#await(client, lost)
   }
 
   end(): void {
     this.#isOver = true
+    clearTimeout(this.#pulse)
     const client = this.#client
     this.#client = undefined
     client?.release(true)
+  }
+
+  #await(client: PoolClient, lost: () => void): void {
+    if (this.#client !== client) return
+    this.#pulse = setTimeout(() => {
+      this.#pulse = setTimeout(lost, PULSE_WAIT_MS).unref()
+      client.query('SELECT 1').then(() => {
+        clearTimeout(this.#pulse)
+        this.#await(client, lost)
+      }, lost)
+    }, PULSE_MS).unref()
   }
 
   async #again(): Promise<void> {

@@ -111,10 +111,13 @@ function pauseMs(attempt: number): number {
   return Math.min(attempt * 50, 1000)
 }
 
-/** Of its own the channels are subscribed again, so that it is known when they are heard. */
+/**
+ * The channels are subscribed again here, so that it is known when they are heard. A connection on which
+ * nothing is said for long is kept alive, else what lies between may drop it without a word.
+ */
 const follower = {
   lazyConnect: false, enableOfflineQueue: true, autoResubscribe: false, maxRetriesPerRequest: null,
-  keyPrefix: '', retryStrategy: pauseMs,
+  keyPrefix: '', keepAlive: 10_000, retryStrategy: pauseMs,
 }
 
 class CallingEar implements RedisEar {

@@ -83,6 +83,40 @@ test('one who collides for ever is told that the store is busy', async () => {
   assert.equal(asked.length, 8)
 })
 
+test('one who listens on a dead connection notices, and listens on another', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const clients: { asked: string[]; released: boolean }[] = []
+  const pool = {
+    ...pooled(() => [{ last: 0, number: null }]).pool,
+    async connect() {
+      const client = { asked: [] as string[], released: false }
+      const isDead = clients.push(client) === 1
+      return {
+        on() {},
+        release() { client.released = true },
+        async query(text: string) {
+          client.asked.push(text)
+          // The first one answers two questions, and then nothing more.
+          if (isDead && client.asked.length > 2) await new Promise(() => {})
+        },
+      }
+    },
+  }
+  const store = postgresStore(pool)
+  t.after(() => store.close?.())
+  await store.follow('topic', 'now', () => {})
+  for (const ms of [30_000, 30_000, 9_999]) {
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+  assert.deepEqual(clients, [{ asked: ['LISTEN "triport_7"', 'SELECT 1', 'SELECT 1'], released: false }])
+  t.mock.timers.tick(1)
+  await new Promise(setImmediate)
+  assert.deepEqual(clients.map(({ asked, released }) => [asked.length, released]), [[3, true], [1, false]])
+  await store.close?.()
+  assert.equal(clients[1]!.released, true)
+})
+
 test('numbers are read however the client gives them', async () => {
   for (const version of ['12', 12, 12n]) {
     const { pool } = pooled(() => [{ key: 'a', value: 'x', version }])
