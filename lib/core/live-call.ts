@@ -105,7 +105,7 @@ export class LiveCall implements Call {
 
   /** The client is not there any more: a run that is still going is not wanted. */
   leave(): void {
-    this.cancel(new Fault('cancelled', 'The client has left'))
+    if (!this.over) this.cancel(new Fault('cancelled', 'The client has left'))
   }
 
   /** Ends the run when the client leaves; at once where it has already. */
