@@ -229,6 +229,22 @@ test('a tool that fails says so', options, async (t) => {
   await page.sees('The tool says that it failed:')
 })
 
+test('a session that the server has forgotten is opened anew', options, async (t) => {
+  const gate = new Gate()
+  const { url } = await listen(t, showcase(gate))
+  const page = await browser.open(t, `${url}/docs#tool/show_ticket`, {}, /status of 404/)
+  await page.choose('Called over', 'MCP 2025-11-25')
+  await page.click('button', 'Run')
+  await page.sees('Your ticket')
+  const inSession = page.sent.find(({ headers }) => 'Mcp-Session-Id' in headers)
+  const forget = { 'Mcp-Session-Id': String(inSession?.headers['Mcp-Session-Id']) }
+  assert.ok((await fetch(`${url}/mcp`, { method: 'DELETE', headers: forget })).ok)
+  await page.click('button', 'Run')
+  await page.sees('Failed')
+  await page.click('button', 'Run')
+  await page.sees('Your ticket')
+})
+
 test('resources are read and prompts got, in both revisions', options, async (t) => {
   const { page } = await office(t, 'resource/office://timetable')
   for (const door of ['MCP 2025-11-25', 'MCP 2026-07-28']) {
@@ -257,11 +273,15 @@ test('any message of MCP is sent as it is written', options, async (t) => {
   ])
   await page.click('button', 'Send')
   await page.sees('"plan_trip"')
+  const message = (): Promise<unknown> => page.evaluate(`document.querySelector('textarea').value`)
+  assert.match(String(await message()), /"io\.modelcontextprotocol\/protocolVersion": "2026-07-28"/)
   await page.choose('Called over', 'MCP 2025-11-25')
   await page.choose('Example', 'prompts/list')
+  assert.doesNotMatch(String(await message()), /protocolVersion/)
   await page.click('button', 'Send')
   await page.sees('"postcard"')
-  assert.ok(page.sent.some(({ headers }) => headers['Mcp-Session-Id'] !== undefined))
+  const inSession = page.sent.findLast(({ headers }) => 'Mcp-Session-Id' in headers)
+  assert.equal(inSession?.headers['MCP-Protocol-Version'], '2025-11-25')
   await page.fill('Message', '{"jsonrpc":"2.0","id":7,"method":"nothing/like-it"}')
   await page.click('button', 'Send')
   await page.sees('-32601')
