@@ -7,12 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const hasTaskset = spawnSync('taskset', ['-V']).status === 0
 
-/** The core of the servers and the one of the load; none where they cannot be told apart. */
+/** The core of the servers, the one of the load, and all; none where they cannot be told apart. */
 export const cores = chooseCores()
 
 /** Keeps this process, which is the load, off the core of the servers. */
 export function pinLoad() {
   if (cores !== undefined) spawnSync('taskset', ['-a', '-p', '-c', String(cores.load), String(process.pid)])
+}
+
+/** What stands before a command that is to run on the core of the servers, or on 'all'. */
+export function on(which) {
+  return cores === undefined ? [] : ['taskset', '-c', String(cores[which])]
 }
 
 /**
@@ -22,7 +27,7 @@ export function pinLoad() {
 export async function startServer(name, file, options = {}) {
   const { env = {}, flags = [], args: own = [], isPinned = true } = options
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
-  const pin = isPinned && cores !== undefined ? ['taskset', '-c', String(cores.server)] : []
+  const pin = on(isPinned ? 'server' : 'all')
   const [command, ...args] = [...pin, process.execPath, '--expose-gc', ...flags, path, ...own]
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env, ...env },
@@ -79,5 +84,7 @@ function chooseCores() {
     const [from, to = from] = range.split('-').map(Number)
     return Array.from({ length: to - from + 1 }, (_, at) => from + at)
   })
-  return allowed.length < 2 ? undefined : { server: allowed[0], load: allowed[1] }
+  return allowed.length < 2 ? undefined : {
+    server: allowed[0], load: allowed[1], all: allowed.join(','),
+  }
 }
