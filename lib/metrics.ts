@@ -2,12 +2,14 @@
  * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
  * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { requestChannel } from './http/observer.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
 import { serviceOperation } from './rest/openapi-service.ts'
 import { problemReply } from './wire/problem.ts'
+import type { IntervalHistogram } from 'node:perf_hooks'
 import type { CallInfo, OnCall } from './core/call-observer.ts'
 import type { Endpoint } from './http/exchange.ts'
 import type { Observer } from './http/observer.ts'
@@ -28,6 +30,10 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 const MAX_SERIES = 2_000
 /** One has as many lines as there are buckets. */
 const MAX_HISTOGRAMS = 300
+
+/** How often the delay of the event loop is looked at. */
+const DELAY_RESOLUTION_MS = 20
+const LATE = 'How late the event loop was since the scrape before'
 
 /** The counters of one server. */
 export class Metrics {
@@ -50,6 +56,8 @@ export class Metrics {
     name: 'triport_call_duration_seconds',
     help: 'From the beginning of a call to its end or its cancellation.',
   }, ['kind', 'name'], DURATION_BUCKETS, MAX_HISTOGRAMS)
+
+  #delay: IntervalHistogram | undefined
 
   /** Counts each call, and then tells `next` of it. */
   countCalls(next: OnCall | undefined): OnCall {
@@ -92,6 +100,33 @@ export class Metrics {
     }
   }
 
+  /** Nobody reads them any more. */
+  close(): void {
+    this.#delay?.disable()
+    this.#delay = undefined
+  }
+
+  /** How late the event loop was since this was asked before. Measured from the first time on. */
+  #delayText(): string {
+    if (this.#delay === undefined) {
+      this.#delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
+      this.#delay.enable()
+    }
+    const delay = this.#delay
+    // What is measured is the time between two looks, and there may have been none yet.
+    const late = (nanoseconds: number): number => (
+      delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - DELAY_RESOLUTION_MS / 1_000)
+    )
+    const text = figures('gauge', [
+      ['nodejs_eventloop_lag_mean_seconds', `${LATE}: on average.`, late(delay.mean)],
+      ['nodejs_eventloop_lag_p50_seconds', `${LATE}: half of the time.`, late(delay.percentile(50))],
+      ['nodejs_eventloop_lag_p99_seconds', `${LATE}: 99 of 100 times.`, late(delay.percentile(99))],
+      ['nodejs_eventloop_lag_max_seconds', `${LATE}: at most.`, late(delay.max)],
+    ])
+    delay.reset()
+    return text
+  }
+
   #countCall({ kind, name, protocol, outcome, durationMs }: CallInfo): void {
     this.#calls.add([kind, name, protocol, outcome])
     this.#callSeconds.observe([kind, name], durationMs / 1_000)
@@ -107,6 +142,7 @@ export class Metrics {
       this.#callSeconds.format(),
       statusText(status()),
       processText(),
+      this.#delayText(),
     ].join('')
   }
 }
@@ -124,7 +160,9 @@ function figures(type: 'counter' | 'gauge', all: readonly Figure[]): string {
   )).join('')
 }
 
-function statusText({ calls, streams, bodies, conversations, tasks, store, mcp }: ServerStatus): string {
+function statusText(
+  { calls, streams, bodies, conversations, tasks, webhooks, store, mcp }: ServerStatus,
+): string {
   const states: readonly Sample[] = [
     { labels: ['running'], value: tasks.running }, { labels: ['finished'], value: tasks.finished },
   ]
@@ -140,6 +178,9 @@ function statusText({ calls, streams, bodies, conversations, tasks, store, mcp }
   ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
     + (store === undefined ? '' : figures('gauge', [
       ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0],
+    ]))
+    + (webhooks === undefined ? '' : figures('gauge', [
+      ['triport_webhooks_waiting', 'Webhooks for which something waits.', webhooks.waiting],
     ]))
     + (mcp === undefined ? '' : figures('gauge', [
       ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],

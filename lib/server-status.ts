@@ -12,6 +12,8 @@ export interface ServerStatus {
   readonly bodies: { readonly bytes: number }
   readonly conversations: { readonly count: number; readonly bytes: number }
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /** Webhooks of A2A for which something waits; undefined where there are none. */
+  readonly webhooks: { readonly waiting: number } | undefined
   /** Whether the store that others share answers; undefined where none is shared. */
   readonly store: 'reached' | 'away' | undefined
   /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */

@@ -151,6 +151,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
       store: service.shared && (service.shared.store.isAway ? 'away' : 'reached'),
+      webhooks: push && { waiting: push.waiting },
       mcp: mcp?.status(),
     }
   }
@@ -172,6 +173,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     await listener.destroy()
     await service.shared?.nodes.close(service.tasks.running === 0)
     await service.store.close?.()
+    metrics?.close()
   }
 
   return {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../lib/index.ts'
 import { echo, eventually, jsonOf, listen, request, serve } from './fixtures/client.ts'
+import { firstHeld, webhook } from './fixtures/webhook.ts'
 import type { CallInfo, RequestSummary, TriportServer } from '../lib/index.ts'
 
 interface Line { readonly family: string; readonly labels: ReadonlyMap<string, string> }
@@ -114,6 +115,44 @@ test('what runs now, and the process, are told when they are asked for', async (
   const over = 'triport_http_requests_total{method="POST",route="/",status="200"}'
   await eventually(async () => (await scrape(server)).get(over) === 1, 'the stream is over')
   assert.equal((await scrape(server)).get('triport_streams_open{}'), 0)
+})
+
+const lag = 'nodejs_eventloop_lag_max_seconds{}'
+
+test('how late the event loop was is told from one time to the next', async (t) => {
+  const server = serve(t, { agents: [echo], metrics: true })
+  assert.equal((await scrape(server)).get(lag), 0, 'nothing was measured yet')
+  await eventually(async () => {
+    const end = performance.now() + 60
+    while (performance.now() < end);
+    await new Promise(setImmediate)
+    return (await scrape(server)).get(lag)! >= 0.03
+  }, 'a loop that was held up is late')
+  const figures = await scrape(server)
+  for (const what of ['mean', 'p50', 'p99', 'max']) {
+    const value = figures.get(`nodejs_eventloop_lag_${what}_seconds{}`)
+    assert.ok(value !== undefined && value >= 0, `${what} ${value}`)
+  }
+})
+
+test('webhooks that wait are counted where there are webhooks', async (t) => {
+  const waiting = 'triport_webhooks_waiting{}'
+  const plain = serve(t, { agents: [echo], metrics: true, protocol: 'a2a' })
+  assert.equal((await scrape(plain)).has(waiting), false)
+  const { answer, release } = firstHeld()
+  const { url, until } = await webhook(t, answer)
+  t.after(release)
+  const server = serve(t, {
+    agents: [echo], metrics: true, protocol: 'a2a',
+    a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } },
+  })
+  assert.equal((await scrape(server)).get(waiting), 0)
+  const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
+  const configuration = { taskPushNotificationConfig: { url } }
+  await (await server.fetch(request('/message:send', { message, configuration }))).text()
+  await until(1)
+  assert.equal((await scrape(server)).get(waiting), 1)
+  assert.deepEqual(server.status().webhooks, { waiting: 1 })
 })
 
 test('metrics are there only when they are asked for, and behind the key', async (t) => {
