@@ -64,7 +64,7 @@ export function markdown(rows, figures) {
     const [best] = Object.entries(theirs).toSorted(([, one], [, other]) => one - other)
     return [title, String(triport), String(bare), best === undefined ? '-' : `${best[0]} ${best[1]}`]
   })
-  const head = ['work', 'triport (middle half of the rounds)', 'throughput', 'best peer']
+  const head = ['work', 'CPU, bare ÷ triport (middle half of the rounds)', 'throughput', 'best peer']
   return [
     ...rows.length > 0 ? [tableOf(head, cases)] : [],
     ...figures.length > 0 ? [tableOf(['', 'triport', 'bare', 'best peer'], others)] : [],

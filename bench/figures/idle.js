@@ -13,6 +13,9 @@ const FIRST = 100
 const SOME = 1_000
 const MANY = 10_000
 
+/** One pass for so many rounds of the cases. */
+const PASS_ROUNDS = 5
+
 export const idle = {
   name: 'idle',
   async measure({ start, caseOf, peersWith, effort }) {
@@ -21,7 +24,7 @@ export const idle = {
     const call = caseOf('call-stateless')
     const many = effort.isBrief ? SOME : MANY
     const seen = { triport: [], bare: [] }
-    for (let pass = 0; pass < (effort.isBrief ? 1 : 3); pass++) {
+    for (let pass = 0; pass < Math.ceil(effort.rounds / PASS_ROUNDS); pass++) {
       for (const name of ['triport', 'bare']) {
         seen[name].push(await sessionsOf(await start(name), pair, call, many, effort))
       }

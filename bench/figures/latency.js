@@ -12,7 +12,7 @@ const CONNECTIONS = 16
 export const latency = {
   name: 'latency',
   async measure({ start, caseOf, effort }) {
-    const [windows, ms] = effort.isBrief ? [1, 300] : [6, 2_000]
+    const [windows, ms] = effort.isBrief ? [1, 300] : [Math.ceil(effort.rounds / 2), 2_000]
     const servers = [await start('triport'), await start('bare')]
     const rows = []
     for (const [name, title] of [['call', '`tools/call` in a session'], ['post', '`POST /`']]) {
