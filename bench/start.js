@@ -1,0 +1,142 @@
+/**
+ * How long a process takes to its first correct answer, and what it holds then:
+ * `node bench/start.js [rounds]`.
+ *
+ * Compares, start by start in turn, bare `node:http`, triport as a library with all doors, an agent and fifty
+ * tools, the same from its modules one by one (as they are before they are packed), and the command with its
+ * own assistant. From the start of the process, by the clock and in CPU time, to the answer to one
+ * `tools/call`; medians, and what they are above bare. CPU time is told where /proc tells it.
+ *
+ * Without another's load the clock counts; on a machine that is shared the CPU time is nearer to the truth.
+ */
+const [, program, role, ...rest] = process.argv
+
+if (role === 'bare') await serveBare(Number(rest[0]))
+else if (role === 'library') await serveLibrary(Number(rest[0]), rest[1])
+else await compare(Number(role ?? 15))
+
+async function serveBare(port) {
+  const { createServer } = await import('node:http')
+  createServer((request, response) => {
+    const chunks = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const { id, params } = JSON.parse(Buffer.concat(chunks).toString())
+      const { a, b } = params.arguments
+      const content = [{ type: 'text', text: `${a} + ${b} = ${a + b}` }]
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: { content } })
+      response.writeHead(200, {
+        'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text),
+      }).end(text)
+    })
+  }).listen(port, '127.0.0.1')
+}
+
+async function serveLibrary(port, path) {
+  const { createServer } = await import(path)
+  const tools = Array.from({ length: 50 }, (_, index) => ({
+    name: index === 0 ? 'add' : `add_${index + 1}`,
+    description: 'Adds two numbers.',
+    inputSchema: {
+      type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],
+    },
+    run: ({ a, b }) => `${a} + ${b} = ${a + b}`,
+  }))
+  const assistant = { name: 'Assistant', description: 'Repeats what it hears.', run: (query) => query }
+  await createServer({ agents: [assistant], tools, protocol: 'all' }).listen(port)
+}
+
+async function compare(rounds) {
+  const root = new URL('../', import.meta.url)
+  const add = { name: 'add', arguments: { a: 1, b: 2 } }
+  const sum = { name: 'execute_assistant_task', arguments: { prompt: '1 + 2' } }
+  const library = (path) => (port) => [program, 'library', port, new URL(path, root).href]
+  const cases = [
+    { name: 'bare node:http', args: (port) => [program, 'bare', port], params: add },
+    { name: 'library', args: library('dist/index.js'), params: add },
+    { name: 'library, as modules', args: library('.build/lib/index.js'), params: add },
+    {
+      name: 'command', params: sum,
+      args: (port) => [
+        new URL('dist/cli.js', root).pathname, 'serve', '--quiet', '--protocol=all', `--port=${port}`,
+      ],
+    },
+  ]
+  const starts = new Map(cases.map((one) => [one, []]))
+  // The first of each only brings its files into memory.
+  for (const one of cases) await start(one)
+  for (let round = 0; round < rounds; round++) {
+    for (const one of cases) starts.get(one).push(await start(one))
+  }
+  const { median } = await import('./statistics.js')
+  const [bare] = starts.values()
+  console.log('| start to first answer | ms | above bare | CPU ms | above bare | MB | above bare |')
+  console.log('|---|---:|---:|---:|---:|---:|---:|')
+  for (const [{ name }, all] of starts) {
+    const cells = ['ms', 'cpuMs', 'megabytes'].flatMap((unit) => {
+      const [ours, theirs] = [all, bare].map((list) => median(list.map((start) => start[unit])))
+      return [ours.toFixed(1), (ours - theirs).toFixed(1)]
+    })
+    console.log(`| ${[name, ...cells].join(' | ')} |`)
+  }
+}
+
+/** One process, from its start to its answer. */
+async function start({ name, args, params }) {
+  const { spawn } = await import('node:child_process')
+  const port = await freePort()
+  const begunAt = performance.now()
+  const child = spawn(process.execPath, args(port), { stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    const text = await ask(port, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))
+    const ms = performance.now() - begunAt
+    if (!text.includes('1 + 2 = 3')) throw new Error(`${name} answers ${text}`)
+    return { ms, ...await usedBy(child.pid) }
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** Asks as soon as somebody listens. */
+async function ask(port, body) {
+  const { request } = await import('node:http')
+  const { setTimeout: pause } = await import('node:timers/promises')
+  const headers = {
+    'Content-Type': 'application/json', 'Accept': 'application/json, text/event-stream',
+    'Content-Length': Buffer.byteLength(body),
+  }
+  for (;;) {
+    const text = await new Promise((resolve, reject) => {
+      const asked = request(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk) => { text += chunk }).on('end', () => resolve(text))
+      })
+      asked.on('error', (error) => error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error))
+      asked.end(body)
+    })
+    if (text !== undefined) return text
+    await pause(1)
+  }
+}
+
+/** Memory by `ps`, which also other systems than Linux have; CPU time of all threads by /proc. */
+async function usedBy(pid) {
+  const { execFileSync } = await import('node:child_process')
+  const { existsSync, readdirSync, readFileSync } = await import('node:fs')
+  const tasks = `/proc/${pid}/task`
+  const cpuNs = !existsSync(tasks) ? NaN : readdirSync(tasks)
+    .map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((one, other) => one + other)
+  const kilobytes = Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
+  return { cpuMs: cpuNs / 1e6, megabytes: kilobytes / 1024 }
+}
+
+async function freePort() {
+  const { createServer } = await import('node:net')
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
+}
