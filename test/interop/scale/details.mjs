@@ -6,7 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkStore, postgresStore, redisStore } from '../../../dist/index.js'
 import { statements } from '../../../.test/lib/store/postgres-statements.js'
-import { noPostgres, noRedis, postgresClients, redisClients, startPostgres, startRedis, until } from './servers.mjs'
+import {
+  noPostgres, noRedis, postgresClients, redisClients, startPostgres, startRedis, startRedisCluster, until,
+} from './servers.mjs'
 
 // What checkStore throws in a listener on purpose.
 process.removeAllListeners('warning')
@@ -53,6 +55,20 @@ test('Redis: a client that sends every command twice keeps every rule', { skip: 
   })
   for (const end of ends) await end()
   assert.deepEqual(failed, [])
+})
+
+test('Redis: a cluster of three keeps every rule', { skip: noRedis }, async (t) => {
+  const cluster = await startRedisCluster()
+  t.after(() => cluster.close())
+  for (const name of ['ioredis-5', 'ioredis-6', 'iovalkey']) {
+    const opened = []
+    const { failed } = await checkStore(async () => {
+      opened.push(await cluster.connect(name))
+      return opened.at(-1).store
+    })
+    for (const { end } of opened) await end()
+    assert.deepEqual(failed, [], name)
+  }
 })
 
 test('Redis: prefixes of stores and of clients, and databases, do not meet', { skip: noRedis }, async (t) => {

@@ -103,6 +103,42 @@ export async function startRedis() {
   }
 }
 
+/** Three of them that are one cluster, for clients of the kind of ioredis. */
+export async function startRedisCluster() {
+  const { default: Client } = await import('ioredis-5')
+  const folder = mkdtempSync(join(tmpdir(), 'triport-cluster-'))
+  const slots = [['0', '5460'], ['5461', '10922'], ['10923', '16383']]
+  const nodes = await Promise.all(slots.map(async (range, at) => {
+    const port = await freePort()
+    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${at}.conf`]
+    const child = spawn(redisProgram, [...args, ...cluster], { stdio: 'ignore' })
+    const admin = new Client(port)
+    admin.on('error', () => {})
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', ...range)
+    return { port, child, admin }
+  }))
+  const [{ port }, ...others] = nodes
+  for (const { admin } of others) await admin.call('CLUSTER', 'MEET', '127.0.0.1', `${port}`)
+  await until('the cluster', async () => {
+    const all = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'INFO')))
+    return all.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text))
+  })
+  for (const { admin } of nodes) admin.disconnect()
+  return {
+    async connect(name) {
+      const { Cluster } = await import(name)
+      const client = new Cluster([{ host: '127.0.0.1', port }])
+      client.on('error', () => {})
+      return { store: redisStore(client), end: async () => client.disconnect() }
+    },
+    async close() {
+      for (const { child } of nodes) await stop(child, 'SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
 /** A PostgreSQL of this test's own. */
 export async function startPostgres() {
   const port = await freePort()
