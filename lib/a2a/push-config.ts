@@ -106,21 +106,21 @@ export class PushConfigs {
   }
 
   /** All of a task, the first that was registered first. */
-  of(task: OwnedTask): MaybePromise<readonly KeptPushConfig[]> {
-    const entry = this.#store.read(placeOf(task))
-    return entry instanceof Promise ? entry.then(decode) : decode(entry)
+  async of(task: OwnedTask): Promise<readonly KeptPushConfig[]> {
+    return decode(await this.#store.read(placeOf(task)))
   }
 
   /**
    * Keeps one, in the place of that of the same id. `keepMs`: how long from now, with all others of the task.
-   * Throws `Fault('too-large')` for one too many.
+   * At once where the store is, so that a task which is just beginning is told of from there. Throws
+   * `Fault('too-large')` for one too many.
    */
   put(
     task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
   ): MaybePromise<KeptPushConfig> {
     const { id = randomUUID(), url, token, authentication } = config
     const stamp = randomUUID()
-    const added = this.#change(task, keepMs, (configs) => {
+    const all = this.#change(task, keepMs, (configs) => {
       const at = configs.findIndex((known) => known.id === id)
       const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1
       const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp }
@@ -129,52 +129,62 @@ export class PushConfigs {
       const most = `A task has at most ${MAX_PER_TASK} push configurations`
       throw new Fault('too-large', `${most}; delete one of them`)
     })
-    const find = (configs: readonly KeptPushConfig[]): KeptPushConfig => pushConfigOf(configs, id)
-    return added instanceof Promise ? added.then(find) : find(added)
+    return chain(all, (configs) => pushConfigOf(configs, id))
   }
 
   /** Forgets one, or the first. Nothing where there is none. */
-  remove(task: OwnedTask, id: string | undefined, keepMs: number): MaybePromise<KeptPushConfig | undefined> {
+  async remove(task: OwnedTask, id: string | undefined, keepMs: number): Promise<KeptPushConfig | undefined> {
     let gone: KeptPushConfig | undefined
-    const left = this.#change(task, keepMs, (configs) => {
+    await this.#change(task, keepMs, (configs) => {
       gone = id === undefined ? configs[0] : configs.find((config) => config.id === id)
       return gone === undefined ? configs : configs.filter((config) => config !== gone)
     })
-    return left instanceof Promise ? left.then(() => gone) : gone
+    return gone
   }
 
   /** Forgets all of a task. */
-  removeAll(task: OwnedTask): MaybePromise<unknown> {
-    return this.#store.remove(placeOf(task), 'any')
+  async removeAll(task: OwnedTask): Promise<void> {
+    await this.#store.remove(placeOf(task), 'any')
   }
 
   /** Keeps all of a task for so long from now, and no longer. */
-  keepFor(task: OwnedTask, keepMs: number): MaybePromise<unknown> {
-    return this.#change(task, keepMs, (configs) => [...configs])
+  async keepFor(task: OwnedTask, keepMs: number): Promise<void> {
+    await this.#change(task, keepMs, (configs) => [...configs])
   }
 
   #change(
     task: OwnedTask, keepMs: number,
-    change: (configs: readonly KeptPushConfig[]) => readonly KeptPushConfig[], attempt = 1,
+    change: (configs: readonly KeptPushConfig[]) => readonly KeptPushConfig[], attempts = MAX_ATTEMPTS,
   ): MaybePromise<readonly KeptPushConfig[]> {
+    if (attempts === 0) {
+      throw new Fault('busy', 'The push configurations of this task change too fast; try again later')
+    }
     const place = placeOf(task)
-    const changed = (entry: Entry | undefined): MaybePromise<readonly KeptPushConfig[]> => {
+    return chain(this.#store.read(place), (entry) => {
       const before = decode(entry)
       const after = change(before)
       if (after === before || (after.length === 0 && entry === undefined)) return after
       const version = entry?.version ?? 0
-      const done = after.length === 0 ? this.#store.remove(place, version)
+      const done: MaybePromise<boolean | number | undefined> = after.length === 0
+        ? this.#store.remove(place, version)
         : this.#store.write(place, JSON.stringify(after), keepMs, version)
-      const settled = (result: boolean | number | undefined): MaybePromise<readonly KeptPushConfig[]> => {
-        if (result !== undefined && result !== false) return after
-        if (attempt < MAX_ATTEMPTS) return this.#change(task, keepMs, change, attempt + 1)
-        throw new Fault('busy', 'The push configurations of this task change too fast; try again later')
-      }
-      return done instanceof Promise ? done.then(settled) : settled(done)
-    }
-    const entry = this.#store.read(place)
-    return entry instanceof Promise ? entry.then(changed) : changed(entry)
+      return chain(done, (result) => (
+        result === undefined || result === false ? this.#change(task, keepMs, change, attempts - 1) : after
+      ))
+    })
   }
+}
+
+function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+/** What names a task, as it was published for other processes. Undefined for anything else. */
+export function parseOwnedTask(text: string): OwnedTask | undefined {
+  const task: unknown = JSON.parse(text)
+  if (!isRecord(task)) return undefined
+  const { owner, id } = task
+  return typeof owner === 'string' && typeof id === 'string' ? { owner, id } : undefined
 }
 
 function placeOf({ owner, id }: OwnedTask): StoreKey {

@@ -3,29 +3,28 @@
  * in order and at least once, in the dialect that the configuration was registered in. The first thing that
  * is posted is the task as it stood when it was registered.
  *
- * Where processes share the store, whichever runs a task posts its events, whoever registered them, and what
- * a process that is gone has left is posted by another. Spec: A2A 1.0 §4.3.
+ * A configuration has a line while something waits for it. Where processes share the store, whichever runs a
+ * task posts its events, whoever registered them, and what a process that is gone has left is posted by
+ * another. Spec: A2A 1.0 §4.3.
  */
-import { isRecord } from '../core/content.ts'
+import { FairPool } from '../core/fair-pool.ts'
 import { isFinished } from '../core/task.ts'
 import { dialectNamed } from './dialects.ts'
+import { PushCourier } from './push.ts'
 import { lookupHost } from './push-address.ts'
-import { pushBodyOf } from './push-body.ts'
-import { PushConfigs } from './push-config.ts'
-import { PushCourier } from './push-courier.ts'
-import { PushLines } from './push-lines.ts'
+import { parseOwnedTask, PushConfigs } from './push-config.ts'
+import { PushLine, PushSlots } from './push-line.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
-import { PushSlots } from './push-slots.ts'
+import { pushBodyOf } from './task-view.ts'
+import type { Slot } from '../core/fair-pool.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task, TaskEvent } from '../core/task.ts'
+import type { Task } from '../core/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { PushConfig } from './model.ts'
-import type { Lookup } from './push-address.ts'
+import type { Lookup, PushSettings } from './push-address.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
-import type { PushLine } from './push-line.ts'
-import type { TakenOver } from './push-outbox.ts'
-import type { PushSettings } from './push-options.ts'
+import type { LineMeans } from './push-line.ts'
 import type { ToldEvent } from './task-view.ts'
 
 /** What deliveries are made with; what is left out is as the house has it. */
@@ -36,56 +35,68 @@ export interface PushMeans {
   readonly leaseMs?: number
 }
 
-interface Watched {
-  readonly place: OwnedTask
-  configs: readonly KeptPushConfig[]
-  readonly stop: () => void
-}
+interface Watched { configs: readonly KeptPushConfig[]; readonly stop: () => void }
 
 const TOPIC = 'push-configs'
 /** Posts that are on their way: in all, for one owner. */
 const MAX_POSTS = 32
 const MAX_POSTS_PER_OWNER = 8
+/** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
+const MAX_LINES = 10_000
+/** Bodies that wait, in all: of what is more, the task as it stands is posted later. */
+const MAX_BYTES = 67_108_864
 const SWEEP_MS = 30_000
 const IDLE_CHECK_MS = 20
 
 /** All webhooks of one server. */
 export class PushDeliveries {
   readonly #service: Service
-  readonly #configs: PushConfigs
+  /** Those of all tasks. */
+  readonly configs: PushConfigs
   readonly #courier: PushCourier
   readonly #dialectOf: (name: DialectName) => Dialect
   readonly #outbox: PushOutbox
   readonly #closing = new AbortController()
+  /** Tasks that run here, by their ids. */
   readonly #watched = new Map<string, Watched>()
-  readonly #lines: PushLines
+  readonly #means: LineMeans
+  readonly #lines = new Map<string, Slot<PushLine>>()
+  readonly #pool: FairPool<PushLine>
   #sweep: NodeJS.Timeout | undefined
-  #unfollow: MaybePromise<() => void> | undefined
+  #unfollow: Promise<() => void> | undefined
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
     const { log, store } = service
     const { lookup = lookupHost, dialectOf = dialectNamed, leaseMs } = means
     this.#service = service
-    this.#configs = new PushConfigs(store)
+    this.configs = new PushConfigs(store)
     this.#courier = new PushCourier(settings, lookup)
     this.#dialectOf = dialectOf
     this.#outbox = new PushOutbox(store, log, leaseMs)
-    this.#lines = new PushLines({
+    this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
+      this.#lines.delete(line.name)
+      line.drop()
+      log('warning', 'Too much waits for webhooks: what waited for one is dropped', line.fields)
+    })
+    this.#means = {
       log,
       outbox: this.#outbox,
       slots: new PushSlots(MAX_POSTS, MAX_POSTS_PER_OWNER),
       retryDelaysMs: settings.retryDelaysMs,
       closing: this.#closing.signal,
       post: (config, body) => this.#courier.post(config, dialectOf(config.dialect).pushType, body),
-      taskBody: (place, config) => this.#taskBody(place, config),
+      taskBody: async (place, { dialect }) => {
+        const task = await service.tasks.get(place.owner, place.id)
+        return task && pushBodyOf(dialectOf(dialect), task)
+      },
+      resized: (line) => this.#resized(line),
       gaveUp: (line) => this.#gaveUp(line),
-    })
+    }
     if (store.isShared) this.#share(leaseMs ?? SWEEP_MS)
   }
 
-  get configs(): PushConfigs { return this.#configs }
   /** Configurations for which something waits. */
-  get waiting(): number { return this.#lines.count }
+  get waiting(): number { return this.#lines.size }
 
   /** Rejects with `Fault('invalid')` for an address that may not be posted to. */
   checkUrl(text: string): Promise<void> {
@@ -94,48 +105,37 @@ export class PushDeliveries {
 
   /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
   register(task: Task, config: PushConfig, dialect: DialectName): MaybePromise<KeptPushConfig> {
-    const kept = this.#configs.put(task, config, dialect, this.#keepMs(task))
-    const added = (one: KeptPushConfig): KeptPushConfig => {
-      this.#begin(task, one)
-      return one
-    }
-    return kept instanceof Promise ? kept.then(added) : added(kept)
+    const kept = this.configs.put(task, config, dialect, this.#keepMs(task))
+    if (kept instanceof Promise) return kept.then((one) => this.#begin(task, one))
+    return this.#begin(task, kept)
   }
 
   /** Forgets a configuration, or the first, and what waits for it. */
-  remove(task: Task, id: string | undefined): MaybePromise<undefined> {
-    const gone = this.#configs.remove(task, id, this.#keepMs(task))
-    const removed = (config: KeptPushConfig | undefined): undefined => {
-      if (config === undefined) return
-      this.#forget(task, config)
-      this.#tell(task)
-    }
-    return gone instanceof Promise ? gone.then(removed) : removed(gone)
+  async remove(task: Task, id: string | undefined): Promise<void> {
+    const gone = await this.configs.remove(task, id, this.#keepMs(task))
+    if (gone === undefined) return
+    this.#forget(task, gone)
+    this.#tell(task)
   }
 
   /**
    * Posts from now on what happens to a task, if it runs here, to all its configurations: for those that were
    * registered elsewhere, or before it ran here.
    */
-  async watch(place: OwnedTask): Promise<void> {
-    const here = this.#service.tasks.watch(place.owner, place.id, () => {})
-    if (here === undefined) return
-    here.stop()
-    const configs = await this.#configs.of(place)
-    const known = this.#watched.get(place.id)
-    const gone = known?.configs.filter(({ id }) => !configs.some((config) => config.id === id))
-    for (const config of gone ?? []) this.#forget(place, config)
-    for (const config of configs) {
-      if (known?.configs.some(({ stamp }) => stamp === config.stamp)) continue
-      const task = await this.#service.tasks.get(place.owner, place.id)
-      if (task !== undefined) this.#begin(task, config)
-    }
+  follow(task: OwnedTask): void {
+    if (this.#standing(task) === undefined) return
+    this.#try('A push configuration could not be read', async () => {
+      const configs = await this.configs.of(task)
+      const known = this.#watched.get(task.id)?.configs ?? []
+      for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
+      for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
+    })
   }
 
   /** Resolves when nothing waits any more, at the latest after so long. */
   async idle(ms: number): Promise<void> {
     const end = performance.now() + ms
-    while (this.#lines.count > 0 && performance.now() < end) {
+    while (this.#lines.size > 0 && performance.now() < end) {
       await new Promise((resolve) => { setTimeout(resolve, IDLE_CHECK_MS) })
     }
   }
@@ -152,81 +152,107 @@ export class PushDeliveries {
     await this.#outbox.close()
   }
 
-  #begin(task: Task, config: KeptPushConfig): void {
-    const known = this.#watched.get(task.id)
-    const watched = known ?? this.#watch(task)
-    if (watched === undefined) {
-      const begun = this.#beginElsewhere(task, config)
-      begun.catch((cause: unknown) => this.#warn('A task could not be read for its webhook', cause))
-      return
+  #begin({ owner, id }: OwnedTask, config: KeptPushConfig): KeptPushConfig {
+    const place = { owner, id }
+    const task = this.#standing(place)
+    const watched = task && (this.#watched.get(id) ?? this.#watch(place))
+    if (task !== undefined && watched !== undefined) {
+      watched.configs = [...watched.configs.filter((one) => one.id !== config.id), config]
+      this.#say(task, config)
+      return config
     }
-    watched.configs = [...watched.configs.filter(({ id }) => id !== config.id), config]
-    this.#say(task, config)
+    // It has ended, perhaps just now, or it runs in another process.
+    this.#try('A task could not be read for its webhook', async () => {
+      const last = await this.#service.tasks.get(owner, id)
+      if (last === undefined || !isFinished(last.status.state)) return this.#tell(place)
+      this.#say(last, config)
+      await this.configs.keepFor(last, this.#keepMs(last))
+    })
+    return config
   }
 
-  /** It has ended, perhaps just now, or it runs in another process. */
-  async #beginElsewhere(place: OwnedTask, config: KeptPushConfig): Promise<void> {
-    const task = await this.#service.tasks.get(place.owner, place.id)
-    if (task === undefined || !isFinished(task.status.state)) return this.#tell(place)
-    this.#say(task, config)
-    await this.#configs.keepFor(task, this.#keepMs(task))
+  /** A task that runs here, as it stands. */
+  #standing({ owner, id }: OwnedTask): Task | undefined {
+    const here = this.#service.tasks.watch(owner, id, () => {})
+    here?.stop()
+    return here?.task
   }
 
   #watch(place: OwnedTask): Watched | undefined {
-    const { tasks } = this.#service
-    const watching = tasks.watch(place.owner, place.id, (event, { task }) => this.#happened(event, task))
-    if (watching === undefined) return undefined
-    const watched = { place: { owner: place.owner, id: place.id }, configs: [], stop: watching.stop }
-    this.#watched.set(place.id, watched)
+    const watching = this.#service.tasks.watch(place.owner, place.id, (event, after) => {
+      if (event.what === 'forgotten') this.#forgotten(place)
+      else this.#happened(event, after.task)
+    })
+    const watched = watching && { configs: [], stop: watching.stop }
+    if (watched !== undefined) this.#watched.set(place.id, watched)
     return watched
   }
 
-  #happened(event: TaskEvent, task: Task): void {
-    const watched = this.#watched.get(task.id)
-    if (watched === undefined) return
-    if (event.what === 'forgotten') return this.#forgotten(watched)
-    for (const config of watched.configs) this.#say(task, config, event)
+  #happened(event: ToldEvent, task: Task): void {
+    for (const config of this.#watched.get(task.id)?.configs ?? []) this.#say(task, config, event)
     if (!isFinished(task.status.state)) return
     this.#watched.delete(task.id)
-    const kept = (async () => this.#configs.keepFor(task, this.#keepMs(task)))()
-    kept.catch((cause: unknown) => this.#warn('Push configurations could not be kept', cause))
+    const sentence = 'Push configurations could not be kept'
+    this.#try(sentence, () => this.configs.keepFor(task, this.#keepMs(task)))
   }
 
-  /** A task that waited has made room for others: nobody will hear of it again. */
-  #forgotten({ place, configs }: Watched): void {
+  /** It was taken by another process, or has made room for others: then nobody will hear of it again. */
+  #forgotten(place: OwnedTask): void {
+    const configs = this.#watched.get(place.id)?.configs ?? []
     this.#watched.delete(place.id)
-    for (const config of configs) this.#lines.drop(place, config)
-    const removed = (async () => this.#configs.removeAll(place))()
-    removed.catch((cause: unknown) => this.#warn('Push configurations could not be removed', cause))
+    this.#try('Push configurations could not be removed', async () => {
+      if (await this.#service.tasks.get(place.owner, place.id) !== undefined) return
+      for (const config of configs) this.#forget(place, config)
+      await this.configs.removeAll(place)
+    })
   }
 
   /** One event, or the task as it stands, for one configuration. */
   #say(task: Task, config: KeptPushConfig, event?: ToldEvent): void {
-    const line = this.#lines.of(task, config)
+    const line = this.#lineOf(task, config)
     const dialect = this.#dialectOf(config.dialect)
     if (dialect.pushesTasks) return line.add(undefined)
     const body = pushBodyOf(dialect, task, event)
-    line.add(body, this.#lines.hasRoom(body.length))
+    line.add(body, this.#pool.bytes + body.length <= MAX_BYTES)
   }
 
-  #forget(place: OwnedTask, config: KeptPushConfig): void {
-    const watched = this.#watched.get(place.id)
-    if (watched !== undefined) watched.configs = watched.configs.filter(({ id }) => id !== config.id)
-    this.#lines.drop(place, config)
+  /** The line of a configuration, which is what is posted by from now on. */
+  #lineOf({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine {
+    const line = new PushLine({ owner, id }, config, this.#means)
+    const known = this.#lines.get(line.name)?.value
+    if (known !== undefined) return known.replacedBy(config)
+    const slot = this.#pool.add(owner, line, line.bytes)
+    if (slot !== undefined) this.#lines.set(line.name, slot)
+    return line
   }
 
-  #gaveUp(line: PushLine): void {
-    const { place, config } = line
-    const fields = { task: place.id, config: config.id }
+  #resized(line: PushLine): void {
+    const slot = this.#lines.get(line.name)
+    if (slot?.value !== line) return
+    if (line.isIdle) this.#close(slot)
+    else this.#pool.resize(slot, line.bytes)
+  }
+
+  #close(slot: Slot<PushLine>): void {
+    this.#pool.remove(slot)
+    this.#lines.delete(slot.value.name)
+  }
+
+  /** Nobody wants what happens to a task, or what waits, at that configuration. */
+  #forget({ id }: OwnedTask, config: KeptPushConfig): void {
+    const watched = this.#watched.get(id)
+    if (watched !== undefined) watched.configs = watched.configs.filter((one) => one.id !== config.id)
+    const slot = this.#lines.get(`${id}/${config.id}`)
+    if (slot === undefined) return
+    this.#close(slot)
+    slot.value.drop()
+  }
+
+  #gaveUp({ place, config, fields }: PushLine): void {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
     this.#forget(place, config)
-    const removed = (async () => this.#configs.remove(place, config.id, UNDELIVERED_KEEP_MS))()
-    removed.catch((cause: unknown) => this.#warn('A push configuration could not be removed', cause))
-  }
-
-  async #taskBody(place: OwnedTask, { dialect }: KeptPushConfig): Promise<string | undefined> {
-    const task = await this.#service.tasks.get(place.owner, place.id)
-    return task === undefined ? undefined : pushBodyOf(this.#dialectOf(dialect), task, undefined)
+    const sentence = 'A push configuration could not be removed'
+    this.#try(sentence, () => this.configs.remove(place, config.id, UNDELIVERED_KEEP_MS))
   }
 
   #keepMs({ status }: Task): number {
@@ -236,50 +262,38 @@ export class PushDeliveries {
 
   /** Other processes may run the task that was registered here, and the other way round. */
   #share(sweepMs: number): void {
-    const { store } = this.#service
     const heard = (text: string): void => {
-      const place: unknown = JSON.parse(text)
-      if (!isPlace(place)) return
-      this.watch(place).catch((cause: unknown) => this.#warn('A push configuration could not be read', cause))
+      const task = parseOwnedTask(text)
+      if (task !== undefined) this.follow(task)
     }
-    this.#unfollow = (async () => store.follow(TOPIC, 'now', heard))().catch((cause: unknown) => {
-      this.#warn('Push configurations of other processes are not heard of', cause)
-      return () => {}
-    })
-    const takeOver = (): void => {
-      const taken = this.#takeOver()
-      taken.catch((cause: unknown) => this.#warn('Events of webhooks could not be taken over', cause))
-    }
+    const following = (async () => this.#service.store.follow(TOPIC, 'now', heard))()
+    this.#unfollow = following.catch(() => () => {})
+    this.#try('Push configurations of other processes are not heard of', () => following)
+    const sentence = 'Events of webhooks could not be taken over'
+    const takeOver = (): void => this.#try(sentence, () => this.#takeOver())
     takeOver()
     this.#sweep = setInterval(takeOver, sweepMs).unref()
   }
 
   #tell({ owner, id }: OwnedTask): void {
-    if (!this.#outbox.isKept) return
-    const told = (async () => this.#service.store.publish(TOPIC, JSON.stringify({ owner, id })))()
-    told.catch((cause: unknown) => this.#warn('Other processes were not told of a push configuration', cause))
+    const { store } = this.#service
+    if (!store.isShared) return
+    const sentence = 'Other processes were not told of a push configuration'
+    this.#try(sentence, async () => store.publish(TOPIC, JSON.stringify({ owner, id })))
   }
 
   async #takeOver(): Promise<void> {
-    const byLine = new Map<string, TakenOver[]>()
-    for (const event of await this.#outbox.takeOver()) {
-      const name = `${event.taskId}/${event.configId}`
-      byLine.set(name, [...byLine.get(name) ?? [], event])
-    }
-    for (const events of byLine.values()) {
+    for (const events of await this.#outbox.takeOver()) {
       const { owner, taskId, configId } = events[0]!
       const place = { owner, id: taskId }
-      const config = (await this.#configs.of(place)).find(({ id }) => id === configId)
-      if (config !== undefined) this.#lines.of(place, config).adopt(events)
+      const config = (await this.configs.of(place)).find(({ id }) => id === configId)
+      if (config !== undefined) this.#lineOf(place, config).adopt(events)
       else for (const { kept } of events) this.#outbox.forget(kept)
     }
   }
 
-  #warn(sentence: string, cause: unknown): void {
-    this.#service.log('warning', sentence, { cause })
+  /** What nobody waits for. */
+  #try(sentence: string, act: () => Promise<unknown>): void {
+    act().catch((cause: unknown) => this.#service.log('warning', sentence, { cause }))
   }
-}
-
-function isPlace(value: unknown): value is OwnedTask {
-  return isRecord(value) && typeof value['owner'] === 'string' && typeof value['id'] === 'string'
 }

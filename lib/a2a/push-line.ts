@@ -12,7 +12,6 @@ import type { StoreKey } from '../core/store.ts'
 import type { PushAnswer } from './push.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { PushOutbox, TakenOver } from './push-outbox.ts'
-import type { PushSlots } from './push-slots.ts'
 
 /** What the lines of one server have in common. */
 export interface LineMeans {
@@ -67,10 +66,19 @@ export class PushLine {
   /** Nothing waits, and nothing is on its way. */
   get isIdle(): boolean { return !this.#isRunning && this.#items.length === 0 }
 
-  /** What waits is posted as this one says. */
-  replace(config: KeptPushConfig): void {
+  /** What is called like it is the same line. */
+  get name(): string { return `${this.place.id}/${this.#config.id}` }
+
+  /** For a log. Of an address the host alone: the rest may be secret. */
+  get fields(): Readonly<Record<string, unknown>> {
+    return { task: this.place.id, config: this.#config.id, host: new URL(this.#config.url).host }
+  }
+
+  /** What waits is posted as this one says, which may be the same. */
+  replacedBy(config: KeptPushConfig): this {
+    if (this.#config.stamp !== config.stamp) this.#failures = 0
     this.#config = config
-    this.#failures = 0
+    return this
   }
 
   /** Posts a body, or without one the task as it stands. `mayHold`: whether there is room for the body. */
@@ -113,7 +121,7 @@ export class PushLine {
     if (this.#isRunning) return
     this.#isRunning = true
     this.#run().catch((cause: unknown) => {
-      this.#means.log('error', 'A webhook could not be posted to', { ...this.#fields(), cause })
+      this.#means.log('error', 'A webhook could not be posted to', { ...this.fields, cause })
     })
   }
 
@@ -159,7 +167,7 @@ export class PushLine {
       if (lost === undefined) return true
       const delayMs = afterMs === undefined ? undefined : retryDelaysMs[attempt]
       if (delayMs === undefined) {
-        this.#means.log('warning', 'A webhook did not take an event', { ...this.#fields(), why: lost })
+        this.#means.log('warning', 'A webhook did not take an event', { ...this.fields, why: lost })
         return false
       }
       // Another server of the same store goes on where this one is closed.
@@ -192,11 +200,6 @@ export class PushLine {
     this.#clear()
     return this.#means.taskBody(this.place, this.#config)
   }
-
-  /** Of an address the host alone: the rest may be secret. */
-  #fields(): Readonly<Record<string, unknown>> {
-    return { task: this.place.id, config: this.#config.id, host: new URL(this.#config.url).host }
-  }
 }
 
 /** What came of one try. `lost`: why it is not there; `afterMs`: when it may be tried again, if it may. */
@@ -209,4 +212,51 @@ function judge({ status, retryAfterMs = 0 }: PushAnswer): Outcome {
   const isPassing = status === 408 || status === 429 || status >= 500
   const afterMs = isPassing ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : undefined
   return { lost: `HTTP ${status}`, afterMs }
+}
+
+interface Waiting { readonly owner: string; readonly enter: () => void }
+
+/**
+ * How many posts are on their way at one time, in all and for one owner: receivers that do not answer hold up
+ * nobody else's. Who waits comes in the order of asking, as far as their owner has room.
+ */
+export class PushSlots {
+  readonly #max: number
+  readonly #maxPerOwner: number
+  readonly #taken = new Map<string, number>()
+  readonly #waiting = new Set<Waiting>()
+  #count = 0
+
+  constructor(max: number, maxPerOwner: number) {
+    this.#max = max
+    this.#maxPerOwner = maxPerOwner
+  }
+
+  /** Resolves when there is a place; whoever was let in leaves. */
+  enter(owner: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ owner, enter: resolve })
+      this.#admit()
+    })
+  }
+
+  leave(owner: string): void {
+    const left = (this.#taken.get(owner) ?? 1) - 1
+    if (left === 0) this.#taken.delete(owner)
+    else this.#taken.set(owner, left)
+    this.#count--
+    this.#admit()
+  }
+
+  #admit(): void {
+    for (const one of this.#waiting) {
+      if (this.#count >= this.#max) return
+      const taken = this.#taken.get(one.owner) ?? 0
+      if (taken >= this.#maxPerOwner) continue
+      this.#waiting.delete(one)
+      this.#taken.set(one.owner, taken + 1)
+      this.#count++
+      one.enter()
+    }
+  }
 }

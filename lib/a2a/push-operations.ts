@@ -25,19 +25,18 @@ export type TaskOf<Visit> = (visit: Visit, tenant: string | undefined, taskId: s
 /** The four operations. */
 export interface PushOperations<Visit> {
   'push-create'(visit: Visit, request: PushCreateRequest): Promise<PushConfig>
-  'push-get'(visit: Visit, request: PushRequest): MaybePromise<PushConfig>
-  'push-list'(visit: Visit, request: PushListRequest): MaybePromise<PushPage>
-  'push-delete'(visit: Visit, request: PushRequest): MaybePromise<undefined>
+  'push-get'(visit: Visit, request: PushRequest): Promise<PushConfig>
+  'push-list'(visit: Visit, request: PushListRequest): Promise<PushPage>
+  'push-delete'(visit: Visit, request: PushRequest): Promise<undefined>
 }
 
 /** Makes them, with what finds the tasks of a caller. */
 export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): PushOperations<Visit> {
-  const withConfigs = <T>(
+  const configsOf = async (
     visit: Visit, { tenant, taskId }: PushListRequest | PushRequest,
-    use: (configs: readonly KeptPushConfig[]) => T,
-  ): MaybePromise<T> => {
+  ): Promise<readonly KeptPushConfig[]> => {
     const push = requirePush(visit)
-    return chain(chain(taskOf(visit, tenant, taskId), (task) => push.configs.of(task)), use)
+    return push.configs.of(await taskOf(visit, tenant, taskId))
   }
 
   return {
@@ -48,15 +47,16 @@ export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): 
       await push.checkUrl(config.url)
       return shownPushConfig(await push.register(task, config, visit.dialect.name))
     },
-    'push-get': (visit, request) => withConfigs(visit, request, (configs) => {
-      return shownPushConfig(pushConfigOf(configs, request.id))
-    }),
-    'push-list': (visit, request) => withConfigs(visit, request, (configs) => {
-      return pageOfPushConfigs(configs, request.pageSize, request.pageToken)
-    }),
-    'push-delete'(visit, { tenant, taskId, id }) {
+    async 'push-get'(visit, request) {
+      return shownPushConfig(pushConfigOf(await configsOf(visit, request), request.id))
+    },
+    async 'push-list'(visit, request) {
+      return pageOfPushConfigs(await configsOf(visit, request), request.pageSize, request.pageToken)
+    },
+    async 'push-delete'(visit, { tenant, taskId, id }) {
       const push = requirePush(visit)
-      return chain(taskOf(visit, tenant, taskId), (task) => push.remove(task, id))
+      await push.remove(await taskOf(visit, tenant, taskId), id)
+      return undefined
     },
   }
 }
@@ -80,8 +80,4 @@ function requirePush({ options: { push } }: PushVisit): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')
-}
-
-function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -88,8 +88,11 @@ export class PushOutbox {
     removed.catch((cause: unknown) => this.#warn(cause))
   }
 
-  /** Events of processes that are gone, which are this one's from now on, in their order. */
-  async takeOver(): Promise<readonly TakenOver[]> {
+  /**
+   * Events of processes that are gone, which are this one's from now on: those of each configuration in their
+   * order.
+   */
+  async takeOver(): Promise<readonly (readonly TakenOver[])[]> {
     const taken: (KeptEvent & TakenOver)[] = []
     const alive = new Map([[this.#id, true]])
     let before: number | undefined
@@ -103,7 +106,14 @@ export class PushOutbox {
     } catch (cause) {
       this.#warn(cause)
     }
-    return taken.toSorted((a, b) => a.number - b.number)
+    const lines = new Map<string, TakenOver[]>()
+    for (const event of taken.toSorted((a, b) => a.number - b.number)) {
+      const name = `${event.taskId}/${event.configId}`
+      const line = lines.get(name)
+      if (line === undefined) lines.set(name, [event])
+      else line.push(event)
+    }
+    return [...lines.values()]
   }
 
   /** Lets another process have at once what is still here. */

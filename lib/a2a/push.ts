@@ -1,15 +1,19 @@
 /**
- * Posts to webhooks: an address that was checked, headers and a body go in, the status of the answer comes
- * out. The one place of the house that calls out.
+ * Posts to webhooks, the one place of the house that calls out: a configuration and a body go in, the status
+ * of the answer comes out. The address is checked each time, its name looked up once, and what was found is
+ * connected to. Knows what the operator allows, and nothing of tasks and order.
  *
- * Connects to the addresses that it is given and looks up none itself, follows no redirect, and reads of an
- * answer no more than what keeps its connection usable. RFC 9110 §10.2.3 (Retry-After).
+ * Follows no redirect, and reads of an answer no more than what keeps its connection usable.
+ * RFC 9110 §10.2.3 (Retry-After).
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Fault } from '../core/fault.ts'
+import { checkPushUrl, resolvePushHost } from './push-address.ts'
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { HostAddress } from './push-address.ts'
+import type { PushConfig } from './model.ts'
+import type { HostAddress, Lookup, PushSettings } from './push-address.ts'
 
 /** What came of one post. */
 export interface PushAnswer {
@@ -35,6 +39,50 @@ const MAX_HEAD_BYTES = 8_192
 const CLOSING = 'The server is closing down'
 /** Connections to one host, and how long one is kept for the next event. */
 const connections = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout: 30_000 }
+
+/** All that is posted by one server. */
+export class PushCourier {
+  readonly #settings: PushSettings
+  readonly #lookup: Lookup
+  readonly #client = new PushClient()
+
+  constructor(settings: PushSettings, lookup: Lookup) {
+    this.#settings = settings
+    this.#lookup = lookup
+  }
+
+  /** Rejects with `Fault('invalid')` for an address that may not be posted to, as far as is known now. */
+  async check(text: string): Promise<void> {
+    const url = checkPushUrl(text, this.#settings)
+    try {
+      await within(this.#settings.timeoutMs, resolvePushHost(url, this.#settings, this.#lookup))
+    } catch (error) {
+      // A name that is not found now may be found when there is something to post.
+      if (error instanceof Fault) throw error
+    }
+  }
+
+  /** One try. Rejects with `Fault('invalid')` where nothing may be posted to, else with why it failed. */
+  async post(
+    { url: text, token, authentication }: PushConfig, type: string, body: string,
+  ): Promise<PushAnswer> {
+    const { timeoutMs } = this.#settings
+    const url = checkPushUrl(text, this.#settings)
+    const addresses = await within(timeoutMs, resolvePushHost(url, this.#settings, this.#lookup))
+    const headers: Record<string, string> = { 'content-type': type, 'user-agent': 'triport' }
+    const { schemes: [scheme] = [], credentials } = authentication ?? {}
+    if (scheme !== undefined && credentials !== undefined) {
+      headers['authorization'] = `${scheme} ${credentials}`
+    }
+    if (token !== undefined) headers['x-a2a-notification-token'] = token
+    return this.#client.post({ url, addresses, headers, body, timeoutMs })
+  }
+
+  /** Breaks off what is on its way, and closes all connections. */
+  close(): void {
+    this.#client.close()
+  }
+}
 
 /** The connections to all webhooks of one server. */
 export class PushClient {
@@ -130,4 +178,11 @@ export function retryAfterMsOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
   return ms > 0 ? ms : undefined
+}
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`The name was not found within ${ms} ms`)), ms)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

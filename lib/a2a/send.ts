@@ -181,6 +181,8 @@ function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Ta
       : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },
   })
   turn.resume()
+  // Another process may have posted its events before.
+  if (service.store.isShared) visit.options.push?.follow(task)
   return { id, turn }
 }
 

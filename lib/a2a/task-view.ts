@@ -4,6 +4,7 @@
  */
 import { isFinished, isWaiting } from '../core/task.ts'
 import type { Task, TaskEvent, TaskMessage, TaskState } from '../core/task.ts'
+import type { Dialect } from './dialect.ts'
 import type { StreamEvent, TaskView } from './model.ts'
 
 /** Whether nothing more happens before the client does something: the task has ended, or waits for it. */
@@ -39,4 +40,11 @@ export function eventOf(
   }
   const { artifact, append, last } = event
   return { what: 'artifact', taskId, contextId, artifact, append, last }
+}
+
+/** What a webhook is posted for an event, or without one for the task. `task` is as it stands after it. */
+export function pushBodyOf(dialect: Dialect, task: Task, event?: ToldEvent): string {
+  const view = viewOf(task, undefined)
+  const said = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)
+  return JSON.stringify(dialect.encodePush(said, view))
 }

@@ -17,27 +17,9 @@ function config(id: string | undefined, more: Partial<PushConfig> = {}): PushCon
   }
 }
 
-/** What a memory store answers at once. */
-function now<T>(value: T | Promise<T>): T {
-  assert.ok(!(value instanceof Promise), 'nothing has to be waited for')
-  return value
-}
-
 function idsOf(configs: readonly PushConfig[]): readonly (string | undefined)[] {
   return configs.map(({ id }) => id)
 }
-
-test('in memory nothing is waited for', () => {
-  const configs = new PushConfigs(memoryStore())
-  const kept = now(configs.put(task, config('a'), '1.0', Infinity))
-  assert.equal(kept.taskId, 'task-1')
-  assert.equal(kept.dialect, '1.0')
-  assert.deepEqual(now(configs.of(task)), [JSON.parse(JSON.stringify(kept))])
-  assert.equal(now(configs.remove(task, 'a', 1))?.id, 'a')
-  assert.equal(now(configs.remove(task, 'a', 1)), undefined)
-  assert.deepEqual(now(configs.of(task)), [])
-  now(configs.keepFor(task, 5))
-})
 
 for (const [name, store] of [['memory', memoryStore()], ['shared', sharedStore()]] as const) {
   test(`configurations are of one task and one owner, in the order in which they came: ${name}`, async () => {
@@ -187,6 +169,6 @@ test('what is no configuration in the store is not taken for one', async () => {
   const configs = new PushConfigs(store)
   for (const value of ['{}', '[1]', '[{"id":"a"}]', '"a"']) {
     store.write({ collection: 'push-configs', owner: 'ann', key: 'task-1' }, value, 1_000, 'any')
-    assert.throws(() => configs.of(task), /is none/, value)
+    await assert.rejects(configs.of(task), /is none/, value)
   }
 })

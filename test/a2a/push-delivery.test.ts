@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
-import { pushSettingsOf } from '../../lib/a2a/push-options.ts'
+import { pushSettingsOf } from '../../lib/a2a/push-address.ts'
 import { memoryStore } from '../../lib/index.ts'
-import { eventually } from '../fixtures/client.ts'
+import { eventually, serve } from '../fixtures/client.ts'
 import { firstHeld, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
 import type { PushConfig } from '../../lib/a2a/model.ts'
 import type { PushMeans } from '../../lib/a2a/push-delivery.ts'
-import type { PushOptions } from '../../lib/a2a/push-options.ts'
+import type { PushOptions } from '../../lib/a2a/push-address.ts'
 import type { Service } from '../../lib/core/service.ts'
-import type { Store } from '../../lib/index.ts'
+import type { Task } from '../../lib/core/task.ts'
+import type { Store, TriportServer } from '../../lib/index.ts'
 import type { Logged, Received } from '../fixtures/webhook.ts'
 
 const local: PushOptions = { allowInsecure: true, allowPrivate: true, retryDelaysMs: [5, 5, 5] }
@@ -210,8 +211,7 @@ test('after its tries an event is given up, and after three such events the conf
   for (const state of ['working', 'input-required', 'working', 'completed'] as const) {
     service.tasks.move(task.id, state)
   }
-  const configs = (): readonly unknown[] => push.configs.of(task) as readonly unknown[]
-  await eventually(() => configs().length === 0, 'the configuration is gone')
+  await eventually(async () => (await push.configs.of(task)).length === 0, 'the configuration is gone')
   assert.deepEqual(wordsOf(hook.received), [
     'task submitted 0', 'task submitted 0', 'status working', 'status working', 'status input-required',
     'status input-required',
@@ -430,4 +430,48 @@ test('a store that fails delays nothing, and is told once', async (t) => {
   service.tasks.move(task.id, 'completed')
   await hook.until(2)
   assert.equal(lines.filter(({ message }) => /could not be kept: some may be lost/.test(message)).length, 1)
+})
+
+test('a task that waited, and goes on in another process, is posted about from there', async (t) => {
+  const store = shared()
+  const began = house(t, {}, store)
+  const goesOn = house(t, {}, store)
+  const hook = await webhook(t)
+  const { id } = await taskOf(began.service)
+  await began.push.register(await began.service.tasks.get('ann', id) as Task, config(hook.url), '1.0')
+  began.service.tasks.move(id, 'input-required')
+  await hook.until(2)
+  await began.service.tasks.kept(id)
+  const { tasks } = goesOn.service
+  const task = await tasks.get('ann', id) as Task
+  await tasks.take(task)
+  tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {} })
+  goesOn.push.follow(task)
+  await hook.until(3)
+  // Where it began it is lost, and its configurations are the other's.
+  await began.service.tasks.get('ann', id)
+  tasks.move(id, 'completed')
+  assert.deepEqual(wordsOf(await hook.until(4)), [
+    'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
+  ])
+  assert.equal((await began.push.configs.of(task)).length, 1)
+})
+
+test('what has made room for others has no configurations any more', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  await hook.until(1)
+  await service.tasks.drop(task.id)
+  await eventually(async () => (await push.configs.of(task)).length === 0)
+})
+
+test('a server tells for how many webhooks something waits', async (t) => {
+  const agents = [{ name: 'Bot', run: () => 'yes' }]
+  const serverWith = (pushNotifications: boolean): TriportServer => (
+    serve(t, { protocol: 'a2a', agents, a2a: { pushNotifications } })
+  )
+  assert.equal(serverWith(false).status().webhooks, undefined)
+  assert.deepEqual(serverWith(true).status().webhooks, { waiting: 0 })
 })

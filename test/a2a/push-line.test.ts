@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { PushLine, PushSlots } from '../../lib/a2a/push-line.ts'
+import { PushOutbox } from '../../lib/a2a/push-outbox.ts'
+import { Fault } from '../../lib/core/fault.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
+import type { KeptPushConfig } from '../../lib/a2a/push-config.ts'
+import type { LineMeans } from '../../lib/a2a/push-line.ts'
+
+/** A line whose receiver answers as it is told, and what was posted to it. */
+interface Desk {
+  readonly line: PushLine
+  readonly posted: readonly string[]
+  readonly logged: readonly string[]
+  readonly given: readonly PushLine[]
+}
+
+const config: KeptPushConfig = {
+  id: 'a', taskId: 't', url: 'https://hooks.example.com/secret', token: undefined, authentication: undefined,
+  dialect: '1.0', position: 1, stamp: '1',
+}
+
+function desk(answer: (body: string, nth: number) => Promise<number>, more: Partial<LineMeans> = {}): Desk {
+  const posted: string[] = []
+  const logged: string[] = []
+  const given: PushLine[] = []
+  const log: LineMeans['log'] = (_level, message, fields) => { logged.push(JSON.stringify([message, fields])) }
+  const line = new PushLine({ owner: 'ann', id: 't' }, config, {
+    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots(8, 8), retryDelaysMs: [1],
+    closing: new AbortController().signal,
+    async post(_config, body) {
+      posted.push(body)
+      return { status: await answer(body, posted.length - 1), retryAfterMs: undefined }
+    },
+    taskBody: async () => 'task',
+    resized: () => {},
+    gaveUp: (one) => { given.push(one) },
+    ...more,
+  })
+  return { line, posted, logged, given }
+}
+
+test('what waits is posted one at a time and in order, and a line with nothing to do is idle', async () => {
+  let running = 0
+  const { line, posted } = desk(async () => {
+    assert.equal(++running, 1)
+    await new Promise((resolve) => { setImmediate(resolve) })
+    running--
+    return 200
+  })
+  assert.equal(line.isIdle, true)
+  const empty = line.bytes
+  for (const body of ['one', 'two', 'three']) line.add(body)
+  assert.equal(line.isIdle, false)
+  assert.equal(line.bytes, empty + 'onetwothree'.length)
+  await eventually(() => line.isIdle)
+  assert.deepEqual(posted, ['one', 'two', 'three'])
+  assert.equal(line.bytes, empty)
+})
+
+test('one that has no room posts the task as it stands for all that happened, once', async () => {
+  const { line, posted } = desk(async () => 200)
+  line.add('one')
+  line.add('two', false)
+  line.add('three')
+  line.add(undefined)
+  await eventually(() => line.isIdle)
+  assert.deepEqual(posted, ['one', 'task'])
+})
+
+test('an answer that will not change is not asked for again, and neither is an address that is refused', async () => {
+  const tries: readonly (readonly [what: string, answer: () => Promise<number>, count: number])[] = [
+    ['400', async () => 400, 1], ['301', async () => 301, 1], ['503', async () => 503, 2],
+    ['nobody there', async () => { throw new Error('gone') }, 2],
+    ['refused', async () => { throw new Fault('invalid', 'leads inward') }, 1],
+  ]
+  for (const [what, answer, count] of tries) {
+    const { line, posted, logged } = desk(answer)
+    line.add('x')
+    await eventually(() => line.isIdle)
+    assert.equal(posted.length, count, what)
+    assert.equal(logged.length, 1)
+    assert.ok(logged[0]!.includes('hooks.example.com') && !logged[0]!.includes('secret'), logged[0])
+  }
+})
+
+test('after three that were given up in a row so is the line, but not where another takes its place', async () => {
+  const fails = desk(async () => 400)
+  for (const body of ['1', '2', '3', '4']) fails.line.add(body)
+  await eventually(() => fails.line.isIdle)
+  assert.deepEqual(fails.posted, ['1', '2', '3'])
+  assert.deepEqual(fails.given, [fails.line])
+  const goesOn: Desk = desk(async (body) => {
+    if (body === '2') goesOn.line.replacedBy({ ...config, stamp: '2' })
+    return 400
+  })
+  for (const body of ['1', '2', '3', '4']) goesOn.line.add(body)
+  await eventually(() => goesOn.posted.length === 4)
+  assert.deepEqual(goesOn.posted, ['1', '2', '3', '4'])
+})
+
+test('one that nobody wants any more posts nothing more, nor does one whose server closes', async () => {
+  const dropped: Desk = desk(async () => {
+    dropped.line.drop()
+    return 200
+  })
+  for (const body of ['one', 'two']) dropped.line.add(body)
+  await eventually(() => dropped.line.isIdle)
+  dropped.line.add('three')
+  assert.deepEqual([dropped.posted, dropped.line.isIdle], [['one'], true])
+  const closing = new AbortController()
+  const closed = desk(async () => {
+    closing.abort()
+    return 503
+  }, { closing: closing.signal })
+  for (const body of ['one', 'two']) closed.line.add(body)
+  await eventually(() => closing.signal.aborted)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  assert.deepEqual([closed.posted, closed.logged], [['one'], []])
+})
+
+test('what another process has left is posted in its order, and the task as it stands alone where that is asked', async () => {
+  const left = (body: string | undefined): { owner: string; taskId: string; configId: string; body: string | undefined; kept: Promise<undefined> } => (
+    { owner: 'ann', taskId: 't', configId: 'a', body, kept: Promise.resolve(undefined) }
+  )
+  const some = desk(async () => 200)
+  some.line.adopt([left('one'), left('two')])
+  await eventually(() => some.line.isIdle)
+  assert.deepEqual(some.posted, ['one', 'two'])
+  const whole = desk(async () => 200)
+  whole.line.adopt([left('one'), left(undefined), left('two')])
+  await eventually(() => whole.line.isIdle)
+  assert.deepEqual(whole.posted, ['task'])
+})
+
+test('so many enter in all and of one owner, who has waited longest first', async () => {
+  const slots = new PushSlots(3, 2)
+  const entered: string[] = []
+  const all = ['ann', 'ann', 'ann', 'bob', 'bob', 'eve'].map((owner, nth) => {
+    return slots.enter(owner).then(() => { entered.push(`${owner}${nth}`) })
+  })
+  await Promise.all([all[0], all[1], all[3]])
+  assert.deepEqual(entered, ['ann0', 'ann1', 'bob3'])
+  slots.leave('bob')
+  await all[4]
+  slots.leave('ann')
+  await all[2]
+  slots.leave('ann')
+  slots.leave('ann')
+  await Promise.all(all)
+  assert.deepEqual(entered, ['ann0', 'ann1', 'bob3', 'bob4', 'ann2', 'eve5'])
+})
