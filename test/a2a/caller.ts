@@ -40,6 +40,8 @@ export interface Beside {
   readonly isBlocking?: boolean
   readonly historyLength?: number
   readonly tenant?: string
+  /** The address of a webhook. */
+  readonly push?: string
   /** Of the message itself, as `metadata` is of the request. */
   readonly message?: Partial<Message>
   readonly signal?: AbortSignal
@@ -206,8 +208,10 @@ const none = { tenant: undefined, historyLength: undefined, metadata: undefined 
 
 function sendRequest(said: Said, beside: Beside): SendRequest {
   const { id = randomUUID(), taskId, contextId, metadata, isBlocking = true, historyLength, tenant } = beside
+  const push = beside.push === undefined ? undefined
+    : { id: undefined, taskId: undefined, url: beside.push, token: undefined, authentication: undefined }
   return {
-    tenant, isBlocking, historyLength, metadata, outputModes: undefined, push: undefined,
+    tenant, isBlocking, historyLength, metadata, outputModes: undefined, push,
     message: {
       id, taskId, contextId, role: 'user', metadata: undefined, extensions: undefined,
       referenceTaskIds: undefined,

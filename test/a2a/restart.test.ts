@@ -1,8 +1,10 @@
 // Tasks in a store that several servers share, or one server before and after a restart.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
+import { webhook } from '../fixtures/webhook.ts'
 import { gate } from '../mcp/client.ts'
 import { callerOf, Refused, sumOf, tellOf } from './caller.ts'
 import type { Call } from '../../lib/index.ts'
@@ -38,6 +40,20 @@ test('a task that waits is gone on with by another server, with all that was sai
   assert.equal(sumOf(task), 'completed: 2 before this')
   assert.equal(task.contextId, contextId)
   assert.deepEqual(task.history?.map(({ role }) => role), ['user', 'agent', 'user'])
+})
+
+test('a webhook is told of what happens to a task at whichever server it goes on', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const run = (prompt: string): object | string => (
+    prompt === 'this' ? 'done' : { text: 'Which?', state: 'input-required' }
+  )
+  const options = { store, a2a: { pushNotifications: { allowInsecure: true, allowPrivate: true } } }
+  const [one, other] = [1, 2].map(() => callerOf(t, run, options))
+  const hook = await webhook(t)
+  const { id } = await one!.task('hello', { push: hook.url })
+  assert.equal(sumOf(await other!.task('this', { taskId: id })), 'completed: done')
+  const received = await hook.until(2)
+  await eventually(() => /COMPLETED/.test(received.at(-1)!.body), 'its end is told')
 })
 
 test('a question whose run is gone is answered at another server, which runs it again from the top', async (t) => {
