@@ -84,9 +84,6 @@ export class Streams {
   closed(sink: StreamSink): void {
     this.backlog.account(sink, 0)
     this.#open.delete(sink)
-    if (this.#open.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
   }
 
   /** What goes wrong between two turns has nobody to be thrown to. */
@@ -95,6 +92,11 @@ export class Streams {
   }
 
   #beat(): void {
+    // Not where the last one closes: short streams come and go, and each would make a timer of its own.
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
     for (const sink of this.#open) sink.beat()
   }
 }
