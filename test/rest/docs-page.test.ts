@@ -308,7 +308,8 @@ test('a task is streamed, listed, opened and cancelled', options, async (t) => {
   assert.match(await page.text('.turn'), /working/)
   await page.click('button', 'List the tasks')
   await page.click('button', 'Open')
-  await page.isTrue(`document.querySelectorAll('.turn').length === 2`)
+  // What it is, and then what the subscription begins with.
+  await page.isTrue(`document.querySelectorAll('.turn')[1]?.querySelectorAll('li').length === 2`)
   await page.click('button', 'Cancel the task')
   const states = `[...document.querySelectorAll('.turn .state')].map((one) => one.textContent).join()`
   await page.isTrue(`${states} === 'canceled,canceled'`)
