@@ -17,7 +17,8 @@
  * kernel's part in that. Not measured: the client, TLS, connecting, and the work of a real agent, which would
  * stand on both sides. Microseconds are those of the machine and of its neighbours; only the ratios travel.
  *
- * Without --case, what is in `figures/` is measured after that: latency, memory, idle sessions, node:cluster.
+ * Without --case, what is in `figures/` is measured after that: latency, the first answer, memory, idle
+ * sessions, node:cluster.
  *
  *   --case NAME       measures this one (can be given again), the others served in between
  *   --smoke           are the answers right? A few seconds; the ratios say little
