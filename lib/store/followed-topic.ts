@@ -135,12 +135,13 @@ export class FollowedTopic {
     for (let after: number | undefined = this.#heard; after !== undefined && after < upTo;) {
       const page: Page | undefined = await this.#untilRead(after)
       if (page === undefined) return
-      for (const event of page.events) {
-        if (event.number > upTo) break
+      const events = page.events.filter(({ number }) => number <= upTo)
+      for (const event of events) {
         this.#lose(event.previous)
         this.#tell(event)
       }
-      after = page.next
+      // What comes behind is told by notices of its own.
+      after = events.length < page.events.length ? undefined : page.next
       if (after === undefined) this.#lose(upTo === Infinity ? page.last : upTo)
     }
   }

@@ -84,6 +84,15 @@ test('what is gone for good is told in its place, once', async () => {
   assert.equal(heard.join(' '), 'lost 3 lost 6 lost 9')
 })
 
+test('what was said behind a gap meanwhile is heard in its turn', async () => {
+  const kept = shelf(1)
+  const { topic, heard } = await follow(kept)
+  kept.events = [said(2), said(7), said(8), said(9)]
+  for (const number of [6, 7, 8, 9]) topic.hear(said(number))
+  await until(() => heard.includes('9'))
+  assert.equal(heard.join(' '), '2 lost 6 7 8 9')
+})
+
 test('after a lost connection the rest is read, and a loss at the end is noticed', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
