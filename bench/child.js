@@ -3,11 +3,11 @@
  * has used. The process ends with its parent.
  */
 
-/** Reports a server that listens on `ports`, by name. `more` is told beside them. */
-export function report(ports, more = {}) {
+/** Reports a server that listens on `ports`, by name. */
+export function report(ports) {
   process.on('message', (question) => { if (process.connected) process.send(answers[question]()) })
   process.on('disconnect', () => process.exit(0))
-  process.send({ ports, ...more })
+  process.send({ ports })
 }
 
 const answers = {

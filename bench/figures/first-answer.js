@@ -1,6 +1,6 @@
 /**
- * From the start of a process to its first answer, and what it holds then: what `start.js` measures. Peers are
- * told by the same difference, to the bare server of the cases, started as they are.
+ * From the start of a process to its first answer, and what it holds then: what `start.js` measures. Peers
+ * are told by the same difference, to the bare server of the cases, started as they are.
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
