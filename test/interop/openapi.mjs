@@ -113,11 +113,11 @@ test('openapi: types are made of it, and compile', options, async () => {
   const use = join(folder, 'use.ts')
   writeFileSync(use, `
     import type { operations, paths } from './everything.ts'
-    type Arguments = NonNullable<operations['call.odd-name_x']['requestBody']>['content']['application/json']
+    type Arguments = operations['call.stock.of']['requestBody']['content']['application/json']
     type Result = operations['call.stock.of']['responses']['200']['content']['application/json']['result']
-    export const right: Arguments = { fruit: 'pear' }
+    export const right: Arguments = { article: 'pear' }
     // @ts-expect-error: there are no plums
-    export const wrong: Arguments = { fruit: 'plum' }
+    export const wrong: Arguments = { article: 'plum' }
     export const result: Result = { n: 3 }
     export type Reply = paths['/']['post']['responses']['200']['content']['application/json']
     export const said = (reply: Reply): string => reply.response

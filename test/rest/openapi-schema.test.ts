@@ -9,14 +9,18 @@ const text = { type: 'string' }
 
 /** A schema, and what is written in its place; with a component where its references were led there. */
 const table: readonly (readonly [
-  schema: Readonly<Record<string, unknown>>, written: object, component?: object,
+  schema: Readonly<Record<string, unknown>>, written: object, component?: object, beside?: object,
 ])[] = [
   [{ type: 'object' }, { type: 'object' }],
   [{ $schema: usual, type: 'object' }, { type: 'object' }],
   [{ $schema: draft07, type: 'object' }, { $schema: draft07, type: 'object' }],
   [
     { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: text } }, { $ref: ROOT },
-    { properties: { a: { $ref: `${ROOT}/$defs/a` } }, $defs: { a: text } },
+    { properties: { a: { $ref: `${ROOT}.a` } } }, { 'name.a': text },
+  ],
+  [
+    { $ref: '#/$defs/a/items', $defs: { 'a': { items: text }, 'b c': { $ref: '#/$defs/a' } } }, { $ref: ROOT },
+    { $ref: `${ROOT}.a/items`, $defs: { 'b c': { $ref: `${ROOT}.a` } } }, { 'name.a': { items: text } },
   ],
   [
     { $schema: draft07, items: [{ $ref: '#/definitions/a' }], definitions: { a: text } }, { $ref: ROOT },
@@ -27,7 +31,7 @@ const table: readonly (readonly [
   ],
   [
     { $defs: { a: { anyOf: [text, { $ref: '#/$defs/a' }] } } }, { $ref: ROOT },
-    { $defs: { a: { anyOf: [text, { $ref: `${ROOT}/$defs/a` }] } } },
+    {}, { 'name.a': { anyOf: [text, { $ref: `${ROOT}.a` }] } },
   ],
   // References to elsewhere, and names, are what they were.
   [{ $ref: 'https://example.com/a#/b' }, { $ref: 'https://example.com/a#/b' }],
@@ -45,11 +49,11 @@ const table: readonly (readonly [
 ]
 
 test('what a schema refers to in itself is led to where it stands', () => {
-  for (const [schema, written, component] of table) {
+  for (const [schema, written, component, beside] of table) {
     const before = JSON.stringify(schema)
     const components: Record<string, unknown> = {}
     assert.deepEqual(placed(schema, 'name', components), written, before)
-    assert.deepEqual(components, component === undefined ? {} : { name: component }, before)
+    assert.deepEqual(components, component === undefined ? {} : { name: component, ...beside }, before)
     assert.equal(JSON.stringify(schema), before)
   }
 })
