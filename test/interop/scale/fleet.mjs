@@ -8,10 +8,14 @@ import { once } from 'node:events'
 import { createServer, request as send } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { missing } from '../start.mjs'
 import { noPostgres, noRedis, startPostgres, startRedis } from './servers.mjs'
+
+const noClient = missing('@modelcontextprotocol/sdk')
+const load = (path) => noClient ? {} : import(`@modelcontextprotocol/sdk/${path}`)
+const { Client } = await load('client/index.js')
+const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js')
+const { ElicitRequestSchema } = await load('types.js')
 
 const CLIENTS = 20
 const SECONDS = Number(process.env.FLEET_SECONDS ?? 8)
@@ -110,7 +114,8 @@ async function act(client, at, what) {
 }
 
 const engines = [
-  ['Redis', noRedis, startRedis, 'ioredis 5'], ['PostgreSQL', noPostgres, startPostgres, 'pg'],
+  ['Redis', noClient || noRedis, startRedis, 'ioredis 5'],
+  ['PostgreSQL', noClient || noPostgres, startPostgres, 'pg'],
 ]
 
 for (const [name, skip, start, client] of engines) {
