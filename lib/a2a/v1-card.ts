@@ -4,6 +4,7 @@
  * A member that is not set is missing, never `undefined`: other dialects' members may be put beside these.
  * Spec: A2A 1.0 §4.4, §4.5, §8.
  */
+import { isRecord } from '../core/content.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, readBoolean, readChoice, readList, readMembers,
   readText, readTexts, wrongField,
@@ -61,7 +62,7 @@ export function decodeV1Card(value: unknown): Card {
   const card = needObject(value, at)
   const able = `${at}.capabilities`
   const abilities = needObject(card.capabilities, able)
-  const signatures = readList(card.signatures, at, 'signatures', decodeSignature)
+  const signatures = readSignatures(card.signatures)
   const flag = (member: unknown, name: string): boolean => readBoolean(member, able, name) ?? false
   return {
     name: needName(card.name, at, 'name', Infinity),
@@ -90,12 +91,14 @@ export function decodeV1Card(value: unknown): Card {
   }
 }
 
-function decodeSignature(value: unknown, at: string): CardSignature {
-  const one = needObject(value, at)
-  return {
-    protected: needName(one.protected, at, 'protected', Infinity),
-    signature: needName(one.signature, at, 'signature', Infinity),
-  }
+/** What is no signature is passed over: it proves nothing, and a card without any is one too. */
+function readSignatures(value: unknown): readonly CardSignature[] | undefined {
+  const signatures = Array.isArray(value) ? value.filter(isSignature) : []
+  return signatures.length === 0 ? undefined : signatures
+}
+
+function isSignature(value: unknown): value is CardSignature {
+  return isRecord(value) && typeof value['protected'] === 'string' && typeof value['signature'] === 'string'
 }
 
 function encodeInterface({ url, binding, version, tenant }: CardInterface): JsonMembers {
