@@ -12,7 +12,7 @@ export interface Limits {
   readonly maxBodiesBytes: number
   /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
   readonly maxDepth: number
-  /** Objects and lists of one body: each takes twenty times its text of memory, and time with it. */
+  /** Objects and lists of one body, which take twenty times their text; other values: five times as many. */
   readonly maxObjects: number
   /** Messages in one JSON-RPC batch. */
   readonly maxBatch: number

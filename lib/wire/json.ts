@@ -19,29 +19,35 @@ const CLOSE_BRACE = 0x7d
 const CLOSE_BRACKET = 0x5d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const COMMA = 0x2c
 const BYTE_ORDER_MARK = 0xfeff
 
 /** A shorter text is scanned where it may nest too deep: that is cheaper than to look at its values. */
 const SCANNED_LENGTH = 16 * 1024
 /** More opening brackets than these are counted before they are parsed, which would take long. */
 const MANY = 100_000
+/** Other values cost a fifth of what an object costs. */
+const VALUES_PER_OBJECT = 5
 
 /** What JSON does not take as it is in a string, and the halves of characters that it might not. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /**
- * Parses a JSON text nested at most `maxDepth` deep, of at most `maxObjects` objects and lists together.
+ * Parses a JSON text nested at most `maxDepth` deep, of at most `maxObjects` objects and lists together; a
+ * long one of at most five times as many values.
  * Never throws. A byte order mark is passed over.
  */
 export function parseJson(body: string, maxDepth: number, maxObjects: number = Infinity): Parsed {
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
   const isBold = opensMoreThan(json, Math.min(maxDepth, maxObjects))
-  const isScanned = isBold
-    && (json.length <= SCANNED_LENGTH || mayOpen(json) > Math.min(MANY, maxObjects / 2))
+  const isScanned = json.length <= SCANNED_LENGTH ? isBold : mayBeTooMuch(json, maxObjects)
   const excess = isScanned ? scan(json, maxDepth, maxObjects) : undefined
   if (excess === 'depth') return tooDeep(maxDepth)
   if (excess === 'objects') {
     return { ok: false, why: `The JSON holds more than ${maxObjects} objects and lists` }
+  }
+  if (excess === 'values') {
+    return { ok: false, why: `The JSON holds more than ${maxObjects * VALUES_PER_OBJECT} values` }
   }
   try {
     const value: unknown = JSON.parse(json)
@@ -64,15 +70,18 @@ function opensMoreThan(json: string, few: number): boolean {
   return count > few
 }
 
-/** About how many brackets a text opens, by one character in sixteen. */
-function mayOpen(json: string): number {
+/** Whether a long text may open too many brackets, or hold too many commas, by one character in sixteen. */
+function mayBeTooMuch(json: string, maxObjects: number): boolean {
   const step = strides(16)
-  let count = 0
+  let brackets = 0
+  let commas = 0
   for (let at = step(); at < json.length; at += step()) {
     const char = json.charCodeAt(at)
-    if (char === OPEN_BRACE || char === OPEN_BRACKET) count++
+    if (char === OPEN_BRACE || char === OPEN_BRACKET) brackets++
+    else if (char === COMMA) commas++
   }
-  return count * 16
+  return brackets * 16 > Math.min(MANY, maxObjects / 2)
+    || commas * 16 > maxObjects * VALUES_PER_OBJECT * 0.9
 }
 
 /** Whether a parsed value is nested deeper than so many levels. */
@@ -90,10 +99,14 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false
 }
 
-/** Counts brackets outside strings; stops at the first that is too much. */
-function scan(json: string, maxDepth: number, maxObjects: number): 'depth' | 'objects' | undefined {
+/** Counts brackets and commas outside strings; stops at the first that is too much. */
+function scan(
+  json: string, maxDepth: number, maxObjects: number,
+): 'depth' | 'objects' | 'values' | undefined {
+  const maxCommas = maxObjects * VALUES_PER_OBJECT
   let depth = 0
   let count = 0
+  let commas = 0
   for (let at = 0; at < json.length; at++) {
     const char = json.charCodeAt(at)
     if (char === QUOTE) {
@@ -103,6 +116,8 @@ function scan(json: string, maxDepth: number, maxObjects: number): 'depth' | 'ob
       if (++count > maxObjects) return 'objects'
     } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
       depth--
+    } else if (char === COMMA && ++commas > maxCommas) {
+      return 'values'
     }
   }
   return undefined

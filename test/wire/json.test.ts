@@ -52,6 +52,13 @@ test('a long text with many brackets is counted before it is parsed, whatever st
   }
 })
 
+test('a long list of plain values is counted too; what strings hold is not', () => {
+  const list = (count: number): string => `[${Array(count).fill('7').join(',')}]`
+  assert.deepEqual(parseJson(list(60_000), 64, 10_000), { ok: false, why: 'The JSON holds more than 50000 values' })
+  assert.ok(parseJson(list(49_000), 64, 10_000).ok)
+  assert.ok(parseJson(JSON.stringify({ csv: 'a,b,'.repeat(100_000) }), 64, 10_000).ok)
+})
+
 test('a text beyond its depth is not, and is not parsed', () => {
   for (const [what, json, depth] of deep) {
     const why = `The JSON is nested deeper than ${depth} levels`
