@@ -70,7 +70,9 @@ function takenBy(text: string): number {
 test('a body is counted for about what its values take, and never for much less', () => {
   for (const [what, text] of texts) {
     const bytes = Buffer.from(text)
-    const ratio = costOf(bytes) / Math.max(takenBy(bytes.toString()), bytes.length)
+    // What the collector takes of earlier values meanwhile makes it look like less.
+    const taken = Math.max(...[1, 2, 3].map(() => takenBy(bytes.toString())))
+    const ratio = costOf(bytes) / Math.max(taken, bytes.length)
     assert.ok(ratio > 0.6 && ratio < 8, `${what}: ${ratio}`)
   }
 })
