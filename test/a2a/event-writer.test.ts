@@ -45,7 +45,7 @@ function written({ operations }: Dialect): readonly [together: string, alone: st
   return [together, life.map((event) => formatEvent(spell(event))).join('')]
 }
 
-test('pieces of a text are spelled as any event is', () => {
+test('pieces of a text are spelled like every event', () => {
   for (const dialect of dialects) {
     if (dialect.operations.stream === undefined) continue
     const [together, alone] = written(dialect)

@@ -66,7 +66,7 @@ test('an id that is made is not guessed', () => {
   for (const id of ids) assert.match(id, /^[\w.-]{8,128}$/)
 })
 
-test('one that is begun under an id that was made for it is as any other, and makes room as they do', () => {
+test('one that is begun under an id that was made for it makes room like every other', () => {
   const all = conversations({ maxConversations: 2 })
   const ids = ['one', 'two', 'three'].map((said) => {
     const id = all.all.makeId()
