@@ -34,7 +34,8 @@ export class TaskRelay {
     this.#lines = lines
     this.#timeoutMs = timeoutMs
     lines.on(ACT, (question, line) => {
-      void this.#act(question as TaskQuestion).then((isDone) => line.say(isDone))
+      // Where the store does not answer, whoever asked is to try again: that it was not done is not known.
+      this.#act(question as TaskQuestion).then((isDone) => line.say(isDone), () => line.end())
       return {}
     })
     lines.on(WATCH, (question, line) => this.#watched(question as readonly [string, string], line))

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault } from '../../lib/core/fault.ts'
+import { TaskRelay } from '../../lib/core/task-relay.ts'
+import type { NodeLines, TakeLine } from '../../lib/core/node-lines.ts'
+import type { Nodes } from '../../lib/core/nodes.ts'
+import type { Tasks } from '../../lib/core/tasks.ts'
+
+/** What another process hears that asks for a task to be cancelled here, and whether it was. */
+async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
+  const takes = new Map<string, TakeLine>()
+  const lines = { on: (kind: string, take: TakeLine) => takes.set(kind, take) } as unknown as NodeLines
+  let isCancelled = false
+  const run = { cancel: () => { isCancelled = true } }
+  const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
+  new TaskRelay(here, {} as Nodes, lines, 100)
+  const heard = await new Promise((resolve) => {
+    takes.get('task-act')!(['cancel', 'ann', 't'], { node: 'other', say: resolve, end: () => resolve('the end') })
+  })
+  return [heard, isCancelled]
+}
+
+test('who asks for a task hears whether it was done, and nothing where that cannot be said now', async () => {
+  assert.deepEqual(await cancelled({ get: () => ({ id: 't' }) }), [true, true])
+  assert.deepEqual(await cancelled({ get: () => undefined }), [false, false])
+  assert.deepEqual(await cancelled({ runOf: () => undefined }), [false, false])
+  const away = new Fault('busy', 'The store does not answer')
+  assert.deepEqual(await cancelled({ get: () => Promise.reject(away) }), ['the end', false])
+})
