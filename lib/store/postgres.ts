@@ -6,8 +6,8 @@ import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { postgresConnection, requireListening } from './postgres-client.ts'
 import { PostgresCommands } from './postgres-commands.ts'
-import { Publishing } from './publishing.ts'
-import { measure, requireKey, requireValueBytes } from './size.ts'
+import { remoteStore } from './remote.ts'
+import { requireValueBytes } from './size.ts'
 import type { Store } from '../core/store.ts'
 import type { PostgresPool } from './postgres-client.ts'
 
@@ -42,22 +42,5 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const connection = postgresConnection(pool)
   if (listenWith === pool) requireListening(pool)
   const listening = listenWith === pool ? connection : postgresConnection(listenWith)
-  const postgres = new PostgresCommands(connection, listening, prefix)
-  const publishing = new Publishing((topic, batch) => postgres.say(topic, batch))
-  return {
-    isShared: true,
-    read: (place) => postgres.read(place),
-    async write(place, value, keepMs, expected) {
-      requireKey(place)
-      measure(value, maxValueBytes)
-      return await postgres.write(place, value, keepMs, expected)
-    },
-    remove: (place, expected) => postgres.remove(place, expected),
-    list: (collection, owner, limit, before) => postgres.list(collection, owner, limit, before),
-    async publish(topic, text, keep) {
-      await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
-    },
-    follow: (topic, from, listener, onLost) => postgres.followed.follow(topic, from, listener, onLost),
-    close: () => postgres.close(),
-  }
+  return remoteStore(new PostgresCommands(connection, listening, prefix), maxValueBytes)
 }

@@ -4,10 +4,10 @@
  */
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
-import { Publishing } from './publishing.ts'
 import { redisConnection } from './redis-client.ts'
 import { RedisCommands } from './redis-commands.ts'
-import { measure, requireKey, requireValueBytes } from './size.ts'
+import { remoteStore } from './remote.ts'
+import { requireValueBytes } from './size.ts'
 import type { Store } from '../core/store.ts'
 import type { RedisClient } from './redis-client.ts'
 
@@ -35,22 +35,5 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     throw new TypeError('prefix has 1 to 64 letters, digits, and _ . : -')
   }
   requireValueBytes(maxValueBytes)
-  const redis = new RedisCommands(redisConnection(client), prefix)
-  const publishing = new Publishing((topic, batch) => redis.say(topic, batch))
-  return {
-    isShared: true,
-    read: (place) => redis.read(place),
-    async write(place, value, keepMs, expected) {
-      requireKey(place)
-      measure(value, maxValueBytes)
-      return await redis.write(place, value, keepMs, expected)
-    },
-    remove: (place, expected) => redis.remove(place, expected),
-    list: (collection, owner, limit, before) => redis.list(collection, owner, limit, before),
-    async publish(topic, text, keep) {
-      await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
-    },
-    follow: (topic, from, listener, onLost) => redis.followed.follow(topic, from, listener, onLost),
-    close: () => redis.close(),
-  }
+  return remoteStore(new RedisCommands(redisConnection(client), prefix), maxValueBytes)
 }
