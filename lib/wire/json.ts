@@ -6,7 +6,7 @@
  * Knows no limit of its own and no protocol. RFC 8259.
  */
 
-import { strides } from './random.ts'
+import { PLACE_LENGTH, placesIn } from './random.ts'
 
 /** What came of a text: a value, or a sentence that says why there is none. */
 export type Parsed =
@@ -70,18 +70,24 @@ function opensMoreThan(json: string, few: number): boolean {
   return count > few
 }
 
-/** Whether a long text may open too many brackets, or hold too many commas, by one character in sixteen. */
+/** Whether a long text may open too many brackets, or hold too many commas, by samples of it. */
 function mayBeTooMuch(json: string, maxObjects: number): boolean {
-  const step = strides(16)
+  const next = placesIn(json.length)
+  let seen = 0
   let brackets = 0
   let commas = 0
-  for (let at = step(); at < json.length; at += step()) {
-    const char = json.charCodeAt(at)
-    if (char === OPEN_BRACE || char === OPEN_BRACKET) brackets++
-    else if (char === COMMA) commas++
+  for (let place = next(); place >= 0; place = next()) {
+    const end = place + PLACE_LENGTH
+    for (let at = place; at < end; at++) {
+      const char = json.charCodeAt(at)
+      if (char === OPEN_BRACE || char === OPEN_BRACKET) brackets++
+      else if (char === COMMA) commas++
+    }
+    seen += PLACE_LENGTH
   }
-  return brackets * 16 > Math.min(MANY, maxObjects / 2)
-    || commas * 16 > maxObjects * VALUES_PER_OBJECT * 0.9
+  const share = json.length / seen
+  return brackets * share > Math.min(MANY, maxObjects / 2)
+    || commas * share > maxObjects * VALUES_PER_OBJECT * 0.9
 }
 
 /** Whether a parsed value is nested deeper than so many levels. */

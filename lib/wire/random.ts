@@ -16,15 +16,28 @@ export function randomId(bytes: number): string {
   return pool.toString('base64url', used, used += bytes)
 }
 
-/** Steps of 1 to `2 * mean - 1`, a power of two, in an order that is another one each time. */
-export function strides(mean: number): () => number {
-  const mask = mean * 2 - 1
+/** So many characters are looked at in one place. */
+export const PLACE_LENGTH = 8
+const MOST_PLACES = 4096
+/** One character in so many, at most. */
+const SPARSENESS = 16
+
+/**
+ * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 4,000
+ * tell how much of a kind there is to a few in a hundred, and where it stands together too.
+ */
+export function placesIn(length: number): () => number {
+  const every = Math.max(PLACE_LENGTH * SPARSENESS, Math.floor(length / MOST_PLACES))
+  const room = every - PLACE_LENGTH
   // A shift register (Marsaglia's xorshift) goes through all numbers but zero.
   let state = Math.floor(Math.random() * 0xffff_ffff) + 1 | 0
+  let from = -every
   return () => {
+    from += every
+    if (from + every > length) return -1
     state ^= state << 13
     state ^= state >>> 17
     state ^= state << 5
-    return (state & mask) || mean
+    return from + (state >>> 0) % room
   }
 }

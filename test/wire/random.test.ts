@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { randomId } from '../../lib/wire/random.ts'
+import { PLACE_LENGTH, placesIn, randomId } from '../../lib/wire/random.ts'
 
 test('an id has as many bytes as were asked for, over the end of a batch too', () => {
   for (let count = 0; count < 1000; count++) {
@@ -23,4 +23,34 @@ test('every bit of an id is drawn', () => {
     }
   }
   assert.deepEqual([ones, zeros], [Buffer.alloc(24, 0xff), Buffer.alloc(24)])
+})
+
+test('the places of a text lie in it, in order, apart, and all over it', () => {
+  for (const length of [16_385, 100_000, 524_288, 4_194_303]) {
+    const next = placesIn(length)
+    let last = -PLACE_LENGTH
+    let count = 0
+    for (let place = next(); place >= 0; place = next()) {
+      assert.ok(place >= last + PLACE_LENGTH && place + PLACE_LENGTH <= length, `${place} of ${length}`)
+      assert.ok(place - last <= Math.max(256, length / 2048), `${last} to ${place} of ${length}`)
+      last = place
+      count++
+    }
+    assert.ok(length - last <= length / 64 && count >= Math.min(4096, Math.floor(length / 128)))
+    assert.equal(next(), -1)
+  }
+})
+
+test('of what stands together in one part of a long text about the right share is seen', () => {
+  const [from, until, length] = [3_000_000, 3_100_000, 4_000_000]
+  const next = placesIn(length)
+  let seen = 0
+  for (let place = next(); place >= 0; place = next()) if (place >= from && place < until) seen++
+  const share = seen * PLACE_LENGTH * (length / (4096 * PLACE_LENGTH))
+  assert.ok(Math.abs(share - (until - from)) < (until - from) / 10, `${share}`)
+})
+
+test('nobody knows where a text is looked at', () => {
+  const places = Array.from({ length: 20 }, () => placesIn(100_000)())
+  assert.ok(new Set(places).size > 10, `${places}`)
 })
