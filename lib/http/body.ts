@@ -97,6 +97,21 @@ export function costOf(bytes: Uint8Array): number {
   return Math.round(cost * bytes.length / seen)
 }
 
+/** Longer bodies than this are put together in memory of their own. */
+const DESK_BYTES = 4 * 1024 * 1024
+
+/** Where the parts of a body are put together, one after another: fresh memory costs more than to fill it. */
+let desk = Buffer.alloc(0)
+
+/** The parts as one. What it returns is good until the next call. */
+function joined(parts: readonly Buffer[], length: number): Buffer {
+  if (length > DESK_BYTES) return Buffer.concat(parts, length)
+  if (length > desk.length) desk = Buffer.allocUnsafeSlow(Math.min(length * 2, DESK_BYTES))
+  let at = 0
+  for (const part of parts) at += part.copy(desk, at)
+  return desk.subarray(0, length)
+}
+
 /**
  * Reads a body within `limits` and calls `done` exactly once: with the text, or why there is none. `isTimed`:
  * nobody else looks at how long it takes.
@@ -149,7 +164,7 @@ export function readBody(
   })
   let isWhole = false
   const finish = (): void => {
-    if (!isOver) succeed(rest === undefined ? first : Buffer.concat(rest, length))
+    if (!isOver) succeed(rest === undefined ? first : joined(rest, length))
   }
   incoming.on('end', () => {
     isWhole = true

@@ -18,12 +18,12 @@ export function randomId(bytes: number): string {
 
 /** So many characters are looked at in one place. */
 export const PLACE_LENGTH = 8
-const MOST_PLACES = 4096
+const MOST_PLACES = 2048
 /** One character in so many, at most. */
 const SPARSENESS = 16
 
 /**
- * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 4,000
+ * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 2,000
  * tell how much of a kind there is to a few in a hundred, and where it stands together too.
  */
 export function placesIn(length: number): () => number {

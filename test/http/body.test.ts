@@ -136,3 +136,14 @@ test('a body that a framework has read already is taken from where it left it', 
   }
   assert.equal((await fetch(url, { method: 'POST', headers })).status, 400)
 })
+
+test('bodies that come at once, in parts, short, long and very long, are each read whole', async (t) => {
+  const { url } = await listen(t, { agents: [echo], maxBodyBytes: 16 * 1024 * 1024 })
+  const texts = Array.from({ length: 12 }, (_, at) => (
+    at + (at % 3 === 0 ? 'é' : 'e').repeat([10, 100_000, 700_000, 4_300_000][at % 4]!) + at
+  ))
+  const answers = await Promise.all(texts.map(async (query) => jsonOf(await fetch(url, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }),
+  }))))
+  for (const [at, { response }] of answers.entries()) assert.ok(response === `You said ${texts[at]!}`)
+})
