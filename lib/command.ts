@@ -2,12 +2,11 @@
  * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
  * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
  */
-import { randomBytes } from 'node:crypto'
-import { createServer as createProbe } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { commonStart } from './command-start.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from './core/log.ts'
 import { sortOut } from './core/subject.ts'
-import { isLoopback } from './http/guard.ts'
 import { launch } from './launch.ts'
 import { loadModule } from './load.ts'
 import { createServer } from './server.ts'
@@ -16,7 +15,7 @@ import { endWithWatcher, watchModule } from './watch.ts'
 import type { CommandLine, Flag } from './command-line.ts'
 import type { Store } from './core/store.ts'
 import type { Defined } from './core/subject.ts'
-import type { LaunchOptions } from './launch.ts'
+import type { LaunchOptions, Launched } from './launch.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
@@ -43,6 +42,7 @@ const flags = [
     name: 'store', value: 'NAME',
     meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
   },
+  { name: 'workers', value: 'N', meaning: 'serves in N processes that share state; auto: one for each core' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
   { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
@@ -68,6 +68,9 @@ ${formatFlags(flags)}`
 
 const commands = ['serve']
 
+/** Says to a process that it is a worker; what it is set to does not count. */
+const WORKER = 'TRIPORT_WORKER'
+
 /** Runs a command line, and ends the process where it cannot be done. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   try {
@@ -86,15 +89,21 @@ async function obey(args: readonly string[]): Promise<void> {
   const module = moduleOf(line.words)
   surviveHandlers()
   if (line.has('watch')) return watch(module, line)
-  endWithWatcher()
+  const isWorker = takeWorker()
+  if (!isWorker) endWithWatcher()
   if (line.has('stdio')) {
-    if (line.has('store')) throw new UsageError('--store and --stdio: one client needs none; leave one out')
+    const useless = (['store', 'workers'] as const).find((name) => line.has(name))
+    if (useless !== undefined) {
+      throw new UsageError(`--${useless} and --stdio: one client needs none; leave one out`)
+    }
     // Before the module is imported: what it prints meanwhile is no protocol.
     const output = claimStdout()
     await serveStdio(await subjectOf(module), { output })
     // Whatever the module holds open, its client is gone.
     process.exit(0)
   }
+  if (line.has('workers')) return hostWorkers(module, line)
+  if (isWorker) return work(module, line)
   const options = launchOptions(line)
   const subject = await subjectOf(module)
   await serve(subject, { ...options, store: await storeOf(line, module) })
@@ -113,9 +122,9 @@ function moduleOf(words: readonly string[]): string | undefined {
   return module
 }
 
-async function serve(subject: Defined, options: LaunchOptions): Promise<void> {
+async function serve(subject: Defined, options: LaunchOptions): Promise<Launched> {
   try {
-    await launch(subject, options)
+    return await launch(subject, options)
   } catch (error) {
     const isMistake = error instanceof TypeError || error instanceof RangeError
     // What cannot be served without any flag either is the module's mistake.
@@ -170,33 +179,51 @@ function listOf(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** The command in a process of its own, on one port and with one key from the first start to the last. */
+/** The command in a process of its own, which is started again. */
 async function watch(module: string | undefined, line: Line): Promise<void> {
   if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
   if (line.has('stdio')) {
     throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
   }
-  const { port, host, apiKey, insecure } = launchOptions(line)
-  const args = ['serve', module, ...line.format(['watch', 'port'])]
-  const fixed = port === 0 ? await freePort(host) : port
-  if (fixed !== undefined) args.push(`--port=${fixed}`)
-  const variables: Record<string, string> = {}
-  if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
-    // Each start would make another one, and callers would have to be told again.
-    variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')
-    const said = `--host ${host} can be reached from other machines, so a key is asked for`
-    process.stderr.write(`triport: ${said}: ${variables['TRIPORT_API_KEY']}\n`)
-  }
+  const { port, variables } = await commonStart(launchOptions(line))
+  const args = ['serve', module, ...line.format(['watch', 'port']), ...port]
   watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args, variables)
 }
 
-function freePort(host: string | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createProbe().once('error', reject).listen(0, host ?? '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' ? address?.port ?? 0 : 0))
-    })
-  })
+/** The command in several processes, of which this one serves nobody. */
+async function hostWorkers(module: string | undefined, line: Line): Promise<void> {
+  const count = countOf(line)
+  const { startWorkers } = await import('./command-workers.ts')
+  const store = await storeOf(line, module)
+  const { port, variables } = await commonStart(launchOptions(line))
+  const words = module === undefined ? ['serve'] : ['serve', module]
+  const args = [...words, ...line.format(['workers', 'store', 'port']), ...port]
+  startWorkers({ count, args, variables: { ...variables, [WORKER]: '1' }, store })
+}
+
+function countOf(line: Line): number {
+  const value = line.given('workers')?.value ?? ''
+  if (value === 'auto') return availableParallelism()
+  if (/^[1-9]\d{0,2}$/.test(value)) return Number(value)
+  throw new UsageError(`--workers ${value} is no number of processes; write one from 1 to 999, or auto`)
+}
+
+/** Serves as one of several processes. */
+async function work(module: string | undefined, line: Line): Promise<void> {
+  const { workerOptions, serveAsWorker } = await import('./command-workers.ts')
+  // A module that waits for what never comes must not be kept waiting by the primary.
+  process.channel?.unref()
+  const subject = await subjectOf(module)
+  process.channel?.ref()
+  serveAsWorker(await serve(subject, workerOptions(launchOptions(line))))
+}
+
+/** Whether a primary has started this process as its worker. */
+function takeWorker(): boolean {
+  const isWorker = process.env[WORKER] !== undefined
+  // What the module starts in its turn is none.
+  delete process.env[WORKER]
+  return isWorker
 }
 
 async function subjectOf(module: string | undefined): Promise<Defined> {

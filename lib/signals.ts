@@ -5,8 +5,8 @@
 
 /** Something that ends in order. */
 export interface Ending {
-  /** Calls that run. */
-  running(): number
+  /** Calls that run. Asked when `close` was called. */
+  running(): number | Promise<number>
   close(): Promise<unknown>
 }
 
@@ -19,10 +19,8 @@ export function endOnSignals(ending: Ending): () => void {
     isEnding = true
     const closed = ending.close()
     const running = ending.running()
-    if (running > 0) {
-      const calls = running === 1 ? '1 call' : `${running} calls`
-      process.stderr.write(`triport: waiting for ${calls}; press again to stop at once\n`)
-    }
+    if (typeof running === 'number') tell(running)
+    else void running.then(tell)
     closed.then(() => process.exit(0), () => process.exit(1))
   }
   process.on('SIGINT', end)
@@ -31,4 +29,10 @@ export function endOnSignals(ending: Ending): () => void {
     process.off('SIGINT', end)
     process.off('SIGTERM', end)
   }
+}
+
+function tell(running: number): void {
+  if (running === 0) return
+  const calls = running === 1 ? '1 call' : `${running} calls`
+  process.stderr.write(`triport: waiting for ${calls}; press again to stop at once\n`)
 }

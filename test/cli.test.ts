@@ -4,97 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { endpoint, reply } from './adapters/endpoint.ts'
 import { eventually, jsonOf } from './fixtures/client.ts'
+import { ask, environment, program, run, serve } from './fixtures/command.ts'
 import { portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
-import type { ChildProcess } from 'node:child_process'
-import type { TestContext } from 'node:test'
-// Takes nothing: it makes the compiler put the command beside this test.
-import type {} from '../lib/cli.ts'
+import type { Run } from './fixtures/command.ts'
 
-// The command lies beside this file as this file does: as source, or compiled.
-const kind = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-const program = fileURLToPath(new URL(`../lib/cli.${kind}`, import.meta.url))
-/** The longest that one run may take. */
-const PATIENCE_MS = 60_000
 /** Processes that are started at one time: each takes a core to itself until it has loaded. */
 const AT_ONCE = 4
-
-/** The environment without what would change what the command does. */
-const {
-  OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, TRIPORT_API_KEY: _own, TRIPORT_SECRET: _secret,
-  PORT: _port, HOST: _host, ...environment
-} = process.env
-
-/** One run of the command. */
-interface Run {
-  readonly child: ChildProcess
-  /** What it has written to standard error so far. */
-  said(): string
-  /** What it has written to standard output so far. */
-  printed(): string
-  /** Resolves to the exit code, and to the signal where that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals | null>
-  /** Resolves to the first match in standard error. */
-  until(pattern: RegExp): Promise<RegExpExecArray>
-}
-
-function run(
-  t: TestContext, args: readonly string[], env: Record<string, string> = {}, cwd?: string,
-): Run {
-  const child = spawn(
-    process.execPath, [program, ...args], { env: { ...environment, ...env }, stdio: 'pipe', cwd },
-  )
-  let said = ''
-  let printed = ''
-  child.stderr.on('data', (chunk) => { said += String(chunk) })
-  child.stdout.on('data', (chunk) => { printed += String(chunk) })
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    child.on('close', (code, signal) => resolve(code ?? signal))
-  })
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
-  t.after(() => {
-    clearTimeout(timer)
-    child.kill('SIGKILL')
-  })
-  return {
-    child,
-    said: () => said,
-    printed: () => printed,
-    ended,
-    until(pattern) {
-      return new Promise((resolve, reject) => {
-        const look = (): void => {
-          const match = pattern.exec(said)
-          if (match !== null) resolve(match)
-        }
-        child.stderr.on('data', look)
-        void ended.then((code) => reject(new Error(`It ended with ${code} and said ${said}`)))
-        look()
-      })
-    },
-  }
-}
-
-/** A run that listens: its address is the first that it tells. */
-async function serve(
-  t: TestContext, args: readonly string[], env?: Record<string, string>,
-): Promise<Run & { readonly url: string }> {
-  const started = run(t, ['serve', ...args, '--port', '0'], env)
-  const [, url = ''] = await started.until(/ at (http:\S+)  \(docs: /)
-  return { ...started, url }
-}
-
-async function ask(
-  url: string, query = 'hi', headers: Record<string, string> = {},
-): Promise<Record<string, unknown>> {
-  const body = JSON.stringify({ query })
-  return jsonOf(
-    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }),
-  )
-}
 
 const tool = `{ name: 'add', inputSchema: { type: 'object' }, run: () => 3 }`
 
@@ -188,6 +106,13 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--watch', '--stdio'], 2, /^triport: --watch and --stdio: a client would lose/],
   [['serve', 'fine.mjs', '--store', 'sqlite:a.db'], 2, /^triport: --store needs TRIPORT_SECRET in the env/],
   [['serve', 'fine.mjs', '--store', 'sqlite:a.db', '--stdio'], 2, /^triport: --store and --stdio: one client/],
+  [['serve', 'fine.mjs', '--workers', '2', '--stdio'], 2, /^triport: --workers and --stdio: one client/],
+  [['serve', 'fine.mjs', '--workers', '0'], 2, /^triport: --workers 0 is no number of processes; write one/],
+  [['serve', 'fine.mjs', '--workers', 'many', '--watch'], 2, /^triport: --workers many is no number of pr/],
+  [['serve', 'fine.mjs', '--workers', '2', '--protocol', 'soap'], 2, /^triport: protocol is "soap"; [^\n]*\n$/],
+  [['serve', 'stuck.mjs', '--workers', '2'], 13, /^triport: .*stuck\.mjs never finishes loading: [^\n]*\n$/],
+  [['serve', 'throws.mjs', '--workers', '2'], 1,
+    /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
   [['serve', 'fine.mjs', '--port', 'many'], 2,
     /^triport: --port many is no port; write a number from 0 to 65535\n$/],
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],

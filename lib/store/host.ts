@@ -2,11 +2,13 @@
  * The primary of a cluster as the place of its workers' store: their questions in, answers and events out.
  * Knows no store; what a worker that ends has followed is left.
  */
-import { asFault } from '../core/fault.ts'
+import { Fault } from '../core/fault.ts'
 import { decodeBound, decodeEnvelope, decodeKeep, encodeEnvelope } from './worker-messages.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { Store } from '../core/store.ts'
-import type { Envelope, StoreQuestion, StoreReply } from './worker-messages.ts'
+import type { Envelope, StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
+
+const UNREACHED = 'The store cannot be reached; try again later'
 
 /** The ends of what one worker follows, by store and question; undefined while it is being begun. */
 type Followers = Map<string, (() => void) | undefined>
@@ -79,8 +81,7 @@ async function answer(
     }
     send({ value: await perform(store, content) })
   } catch (error) {
-    const { kind, message } = asFault(error)
-    send({ fault: { kind, message } })
+    send({ fault: faultOf(error) })
   }
 }
 
@@ -97,4 +98,13 @@ function perform(store: Store, asked: StoreQuestion): unknown {
     case 'publish': return store.publish(asked.topic, asked.text, decodeKeep(asked.keep))
     default: return undefined
   }
+}
+
+/** What a store refuses stays what it is. With whatever else it fails, it could not do it now. */
+function faultOf(error: unknown): StoreFault {
+  const isFault = error instanceof Fault
+  const { kind, message } = isFault ? error : { kind: 'busy', message: UNREACHED }
+  const cause = isFault ? error.cause : error
+  if (cause === undefined) return { kind, message }
+  return { kind, message, cause: cause instanceof Error ? cause.message : String(cause) }
 }

@@ -30,9 +30,12 @@ export type StoreQuestion =
 /** What comes back: the answer to a question, its failure, or what a follower hears. */
 export type StoreReply =
   | { readonly value: unknown }
-  | { readonly fault: { readonly kind: string; readonly message: string } }
+  | { readonly fault: StoreFault }
   | { readonly text: string }
   | { readonly isLost: true }
+
+/** How a store has failed. `cause`: what kept it from being reached, in words for a log. */
+export interface StoreFault { readonly kind: string; readonly message: string; readonly cause?: string }
 
 /** A message in one of the two directions: of which store in the worker, and of which question of it. */
 export interface Envelope<Content> { readonly of: string; readonly id: number; readonly content: Content }

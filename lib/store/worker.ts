@@ -9,7 +9,7 @@ import { decodeEnvelope, encodeBound, encodeEnvelope } from './worker-messages.t
 import type { FaultKind } from '../core/fault.ts'
 import type { Entry, Store } from '../core/store.ts'
 import type { TopicListener } from './listener.ts'
-import type { StoreQuestion, StoreReply } from './worker-messages.ts'
+import type { StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 
 /** How long the primary has for its first word. */
 const FIRST_WORD_MS = 5_000
@@ -125,7 +125,7 @@ class Primary {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
     if ('fault' in content) {
-      pending?.reject(new Fault(content.fault.kind as FaultKind, content.fault.message))
+      pending?.reject(faultOf(content.fault))
     } else {
       pending?.resolve(content.value)
     }
@@ -156,4 +156,9 @@ class Primary {
     this.#pending.clear()
     for (const { reject } of pending) reject(new Fault('busy', why))
   }
+}
+
+function faultOf({ kind, message, cause }: StoreFault): Fault {
+  const options = cause === undefined ? undefined : { cause: new Error(cause) }
+  return new Fault(kind as FaultKind, message, undefined, options)
 }

@@ -77,11 +77,12 @@ test('what a worker has followed is left when it dies', async (t) => {
   assert.equal(count, 0)
 })
 
-test('a failure arrives as its kind, and what was no Fault without its words', async (t) => {
+test('a refusal arrives as it is, and any other failure as a store that was not reached', async (t) => {
   const memory = memoryStore({ isShared: true, maxValueBytes: 8_000 })
-  host(t, { ...memory, read() { throw new Error('the password is 1234') } })
+  host(t, { ...memory, read() { throw new Error('the disk is full') } })
   assert.deepEqual(await work(t, 'fail').next(), [
-    'too-large: The store takes 8000 bytes at most in one value, not 9000', 'internal: Internal error',
+    'too-large: The store takes 8000 bytes at most in one value, not 9000',
+    'busy: The store cannot be reached; try again later, for the disk is full',
   ])
 })
 
