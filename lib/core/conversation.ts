@@ -6,10 +6,12 @@
  * again (most clients never come back), then with what is idle for longest.
  */
 import { randomUUID } from 'node:crypto'
+import { BegunConversations, NO_SLOT } from './begun-conversations.ts'
 import { append, silence, sizeOf } from './chat.ts'
 import { Queue } from './queue.ts'
 import { Share, Shares } from './shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
+import type { Exchanged, SlotHolder } from './begun-conversations.ts'
 import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -33,11 +35,14 @@ interface Conversation extends Chat, Queued<Conversation> {
 }
 
 /** What one principal holds. */
-class Holding {
+class Holding implements SlotHolder {
   readonly owner: string
   readonly share: Share<Holding> = new Share<Holding>(this)
+  /** Those that were begun under an id of ours and never named. All others are objects. */
+  firstSlot: number = NO_SLOT
+  lastSlot: number = NO_SLOT
   readonly conversations = new Map<string, Conversation>()
-  /** Those that were begun and never named again, the one idle for longest first. */
+  /** Those that were begun under an id of the client's and never named again, longest idle first. */
   readonly fresh = new Queue<Conversation>()
   /** Those that were named again, in the same order. */
   readonly named = new Queue<Conversation>()
@@ -46,6 +51,11 @@ class Holding {
     this.owner = owner
   }
 }
+
+/** What the roles of a question and its answer count for. */
+const ROLES_BYTES = 'user'.length + 'assistant'.length
+/** A character of a string takes at most so many bytes. */
+const MAX_CHARACTER_BYTES = 3
 
 /** What has expired is looked for at most so often. */
 const SWEEP_MS = 1_000
@@ -57,6 +67,7 @@ export class Conversations {
   readonly #stored: StoredConversations | undefined
   readonly #holdings = new Map<string, Holding>()
   readonly #shares: Shares<Holding>
+  readonly #begun: BegunConversations<Holding>
   readonly #sweepMs: number
   #sweptAt = 0
 
@@ -65,6 +76,8 @@ export class Conversations {
     this.#limits = limits
     this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
     this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)
+    // One is begun before another makes room.
+    this.#begun = new BegunConversations(limits.maxConversations + 1)
     if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
   }
 
@@ -72,7 +85,7 @@ export class Conversations {
   get count(): number { return this.#shares.count }
   get bytes(): number { return this.#shares.bytes }
 
-  /** An id that nobody can guess, for a client that brought none. */
+  /** An id that nobody can guess and that tells nothing, for a client that brought none. */
   makeId(): string {
     return randomUUID()
   }
@@ -103,38 +116,89 @@ export class Conversations {
   ): MaybePromise<void> {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, said, known)
     const now = monotonic()
+    this.#sweepAt(now)
     const conversation = this.#find(owner, id, now)
-    if (conversation === undefined) return this.#say(this.#begin(owner, id, now), said, 1, now)
+    if (conversation === undefined) return this.#say(this.#open(this.#holdingOf(owner), id, now), said, 1)
     touch(conversation, conversation.queue, now)
-    this.#say(conversation, said, 0, now)
+    this.#say(conversation, said, 0)
   }
 
-  /** Begins a conversation with what was said, under an id that was made for it: nobody has named it yet. */
-  begin(owner: string, id: string, said: readonly ChatMessage[]): MaybePromise<void> {
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, said, silence.messages)
+  /**
+   * Begins a conversation with what was said, under an id of `makeId`, which nobody has named yet. Where
+   * nobody ever does it costs next to nothing.
+   */
+  begin(owner: string, id: string, said: Exchanged): MaybePromise<void> {
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(said), silence.messages)
     const now = monotonic()
-    this.#say(this.#begin(owner, id, now), said, 1, now)
+    this.#sweepAt(now)
+    const holding = this.#holdingOf(owner)
+    if (!this.#fits(said)) return this.#say(this.#open(holding, id, now), messagesOf(said), 1)
+    const slot = this.#begun.add(holding, id, said, ROLES_BYTES, now)
+    this.#shares.change(holding.share, 1, this.#begun.bytesOf(slot))
+    while (this.#shares.isOver) {
+      if (!this.#makeRoom(undefined, slot)) return this.#settle(this.#taken(slot, id))
+    }
   }
 
-  #say(conversation: Conversation, said: readonly ChatMessage[], begun: 0 | 1, now: number): void {
-    if (now - this.#sweptAt >= this.#sweepMs) this.#sweep(now)
+  /** Whether a conversation may hold so much, however its characters are spelled. */
+  #fits({ asked, answered }: Exchanged): boolean {
+    const { conversationBytes, conversationMessages } = this.#limits
+    return conversationMessages >= 2
+      && (asked.length + answered.length) * MAX_CHARACTER_BYTES + ROLES_BYTES <= conversationBytes
+  }
+
+  #say(conversation: Conversation, said: readonly ChatMessage[], begun: 0 | 1): void {
     const { messages, bytes } = append(conversation, said, this.#limits)
     this.#shares.change(conversation.holding.share, begun, bytes - conversation.bytes)
     conversation.messages = messages
     conversation.bytes = bytes
-    while (this.#shares.isOver) this.#makeRoom(conversation)
+    this.#settle(conversation)
+  }
+
+  /** Others make room for what is in use; where it is more than anybody else has, it has to do with less. */
+  #settle(conversation: Conversation): void {
+    while (this.#shares.isOver) {
+      if (this.#makeRoom(conversation, NO_SLOT)) continue
+      const dropped = sizeOf(conversation.messages[0]!)
+      conversation.messages = conversation.messages.slice(1)
+      conversation.bytes -= dropped
+      this.#shares.change(conversation.holding.share, 0, -dropped)
+    }
   }
 
   #find(owner: string, id: string, now: number): Conversation | undefined {
-    const found = this.#holdings.get(owner)?.conversations.get(id)
-    if (found === undefined || !this.#hasExpired(found, now)) return found
+    const holding = this.#holdings.get(owner)
+    if (holding === undefined) return undefined
+    const found = holding.conversations.get(id) ?? this.#named(holding, id)
+    if (found === undefined || !this.#hasExpired(found.usedAt, now)) return found
     this.#forget(found)
     return undefined
   }
 
-  #begin(owner: string, id: string, usedAt: number): Conversation {
+  /** The holder's conversation of that id, if it was begun and now is named for the first time. */
+  #named(holding: Holding, id: string): Conversation | undefined {
+    const slot = this.#begun.find(id)
+    if (slot === NO_SLOT || this.#begun.holderOf(slot) !== holding) return undefined
+    return this.#taken(slot, id)
+  }
+
+  /** What stands in a slot, as an object, which counts for as much. */
+  #taken(slot: number, id: string): Conversation {
+    const begun = this.#begun
+    const conversation = this.#open(begun.holderOf(slot), id, begun.begunAt(slot))
+    conversation.messages = messagesOf(begun.textsOf(slot))
+    conversation.bytes = begun.bytesOf(slot)
+    begun.remove(slot)
+    return conversation
+  }
+
+  #holdingOf(owner: string): Holding {
     let holding = this.#holdings.get(owner)
     if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
+    return holding
+  }
+
+  #open(holding: Holding, id: string, usedAt: number): Conversation {
     const queue = holding.fresh
     const conversation = {
       holding, id, messages: silence.messages, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
@@ -144,39 +208,70 @@ export class Conversations {
     return conversation
   }
 
-  /** Whoever holds most gives something, only not the conversation that is in use. */
-  #makeRoom(keep: Conversation): void {
-    const victim = oldestBut(keep, this.#shares.largest) ?? oldestBut(keep, this.#shares.asLarge)
-    if (victim !== undefined) return this.#forget(victim)
-    // It alone is more than anybody else has, so it has to do with less.
-    const dropped = sizeOf(keep.messages[0]!)
-    keep.messages = keep.messages.slice(1)
-    keep.bytes -= dropped
-    this.#shares.change(keep.holding.share, 0, -dropped)
+  /**
+   * Whoever holds most gives something, or who holds as much; only not what is in use, an object or a slot.
+   * False where nobody has anything else.
+   */
+  #makeRoom(keep: Conversation | undefined, kept: number): boolean {
+    return this.#give(this.#shares.largest, keep, kept) || this.#give(this.#shares.asLarge, keep, kept)
   }
 
-  #hasExpired({ usedAt }: Conversation, now: number): boolean {
+  /** What is in use is the last of its kind with its holder: it is the first only where it is alone. */
+  #give(holding: Holding | undefined, keep: Conversation | undefined, kept: number): boolean {
+    if (holding === undefined) return false
+    const { firstSlot: slot, fresh: { first: fresh }, named: { first: named } } = holding
+    const isFree = fresh !== undefined && fresh !== keep
+    if (slot !== NO_SLOT && slot !== kept && !(isFree && fresh.usedAt < this.#begun.begunAt(slot))) {
+      this.#drop(slot)
+    } else if (isFree) {
+      this.#forget(fresh)
+    } else if (named !== undefined && named !== keep) {
+      this.#forget(named)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  #hasExpired(usedAt: number, now: number): boolean {
     return now - usedAt > this.#limits.conversationIdleMs
   }
 
-  #sweep(now: number): void {
+  /** Forgets what has expired, every now and then. */
+  #sweepAt(now: number): void {
+    if (now - this.#sweptAt < this.#sweepMs) return
     this.#sweptAt = now
-    for (const { fresh, named } of this.#holdings.values()) {
-      this.#forgetExpired(fresh, now)
-      this.#forgetExpired(named, now)
+    for (const holding of this.#holdings.values()) {
+      const begun = this.#begun
+      while (holding.firstSlot !== NO_SLOT && this.#hasExpired(begun.begunAt(holding.firstSlot), now)) {
+        this.#drop(holding.firstSlot)
+      }
+      this.#forgetExpired(holding.fresh, now)
+      this.#forgetExpired(holding.named, now)
     }
   }
 
   #forgetExpired(queue: Queue<Conversation>, now: number): void {
-    while (queue.first !== undefined && this.#hasExpired(queue.first, now)) this.#forget(queue.first)
+    while (queue.first !== undefined && this.#hasExpired(queue.first.usedAt, now)) this.#forget(queue.first)
   }
 
   #forget(conversation: Conversation): void {
     const { holding, id, bytes, queue } = conversation
     queue.remove(conversation)
     holding.conversations.delete(id)
-    if (holding.conversations.size === 0) this.#holdings.delete(holding.owner)
+    this.#released(holding, bytes)
+  }
+
+  #drop(slot: number): void {
+    const holding = this.#begun.holderOf(slot)
+    const bytes = this.#begun.bytesOf(slot)
+    this.#begun.remove(slot)
+    this.#released(holding, bytes)
+  }
+
+  #released(holding: Holding, bytes: number): void {
     this.#shares.change(holding.share, -1, -bytes)
+    if (holding.share.count === 0) this.#holdings.delete(holding.owner)
   }
 }
 
@@ -188,15 +283,8 @@ function touch(conversation: Conversation, queue: Queue<Conversation>, now: numb
   queue.add(conversation)
 }
 
-/**
- * What a holding gives first. What is in use stands at the end of its queue: it is at the front only where
- * it is alone.
- */
-function oldestBut(keep: Conversation, holding: Holding | undefined): Conversation | undefined {
-  const fresh = holding?.fresh.first
-  if (fresh !== undefined && fresh !== keep) return fresh
-  const named = holding?.named.first
-  return named === keep ? undefined : named
+function messagesOf({ asked, answered }: Exchanged): readonly ChatMessage[] {
+  return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
 }
 
 function monotonic(): number {

@@ -105,12 +105,12 @@ function remember(
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
   const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
-  const said = [
-    { role: 'user', content: remembered ?? prompt }, { role: 'assistant', content: answer.text + shown },
-  ] as const
   const { conversations } = service
-  const recorded = isNamed ? conversations.record(call.principal.id, conversationId, said, call.history)
-    : conversations.begin(call.principal.id, conversationId, said)
+  const asked = remembered ?? prompt
+  const answered = answer.text + shown
+  const recorded = isNamed ? conversations.record(call.principal.id, conversationId, [
+    { role: 'user', content: asked }, { role: 'assistant', content: answered },
+  ], call.history) : conversations.begin(call.principal.id, conversationId, { asked, answered })
   return recorded instanceof Promise ? recorded.then(() => whole) : whole
 }
 

@@ -26,6 +26,11 @@ class Here {
   record(owner: string, id: string, said: readonly ChatMessage[]): void {
     assert.equal(this.all.record(owner, id, said), undefined)
   }
+
+  /** The answer is what was asked, louder. */
+  begin(owner: string, id: string, asked: string): void {
+    assert.equal(this.all.begin(owner, id, { asked, answered: `${asked}!` }), undefined)
+  }
 }
 
 function conversations(limits: Partial<Limits> = {}): Here {
@@ -33,6 +38,7 @@ function conversations(limits: Partial<Limits> = {}): Here {
 }
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
+const assistant = (content: string): ChatMessage => ({ role: 'assistant', content })
 
 /** Which of the named conversations are still known. Looks without naming those that are not. */
 function known(all: Here, owner: string, ids: readonly string[]): readonly string[] {
@@ -70,13 +76,104 @@ test('one that is begun under an id that was made for it makes room like every o
   const all = conversations({ maxConversations: 2 })
   const ids = ['one', 'two', 'three'].map((said) => {
     const id = all.all.makeId()
-    assert.equal(all.all.begin('ann', id, [user(said)]), undefined)
+    all.begin('ann', id, said)
     return id
   })
   assert.equal(all.count, 2)
   assert.deepEqual(known(all, 'ann', ids), ids.slice(1))
   all.record('ann', ids[1]!, [user('more')])
-  assert.deepEqual(all.history('ann', ids[1]!), [user('two'), user('more')])
+  assert.deepEqual(all.history('ann', ids[1]!), [user('two'), assistant('two!'), user('more')])
+})
+
+test('what was begun is there word by word when it is named, and counts for as much', () => {
+  const texts = [
+    '', 'plain', '\0\n"', 'x'.repeat(110), 'x'.repeat(111), 'x'.repeat(5_000), 'gr\u00fc\u00df', '\u20ac',
+    '\u{1f600}', '\ud800 alone', 'x'.repeat(219),
+  ]
+  const all = conversations()
+  const ids = texts.map((text) => {
+    const id = all.all.makeId()
+    all.begin('ann', id, text)
+    return id
+  })
+  const bytes = texts.reduce((sum, text) => sum + 2 * Buffer.byteLength(text) + 'userassistant!'.length, 0)
+  assert.deepEqual([all.count, all.bytes], [texts.length, bytes])
+  for (const [at, text] of texts.entries()) {
+    assert.deepEqual(all.history('ann', ids[at]!), [user(text), assistant(`${text}!`)], JSON.stringify(text))
+  }
+  assert.deepEqual([all.count, all.bytes], [texts.length, bytes])
+})
+
+test('one that is begun is nobody else\'s, and naming it keeps it', () => {
+  const all = conversations({ maxConversations: 3 })
+  const [kept, id] = [all.all.makeId(), all.all.makeId()] as const
+  all.begin('ann', kept, 'kept')
+  assert.deepEqual(all.history('bob', kept), [])
+  assert.equal(all.history('ann', kept).length, 2)
+  all.begin('ann', id, 'one')
+  for (const said of ['two', 'three', 'four']) all.begin('ann', all.all.makeId(), said)
+  assert.deepEqual(known(all, 'ann', [kept, id]), [kept])
+  assert.equal(all.count, 3)
+})
+
+test('of what was begun and what a client named once, the one idle for longest makes room', (t) => {
+  const pass = standingTime(t)
+  for (const first of ['begun', 'named once'] as const) {
+    const all = conversations({ maxConversations: 2 })
+    const id = all.all.makeId()
+    const both = [() => all.begin('ann', id, 'x'), () => all.record('ann', 'once', [user('x')])]
+    for (const begin of first === 'begun' ? both : both.reverse()) {
+      begin()
+      pass(1)
+    }
+    all.begin('ann', all.all.makeId(), 'x')
+    assert.deepEqual(known(all, 'ann', [id, 'once']), first === 'begun' ? ['once'] : [id])
+  }
+})
+
+test('one that is begun keeps within the limits of a conversation, and within those of all', () => {
+  const cases: readonly (readonly [Partial<Limits>, readonly ChatMessage[]])[] = [
+    [{ conversationMessages: 1 }, [assistant('said!')]],
+    [{ conversationBytes: 'assistantsaid!'.length }, [assistant('said!')]],
+    [{ conversationBytes: 5 }, []],
+    [{ maxConversationsBytes: 'assistantsaid!'.length }, [assistant('said!')]],
+    [{ maxConversationsBytes: 5 }, []],
+  ]
+  for (const [limits, left] of cases) {
+    const all = conversations(limits)
+    const id = all.all.makeId()
+    all.begin('ann', id, 'said')
+    const held = left.reduce((sum, { role, content }) => sum + role.length + content.length, 0)
+    assert.deepEqual([all.history('ann', id), all.bytes], [left, held], JSON.stringify(limits))
+  }
+})
+
+test('one that is begun and is more than anybody else has makes room from its own beginning', () => {
+  const all = conversations({ maxConversationsBytes: 100, conversationBytes: 100 })
+  const others = ['b', 'c', 'd', 'e']
+  for (const owner of others) all.record(owner, 'only', [user('x'.repeat(18))])
+  const id = all.all.makeId()
+  all.begin('ann', id, 'y'.repeat(14))
+  assert.equal(all.bytes, 88)
+  assert.deepEqual(all.history('ann', id), [])
+  for (const owner of others) assert.equal(all.history(owner, 'only').length, 1, owner)
+})
+
+test('what was begun and is named by nobody is forgotten after its time, whoever comes then', (t) => {
+  const pass = standingTime(t)
+  const all = conversations({ conversationIdleMs: 30 })
+  const [old, named] = [all.all.makeId(), all.all.makeId()] as const
+  all.begin('ann', old, 'old')
+  all.begin('ann', named, 'named')
+  pass(20)
+  all.history('ann', named)
+  pass(20)
+  assert.deepEqual(all.history('ann', old), [])
+  assert.equal(all.count, 1)
+  all.begin('ann', all.all.makeId(), 'more')
+  pass(31)
+  all.begin('bob', all.all.makeId(), 'new')
+  assert.deepEqual([all.count, all.bytes], [1, 'usernewassistantnew!'.length])
 })
 
 test('the oldest messages make room within a conversation, by number and by bytes', () => {
@@ -278,23 +375,36 @@ class Model {
   }
 }
 
-test('who makes room is always the one that the rules name, whatever is said', () => {
+test('who makes room is always the one that the rules name, whatever is said', (t) => {
+  const pass = standingTime(t)
   const all = conversations({ maxConversations: 15 })
   const model = new Model(15)
+  /** Ids of ours, those that were made last; whose they are is not looked at. */
+  const made: string[] = []
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 0x80000000
     return (seed >> 8) % below
   }
-  for (let at = 0; at < 5_000; at++) {
+  for (let at = 0; at < 10_000; at++) {
     const owner = `owner-${Math.min(random(6), random(6))}`
-    const id = `id-${random(12)}`
-    if (random(3) === 0) {
-      assert.equal(all.history(owner, id).length > 0, model.has(owner, id), `round ${at}`)
-      model.name(owner, id)
-    } else {
-      all.record(owner, id, [user('x')])
-      model.record(owner, id)
+    const id = random(2) === 0 ? `id-${random(12)}` : made[random(20)] ?? 'none'
+    pass(1)
+    switch (random(4)) {
+      case 0:
+        assert.equal(all.history(owner, id).length > 0, model.has(owner, id), `round ${at}`)
+        model.name(owner, id)
+        break
+      case 1:
+        all.record(owner, id, [user('x')])
+        model.record(owner, id)
+        break
+      default:
+        made.unshift(all.all.makeId())
+        made.length = Math.min(made.length, 20)
+        all.begin(owner, made[0]!, 'x')
+        model.record(owner, made[0]!)
     }
+    assert.ok(all.count <= 15)
   }
 })

@@ -1,0 +1,205 @@
+/**
+ * Conversations that were begun under an id made for them and that nobody has named since, which most stay
+ * for ever: an id, what was asked, what was answered. Each is a slot in tables of numbers and bytes; it
+ * becomes an object when it is named.
+ *
+ * It costs plainness, and saves 3 µs of the 4.6 that objects took for each: the garbage collector copies
+ * ten thousand of them, with their strings, as the oldest make room for new ones. Knows slots; what is
+ * counted, and who makes room, is in `conversation.ts`.
+ */
+
+/** Stands where there is no slot. */
+export const NO_SLOT = -1
+
+/** How long the ids are, as `randomUUID` makes them. */
+const ID_LENGTH = 36
+/** What a slot has for an id and two texts of ASCII. Other texts, and longer ones, are kept as strings. */
+const CELL_BYTES = 256
+const LEAST_SLOTS = 64
+
+/** The slots of one holder, the one begun first in front. Written by `BegunConversations` alone. */
+export interface SlotHolder {
+  firstSlot: number
+  lastSlot: number
+}
+
+/** What was said. */
+export interface Exchanged { readonly asked: string; readonly answered: string }
+
+/** All of one server. */
+export class BegunConversations<T extends SlotHolder> {
+  readonly #maxSlots: number
+  #slots = 0
+  /** The first free one; `#next` has the others. */
+  #free = NO_SLOT
+  // By slot:
+  readonly #holders: (T | undefined)[] = []
+  readonly #long: (Exchanged | undefined)[] = []
+  #cells: Buffer = Buffer.alloc(0)
+  #askedLength = new Uint8Array()
+  #answeredLength = new Uint8Array()
+  #bytes = new Uint32Array()
+  #begunAt = new Float64Array()
+  #previous = new Int32Array()
+  #next = new Int32Array()
+  #hashes = new Int32Array()
+  /** The slot before it in the chain of its hash. */
+  #chain = new Int32Array()
+  /** By hash, the last slot of a chain; their number is a power of two. */
+  #heads = new Int32Array()
+
+  /** There are never more than `maxSlots` at a time. */
+  constructor(maxSlots: number) {
+    this.#maxSlots = maxSlots
+  }
+
+  holderOf(slot: number): T { return this.#holders[slot]! }
+  bytesOf(slot: number): number { return this.#bytes[slot]! }
+  begunAt(slot: number): number { return this.#begunAt[slot]! }
+
+  /** What was said, as it was. */
+  textsOf(slot: number): Exchanged {
+    const long = this.#long[slot]
+    if (long !== undefined) return long
+    const at = slot * CELL_BYTES + ID_LENGTH
+    const end = at + this.#askedLength[slot]!
+    return {
+      asked: this.#cells.toString('latin1', at, end),
+      answered: this.#cells.toString('latin1', end, end + this.#answeredLength[slot]!),
+    }
+  }
+
+  /**
+   * Takes a slot, the last of its holder's. `id` is of `randomUUID`; `moreBytes` count beside the texts.
+   */
+  add(holder: T, id: string, said: Exchanged, moreBytes: number, begunAt: number): number {
+    if (this.#free === NO_SLOT) this.#grow()
+    const slot = this.#free
+    this.#free = this.#next[slot]!
+    this.#holders[slot] = holder
+    this.#begunAt[slot] = begunAt
+    this.#bytes[slot] = moreBytes + this.#write(slot, id, said)
+    this.#append(holder, slot)
+    const hash = this.#hashes[slot] = hashOf(id)
+    this.#link(slot, hash)
+    return slot
+  }
+
+  /** The slot of an id; `NO_SLOT` where there is none. */
+  find(id: string): number {
+    if (id.length !== ID_LENGTH || this.#slots === 0) return NO_SLOT
+    const hash = hashOf(id)
+    let slot = this.#heads[this.#headOf(hash)]!
+    while (slot !== NO_SLOT && (this.#hashes[slot] !== hash || this.#idOf(slot) !== id)) {
+      slot = this.#chain[slot]!
+    }
+    return slot
+  }
+
+  /** Gives a slot back. */
+  remove(slot: number): void {
+    this.#leave(this.#holders[slot]!, slot)
+    this.#unlink(slot)
+    this.#holders[slot] = undefined
+    this.#long[slot] = undefined
+    this.#next[slot] = this.#free
+    this.#free = slot
+  }
+
+  /** Writes what a slot is of; says how many bytes the texts have. */
+  #write(slot: number, id: string, said: Exchanged): number {
+    const { asked, answered } = said
+    const all = id + asked + answered
+    const at = slot * CELL_BYTES
+    // As many bytes as characters: so it is ASCII.
+    if (all.length <= CELL_BYTES && this.#cells.write(all, at, CELL_BYTES) === all.length) {
+      this.#askedLength[slot] = asked.length
+      this.#answeredLength[slot] = answered.length
+      return all.length - ID_LENGTH
+    }
+    this.#cells.write(id, at, ID_LENGTH, 'latin1')
+    this.#long[slot] = said
+    return Buffer.byteLength(asked) + Buffer.byteLength(answered)
+  }
+
+  #idOf(slot: number): string {
+    const at = slot * CELL_BYTES
+    return this.#cells.toString('latin1', at, at + ID_LENGTH)
+  }
+
+  #append(holder: T, slot: number): void {
+    const last = holder.lastSlot
+    this.#previous[slot] = last
+    this.#next[slot] = NO_SLOT
+    if (last === NO_SLOT) holder.firstSlot = slot
+    else this.#next[last] = slot
+    holder.lastSlot = slot
+  }
+
+  #leave(holder: T, slot: number): void {
+    const previous = this.#previous[slot]!
+    const next = this.#next[slot]!
+    if (previous === NO_SLOT) holder.firstSlot = next
+    else this.#next[previous] = next
+    if (next === NO_SLOT) holder.lastSlot = previous
+    else this.#previous[next] = previous
+  }
+
+  #headOf(hash: number): number {
+    return hash & this.#heads.length - 1
+  }
+
+  #link(slot: number, hash: number): void {
+    const head = this.#headOf(hash)
+    this.#chain[slot] = this.#heads[head]!
+    this.#heads[head] = slot
+  }
+
+  #unlink(slot: number): void {
+    const head = this.#headOf(this.#hashes[slot]!)
+    const before = this.#chain[slot]!
+    let one = this.#heads[head]!
+    if (one === slot) {
+      this.#heads[head] = before
+      return
+    }
+    while (this.#chain[one] !== slot) one = this.#chain[one]!
+    this.#chain[one] = before
+  }
+
+  /** Twice as many slots, none of which was free. */
+  #grow(): void {
+    const from = this.#slots
+    const slots = Math.min(Math.max(LEAST_SLOTS, from * 2), this.#maxSlots)
+    this.#cells = moved(this.#cells, Buffer.allocUnsafeSlow(slots * CELL_BYTES))
+    this.#askedLength = moved(this.#askedLength, new Uint8Array(slots))
+    this.#answeredLength = moved(this.#answeredLength, new Uint8Array(slots))
+    this.#bytes = moved(this.#bytes, new Uint32Array(slots))
+    this.#begunAt = moved(this.#begunAt, new Float64Array(slots))
+    this.#previous = moved(this.#previous, new Int32Array(slots))
+    this.#next = moved(this.#next, new Int32Array(slots))
+    this.#hashes = moved(this.#hashes, new Int32Array(slots))
+    this.#chain = new Int32Array(slots)
+    this.#heads = new Int32Array(2 ** Math.ceil(Math.log2(slots))).fill(NO_SLOT)
+    for (let slot = 0; slot < from; slot++) this.#link(slot, this.#hashes[slot]!)
+    for (let slot = slots - 1; slot >= from; slot--) {
+      this.#next[slot] = this.#free
+      this.#free = slot
+    }
+    this.#slots = slots
+  }
+}
+
+/** Only ids that were made here are ever in a chain, so nobody makes one long. */
+function hashOf(id: string): number {
+  let hash = 0
+  for (let at = 0; at < 8; at++) hash = Math.imul(hash, 31) + id.charCodeAt(at) | 0
+  return hash
+}
+
+function moved<Column extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+  from: Column, to: Column,
+): Column {
+  to.set(from)
+  return to
+}
