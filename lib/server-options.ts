@@ -53,8 +53,9 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   /** Origins of pages that may call. */
   readonly allowedOrigins?: readonly string[] | undefined
   /**
-   * How often one principal, or one address where nobody needs a key, may call. Counted in this process.
-   * Behind a proxy set `trustProxy`, or all callers are one. Left out: no limit.
+   * How often one principal, or one address where nobody needs a key, may call. Counted in this process, or
+   * with a shared store over all of them, give or take an eighth of the burst for each. Behind a proxy set
+   * `trustProxy`, or all callers are one. Left out: no limit.
    */
   readonly rateLimit?: RateLimit | undefined
   /** Takes the log; `console` can. Left out: warnings and errors go to standard error. `false`: none. */

@@ -118,7 +118,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),
-    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit),
+    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.shared?.store),
   })
   const told = createObserver(options.onRequest, options.accessLog ?? false, log)
   const observer = metrics?.countRequests(told) ?? told

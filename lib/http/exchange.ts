@@ -51,9 +51,9 @@ export interface Exchange {
   header(name: string): string | undefined
   /**
    * Counts something against its caller's rate limit; undefined where there is room. A request by POST is
-   * counted as one call before it comes here.
+   * counted as one call before it comes here. A promise only where processes share the limit.
    */
-  take(what: 'call' | 'initialize', cost: number): Overuse | undefined
+  take(what: 'call' | 'initialize', cost: number): Overuse | undefined | Promise<Overuse | undefined>
 }
 
 /** A rate limit that is used up: the sentence and the headers of a 429. */

@@ -16,7 +16,7 @@ import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate, AuthRequest } from './auth.ts'
 import type { BodyBudget } from './body.ts'
-import type { Endpoint } from './exchange.ts'
+import type { Endpoint, Overuse } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
@@ -115,7 +115,7 @@ export function createGate(options: GateOptions): Gate {
   function identify(
     request: HttpRequest, match: Match, authenticate: Authenticate,
   ): HttpRequest | Promise<HttpRequest> {
-    const enter = (principal: Principal | undefined): HttpRequest => {
+    const enter = (principal: Principal | undefined): HttpRequest | Promise<HttpRequest> => {
       if (principal === undefined) {
         const { authorization, apiKey } = request.head
         const isGiven = authorization !== undefined || apiKey !== undefined
@@ -145,7 +145,7 @@ export function createGate(options: GateOptions): Gate {
     }
   }
 
-  function admit(request: HttpRequest, match: Match): HttpRequest {
+  function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
@@ -159,6 +159,11 @@ export function createGate(options: GateOptions): Gate {
     }
     const isCounted = rateLimits !== undefined && request.method === 'POST'
     const overuse = isCounted ? request.take('call', 1) : undefined
+    return overuse instanceof Promise ? overuse.then((later) => pass(request, endpoint, later))
+      : pass(request, endpoint, overuse)
+  }
+
+  function pass(request: HttpRequest, endpoint: Endpoint, overuse: Overuse | undefined): HttpRequest {
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
       ? undefined : bodyObjection(request, endpoint, endpoint.accepts)

@@ -11,7 +11,7 @@ import type { Principal } from '../core/principal.ts'
 import type { BodyHolder } from './body.ts'
 import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from './exchange.ts'
 import type { Bind, Guard } from './guard.ts'
-import type { Counted, RateLimits } from './rate.ts'
+import type { Count, Counted, RateLimits } from './rate.ts'
 
 /** The head of a request, as a transport hands it over. */
 export interface RequestHead {
@@ -125,10 +125,14 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
     return host === undefined ? this.hostIsListed : guard.lists(host)
   }
 
-  take(what: Counted, cost: number): Overuse | undefined {
+  take(what: Counted, cost: number): Overuse | undefined | Promise<Overuse | undefined> {
     const { rateLimits } = this.#options
     const count = rateLimits?.take(what, this.#caller, cost)
     if (count === undefined) return undefined
+    return count instanceof Promise ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
+  }
+
+  #told(what: Counted, count: Count): Overuse | undefined {
     if (count.overuse !== undefined) this.rateHeaders = none
     else this.rateHeaders = what === 'call' ? count.headers : [...this.rateHeaders, ...count.headers]
     return count.overuse

@@ -20,14 +20,15 @@ import { jsonAlone, PostReply } from './post-reply.ts'
 import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
 import type { Origin } from '../core/call.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
 import type { ResponseChannel } from './channel.ts'
+import type { RequestMessage } from './messages.ts'
 import type { Session } from './session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
-export function openPair(mcp: McpContext, exchange: Exchange): Reply {
+export function openPair(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
@@ -36,6 +37,11 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply {
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   const overuse = exchange.take('initialize', 1)
+  return overuse instanceof Promise ? overuse.then((later) => beginPair(mcp, exchange, later))
+    : beginPair(mcp, exchange, overuse)
+}
+
+function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined): Reply {
   if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
   // Whatever can fail is read before a session begins.
   const path = `${exchange.basePath}/messages/`
@@ -125,14 +131,10 @@ function answerOnStream(mcp: McpContext, origin: Origin, session: Session, messa
 /** Without a session the answer is the body of the response; nothing is needed first. */
 function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
-  const { id, method, params } = message
-  if (method === 'initialize') {
+  if (message.method === 'initialize') {
     const overuse = exchange.take('initialize', 1)
-    if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
-    const handshake = decodeInitialize(params)
-    if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
-    const body = formatResult(id, initializeText(mcp, handshake.revision, false))
-    return { status: 200, type: JSON_TYPE, body }
+    return overuse instanceof Promise ? overuse.then((later) => greetInBody(mcp, message, later))
+      : greetInBody(mcp, message, overuse)
   }
   const peer = anonymousPeer(oldest)
   const post = new PostReply(peer, jsonAlone, mcp.service.limits.heartbeatMs)
@@ -141,4 +143,14 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   // Nobody else could fetch the answer.
   if (reply instanceof Promise) exchange.origin.onGone(() => request?.leave())
   return reply
+}
+
+function greetInBody(
+  mcp: McpContext, { id, params }: RequestMessage, overuse: Overuse | undefined,
+): Reply {
+  if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
+  const handshake = decodeInitialize(params)
+  if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
+  const body = formatResult(id, initializeText(mcp, handshake.revision, false))
+  return { status: 200, type: JSON_TYPE, body }
 }

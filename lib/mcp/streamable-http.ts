@@ -17,7 +17,7 @@ import { parseEventId } from './replay.ts'
 import { invalid, noSession, unavailable } from './replies.ts'
 import { noEvent, placeEvent, resumeElsewhere } from './resume.ts'
 import { revisionByName } from './revisions.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
 import type { McpContext } from './context.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { RequestMessage } from './messages.ts'
@@ -105,8 +105,15 @@ function twice({ id }: RequestMessage): Reply {
 }
 
 /** `initialize`: a new session, unless there are none. */
-function initialize(mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage): Reply {
+function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
   const overuse = exchange.take('initialize', 1)
+  return overuse instanceof Promise ? overuse.then((later) => begin(mcp, exchange, message, later))
+    : begin(mcp, exchange, message, overuse)
+}
+
+function begin(
+  mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
+): Reply {
   if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
@@ -155,7 +162,16 @@ function postBatch(
   if (ids.size < requests.length) return bad('Two requests of the batch have one id')
   // Each is a call; one of them is counted already.
   const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
-  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+  const refuse = ({ detail, headers }: Overuse): Reply => invalid(429, detail, undefined, headers)
+  const run = (): Reply | Promise<Reply> => runBatch(mcp, exchange, messages, requests, peer, forms)
+  if (!(overuse instanceof Promise)) return overuse === undefined ? run() : refuse(overuse)
+  return overuse.then((later) => later === undefined ? run() : refuse(later))
+}
+
+function runBatch(
+  mcp: McpContext, exchange: Exchange, messages: readonly RpcMessage[],
+  requests: readonly RequestMessage[], peer: Peer, forms: Forms,
+): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
   if (requests.length === 0) return taken
   // Who asked elsewhere waits on; the requests beside the answer are answered all the same.

@@ -10,9 +10,10 @@ import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownResource, shownTemplate } from './listing.ts'
 import { readOperation, resourcesOperation } from './openapi-catalog.ts'
 import { boundedJson, caught } from './reply.ts'
+import type { Origin } from '../core/call.ts'
 import type { ResourceContents } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange, Overuse, Reply } from '../http/exchange.ts'
 
 /** Their paths. */
 export function resourceEndpoints(service: Service): readonly Endpoint[] {
@@ -39,6 +40,13 @@ function read(service: Service, exchange: Exchange): Reply | Promise<Reply> {
   const uri = uriIn(exchange.query)
   // It runs what an author wrote, so it is a call, whatever its method.
   const overuse = exchange.take('call', 1)
+  return overuse instanceof Promise ? overuse.then((later) => readOnce(service, origin, uri, later))
+    : readOnce(service, origin, uri, overuse)
+}
+
+function readOnce(
+  service: Service, origin: Origin, uri: string, overuse: Overuse | undefined,
+): Reply | Promise<Reply> {
   if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
   const channel = new PlainChannel(service, origin, 'http')
   const call = new LiveCall(origin, channel, channel)
