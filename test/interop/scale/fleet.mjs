@@ -1,182 +1,146 @@
 /**
- * Unmodified official clients against three processes behind a balancer that remembers nobody, on real servers;
- * and while processes are killed. `FLEET_SECONDS=60` kills for that long, `FLEET_SEED` chooses whom.
+ * Unmodified official clients against three processes behind a balancer without memory, on every engine:
+ * left alone, while processes are killed each second, and while processes and the engine are killed and
+ * suspended. `FLEET_SECONDS=60` does that for so long, `FLEET_SEED` chooses whom, `FLEET_TELL=1` tells of
+ * every call that was not good.
  */
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer, request as send } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { missing } from '../start.mjs'
-import { noPostgres, noRedis, startPostgres, startRedis } from './servers.mjs'
+import { acts, connects, noClients } from './clients.mjs'
+import { startBalancer } from './balancer.mjs'
+import { engines, sequence, startFleet } from './deployment.mjs'
 
-const noClient = missing('@modelcontextprotocol/sdk')
-const load = (path) => noClient ? {} : import(`@modelcontextprotocol/sdk/${path}`)
-const { Client } = await load('client/index.js')
-const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js')
-const { ElicitRequestSchema } = await load('types.js')
+const SECONDS = Number(process.env.FLEET_SECONDS ?? 6)
+const SEED = Number(process.env.FLEET_SEED ?? 1)
+const LEASE_MS = 2_000
+const CALL_MS = 12_000
+/** Who calls, in turn: 20 clients. */
+const kinds = ['v1', 'v1', 'v1', 'v2', 'v2 legacy']
+const clients = Array.from({ length: 20 }, (_, at) => (
+  { kind: kinds[at % kinds.length], name: `client-${at}` }
+))
 
-const CLIENTS = 20
-const SECONDS = Number(process.env.FLEET_SECONDS ?? 8)
-const CALL_MS = 20_000
-let seed = Number(process.env.FLEET_SEED ?? 1)
-
-/** Between 0 and 1, the same for one seed. */
-function random() {
-  seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-  return seed / 2 ** 31
+/**
+ * What a call that was not answered has come to. The balancer knows whether the answer to its question was
+ * lost, which no client sends again, and whether its stream was cut.
+ */
+function outcome(error, kind, { answer, stream }) {
+  const text = `${error.message} ${error.cause?.message ?? ''} ${error.data?.detail ?? ''}`
+  // Streams of 2026-07-28 cannot be come back to, and their client says nothing when one breaks.
+  if (/timed out/i.test(text)) return answer ? 'unanswered' : stream && kind === 'v2' ? 'cut' : 'silent'
+  if (error.code === 404 || /no such session/i.test(text)) return 'lost'
+  if (/The process that ran it has ended|try again later/.test(text)) return 'refused'
+  return /fetch failed|terminated|other side closed|ECONNRESET|socket/i.test(text) ? 'cut' : 'strange'
 }
 
-async function member(client, url) {
-  const child = fork(new URL('./member.mjs', import.meta.url), [client, url], { stdio: 'inherit' })
-  const [{ port }] = await once(child, 'message')
-  return { child, port }
-}
-
-/** Three processes, and a balancer that gives each request to the next of them. */
-async function startFleet(client, url) {
-  const members = await Promise.all([1, 2, 3].map(() => member(client, url)))
-  let turn = 0
-  const balancer = createServer((incoming, response) => {
-    const forward = (tries) => {
-      const { port } = members[turn++ % members.length]
-      const { method, url: path, headers } = incoming
-      const outgoing = send({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
-        response.writeHead(answer.statusCode, answer.headers)
-        response.flushHeaders()
-        answer.pipe(response)
-        // What is cut off at the process is cut off at the client.
-        answer.on('close', () => { if (!answer.complete) response.destroy() })
-      })
-      outgoing.on('error', (error) => {
-        // Nobody has heard the request where nobody listens.
-        if (error.code === 'ECONNREFUSED' && tries > 0) return forward(tries - 1)
-        response.destroy()
-      })
-      response.on('close', () => outgoing.destroy())
-      body.then((bytes) => outgoing.end(bytes))
+/** Runs a fleet and all clients until `blows` is over; what came of each call. */
+async function run(engine, blows) {
+  const told = {
+    good: 0, wrong: 0, lost: 0, strange: 0, silent: 0, refused: 0, cut: 0, unanswered: 0, blows: 0,
+  }
+  const random = sequence(SEED)
+  const fleet = await startFleet(engine, { random, hasSpare: true, settings: { leaseMs: LEASE_MS } })
+  const broken = new Map(clients.map(({ name }) => [name, {}]))
+  const lose = (headers, body) => {
+    const { method } = JSON.parse(body)
+    broken.get(headers['x-client'])[method === undefined ? 'answer' : 'stream'] = true
+  }
+  const balancer = await startBalancer(fleet.ports, {
+    onAnswer: (headers, body, status) => { if (status >= 400) lose(headers, body) }, onCut: lose,
+  })
+  let isOver = false
+  try {
+    const connected = await Promise.all(clients.map(({ kind, name }) => connects[kind](balancer.url, name)))
+    const working = Promise.all(connected.map(async (one, at) => {
+      const { name, kind } = clients[at]
+      for (let turn = 0; !isOver; turn++) {
+        broken.set(name, {})
+        try {
+          // What a killed process has said of its progress is gone with it.
+          const isRight = await acts[turn % 4](one, name, at, { timeout: CALL_MS, mayMissProgress: true })
+          told[isRight ? 'good' : 'wrong'] += 1
+        } catch (error) {
+          const what = outcome(error, kind, broken.get(name))
+          told[what] += 1
+          const isBad = ['lost', 'strange', 'silent'].includes(what)
+          if (isBad || process.env.FLEET_TELL) {
+            console.log(`# ${what}: ${kind}, act ${turn % 4}: ${error.message} ${error.cause?.message ?? ''}`)
+          }
+          // Whoever is refused does not come back at once.
+          await sleep(20)
+        }
+      }
+    }))
+    const end = performance.now() + SECONDS * 1_000
+    while (performance.now() < end) {
+      await sleep(1_000)
+      await blows(fleet, random)
+      told.blows += 1
     }
-    const body = new Promise((resolve) => {
-      const chunks = []
-      incoming.on('data', (chunk) => chunks.push(chunk)).on('end', () => resolve(Buffer.concat(chunks)))
+    isOver = true
+    await working
+    for (const { client } of connected) await client.close()
+  } finally {
+    isOver = true
+    balancer.close()
+    await fleet.close()
+  }
+  console.log(`# ${engine.name}, seed ${SEED}: ${JSON.stringify(told)}`)
+  assert.deepEqual([told.wrong, told.lost, told.strange, told.silent], [0, 0, 0, 0])
+  assert.ok(told.good > told.blows * 10)
+}
+
+/** One of the things that happen to deployments. */
+async function anything({ kill, suspend, server }, random) {
+  const all = [kill, () => suspend(LEASE_MS + 1_000)]
+  if (server !== undefined) {
+    all.push(async () => {
+      await server.kill()
+      await sleep(500)
+      await server.start()
+    }, async () => {
+      server.signal('SIGSTOP')
+      await sleep(500 + 2_500 * random())
+      server.signal('SIGCONT')
     })
-    forward(members.length)
-  })
-  balancer.listen(0, '127.0.0.1')
-  await once(balancer, 'listening')
-  return {
-    url: new URL(`http://127.0.0.1:${balancer.address().port}/mcp`),
-    /** Kills one without a word; another takes its place. */
-    async kill() {
-      const at = Math.floor(random() * members.length)
-      members[at].child.kill('SIGKILL')
-      members[at] = await member(client, url)
-    },
-    async close() {
-      balancer.closeAllConnections()
-      balancer.close()
-      for (const { child } of members) child.kill('SIGKILL')
-    },
   }
+  await all[Math.floor(random() * all.length)]()
 }
 
-async function connect(url, at) {
-  const client = new Client({ name: `client-${at}`, version: '1.0.0' }, { capabilities: { elicitation: {} } })
-  client.setRequestHandler(ElicitRequestSchema, async () => (
-    { action: 'accept', content: { name: `client-${at}` } }
-  ))
-  const transport = new StreamableHTTPClientTransport(url, {
-    reconnectionOptions: {
-      initialReconnectionDelay: 20, maxReconnectionDelay: 200, reconnectionDelayGrowFactor: 1.5, maxRetries: 50,
-    },
-  })
-  await client.connect(transport)
-  return { client, transport }
-}
-
-/** One of the things that a client does; what came of it. */
-async function act(client, at, what) {
-  const options = { timeout: CALL_MS }
-  if (what === 0) return (await client.listTools(undefined, options)).tools.length === 3
-  if (what === 1) {
-    const { content } = await client.callTool({ name: 'double', arguments: { a: at } }, undefined, options)
-    return content[0].text === String(2 * at)
-  }
-  if (what === 2) {
-    const { content } = await client.callTool({ name: 'greet', arguments: {} }, undefined, options)
-    return content[0].text === `Hello client-${at}`
-  }
-  let heard = 0
-  const onprogress = () => { heard += 1 }
-  const { content } = await client.callTool({ name: 'count', arguments: {} }, undefined, { ...options, onprogress })
-  return content[0].text === 'counted' && heard === 3
-}
-
-const engines = [
-  ['Redis', noClient || noRedis, startRedis, 'ioredis 5'],
-  ['PostgreSQL', noClient || noPostgres, startPostgres, 'pg'],
-]
-
-for (const [name, skip, start, client] of engines) {
-  test(`every call of ${CLIENTS} clients is good, whichever process it comes to: ${name}`, { skip }, async () => {
-    const server = await start()
-    const fleet = await startFleet(client, server.url)
+for (const engine of engines) {
+  const skip = noClients || engine.skip
+  test(`every call of 20 clients is good at any process: ${engine.name}`, { skip }, async () => {
+    const fleet = await startFleet(engine)
+    const balancer = await startBalancer(fleet.ports)
     try {
       let good = 0
-      await Promise.all(Array.from({ length: CLIENTS }, async (_, at) => {
-        const { client, transport } = await connect(fleet.url, at)
-        for (let turn = 0; turn < 10; turn++) for (const what of [0, 1, 2, 3]) {
-          assert.ok(await act(client, at, what), `client ${at}, turn ${turn}, ${what}`)
+      await Promise.all(clients.map(async ({ kind, name }, at) => {
+        const one = await connects[kind](balancer.url, name)
+        for (let turn = 0; turn < 10; turn++) for (const [what, act] of acts.entries()) {
+          assert.ok(await act(one, name, at, { timeout: CALL_MS }), `${kind}, turn ${turn}, act ${what}`)
           good += 1
         }
-        await transport.terminateSession()
-        await client.close()
+        await one.transport.terminateSession?.()
+        await one.client.close()
       }))
-      console.log(`# ${name}: ${good} of ${CLIENTS * 40} calls good`)
-      assert.equal(good, CLIENTS * 40)
+      console.log(`# ${engine.name}: ${good} of ${clients.length * 40} calls good`)
     } finally {
+      balancer.close()
       await fleet.close()
-      await server.close()
     }
   })
 
-  test(`while processes are killed no session is lost and no answer wrong: ${name}`, { skip }, async () => {
-    const server = await start()
-    const fleet = await startFleet(client, server.url)
-    const told = { good: 0, wrong: 0, lost: 0, refused: 0, cut: 0, silent: 0, kills: 0 }
-    let isOver = false
-    try {
-      const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, at) => connect(fleet.url, at)))
-      const working = Promise.all(clients.map(async ({ client }, at) => {
-        for (let turn = 0; !isOver; turn++) {
-          try {
-            told[await act(client, at, turn % 4) || turn % 4 === 3 ? 'good' : 'wrong'] += 1
-          } catch (error) {
-            const { code, message } = error
-            const what = code === -32603 ? 'refused' : code === -32001 && /timed out/.test(message) ? 'silent'
-              : /404|no such session/i.test(message) ? 'lost' : 'cut'
-            told[what] += 1
-            if (what === 'lost' || process.env.FLEET_TELL) console.log(`# ${what}: ${message}`)
-          }
-        }
-      }))
-      const end = performance.now() + SECONDS * 1_000
-      while (performance.now() < end) {
-        await sleep(1_000)
-        await fleet.kill()
-        told.kills += 1
-      }
-      isOver = true
-      await working
-      for (const { client } of clients) await client.close()
-      console.log(`# ${name}: ${JSON.stringify(told)}`)
-      assert.deepEqual([told.wrong, told.lost], [0, 0])
-      assert.ok(told.good > told.kills * 10)
-    } finally {
-      isOver = true
-      await fleet.close()
-      await server.close()
-    }
-  })
+  // Where there is no engine to stop, the next test does little else.
+  const isShort = engine.skip || (process.env.FLEET_SECONDS === undefined && engine.isOfOneMachine === true
+    && 'left to FLEET_SECONDS')
+  test(`while processes are killed no session is lost and no answer wrong: ${engine.name}`,
+    { skip: noClients || isShort }, async () => {
+      await run(engine, ({ kill }) => kill())
+    })
+
+  test(`while all is killed and suspended no session is lost and no answer wrong: ${engine.name}`, { skip },
+    async () => {
+      await run(engine, anything)
+    })
 }

@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,6 +64,11 @@ export async function until(what, condition, ms = 20_000) {
     if (performance.now() > end) throw new Error(`Nothing within ${ms} ms, waiting for ${what}`)
     await sleep(5)
   }
+}
+
+/** The processes that a process has begun. */
+function childrenOf(pid) {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
 async function stop(child, signal) {
@@ -168,7 +173,16 @@ export async function startPostgres() {
   await start()
   return {
     port, url, start,
-    signal: (name) => child.kill(name),
+    /** To all of its processes. */
+    signal(name) {
+      for (const pid of [child.pid, ...childrenOf(child.pid)]) {
+        try {
+          process.kill(pid, name)
+        } catch {
+          // It has ended by itself.
+        }
+      }
+    },
     /** All of its processes, without a word. */
     kill: () => stop(child, 'SIGQUIT'),
     async close() {

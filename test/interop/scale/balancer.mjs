@@ -1,0 +1,63 @@
+/**
+ * A balancer without memory: each request goes to the next of the processes, whoever sent it and whatever
+ * came before. What was cut off at a process is cut off at its client. No test itself.
+ */
+import { once } from 'node:events'
+import { Agent, createServer, request as send } from 'node:http'
+
+/**
+ * Starts one. `ports()` are those of the processes now. `onAnswer(headers, body, status)` is told of each
+ * POST that has been answered, `onCut(headers, body)` of each that was not, or not wholly. `halfCloses`: when
+ * a client has sent its request it ends its half of the connection to the process. `keepsAlive`: connections
+ * to processes are used again.
+ */
+export async function startBalancer(ports, { onAnswer, onCut, halfCloses = false, keepsAlive = true } = {}) {
+  const agent = new Agent({ keepAlive: keepsAlive && !halfCloses })
+  let turn = 0
+  const balancer = createServer(async (incoming, response) => {
+    const chunks = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const { method, url: path, headers } = incoming
+    const isPost = method === 'POST'
+    let isGone = false
+    const forward = (tries) => {
+      const all = ports()
+      const port = all[turn++ % all.length]
+      const outgoing = send({ port, agent, host: '127.0.0.1', method, path, headers }, (answer) => {
+        if (isPost) onAnswer?.(headers, body, answer.statusCode)
+        response.writeHead(answer.statusCode, answer.headers)
+        response.flushHeaders()
+        answer.pipe(response)
+        answer.on('close', () => {
+          if (answer.complete) return
+          if (isPost && !isGone) onCut?.(headers, body)
+          response.destroy()
+        })
+      })
+      outgoing.on('error', (error) => {
+        // Nobody has heard the request where nobody listens.
+        if (error.code === 'ECONNREFUSED' && tries > 0) return forward(tries - 1)
+        if (isPost && !isGone) onCut?.(headers, body)
+        response.destroy()
+      })
+      if (halfCloses) outgoing.on('finish', () => outgoing.socket.end())
+      response.on('close', () => {
+        isGone = true
+        outgoing.destroy()
+      })
+      outgoing.end(body)
+    }
+    forward(ports().length)
+  })
+  balancer.listen(0, '127.0.0.1')
+  await once(balancer, 'listening')
+  return {
+    url: `http://127.0.0.1:${balancer.address().port}`,
+    close() {
+      agent.destroy()
+      balancer.closeAllConnections()
+      balancer.close()
+    },
+  }
+}
