@@ -101,9 +101,15 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     if (known !== undefined) return isOver(known) ? undefined : known
     if (askKey === undefined && auth === undefined) return undefined
     pending.check()
-    const found = ofKey(credential, head, request)
+    const found = ofKey(credential, head, shown(request))
     return found instanceof Promise ? pending.wait(found) : found
   }
+}
+
+/** Of a request no more than a function of the operator's is to see. */
+function shown(request: AuthRequest): AuthRequest {
+  const { method, path } = request
+  return { method, path, header: (name) => request.header(name) }
 }
 
 /** What comes of a value that may be promised, by a promise of whatever make. */

@@ -14,7 +14,7 @@ import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
-import type { Authenticate, AuthRequest } from './auth.ts'
+import type { Authenticate } from './auth.ts'
 import type { BodyBudget } from './body.ts'
 import type { Endpoint, Overuse } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
@@ -115,34 +115,37 @@ export function createGate(options: GateOptions): Gate {
   function identify(
     request: HttpRequest, match: Match, authenticate: Authenticate,
   ): HttpRequest | Promise<HttpRequest> {
-    const enter = (principal: Principal | undefined): HttpRequest | Promise<HttpRequest> => {
-      if (principal === undefined) {
-        const { authorization, apiKey } = request.head
-        const isGiven = authorization !== undefined || apiKey !== undefined
-        const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
-        const detail = 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
-        return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
-      }
-      request.principal = principal
-      request.isIdentified = true
-      return admit(request, match)
-    }
-    const broken = (error: unknown): HttpRequest => {
-      if (error instanceof Unavailable) {
-        options.log(error.level, error.message, { request: request.requestId })
-        return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
-      }
-      options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
-      return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
-    }
-    const { method, path } = request
-    const asked: AuthRequest = { method, path, header: (name) => request.header(name) }
     try {
-      const principal = authenticate(request.head, request.query, asked)
-      return principal instanceof Promise ? principal.then(enter, broken) : enter(principal)
+      const found = authenticate(request.head, request.query, request)
+      if (!(found instanceof Promise)) return enter(request, match, found)
+      return found.then((later) => enter(request, match, later), (error) => broken(request, error))
     } catch (error) {
-      return broken(error)
+      return broken(request, error)
     }
+  }
+
+  function enter(
+    request: HttpRequest, match: Match, principal: Principal | undefined,
+  ): HttpRequest | Promise<HttpRequest> {
+    if (principal === undefined) {
+      const { authorization, apiKey } = request.head
+      const isGiven = authorization !== undefined || apiKey !== undefined
+      const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
+      const detail = 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
+      return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
+    }
+    request.principal = principal
+    request.isIdentified = true
+    return admit(request, match)
+  }
+
+  function broken(request: HttpRequest, error: unknown): HttpRequest {
+    if (error instanceof Unavailable) {
+      options.log(error.level, error.message, { request: request.requestId })
+      return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+    }
+    options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
+    return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
   }
 
   function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {

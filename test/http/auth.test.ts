@@ -38,6 +38,8 @@ const rows: readonly (readonly [
   ['a longer key', { 'x-api-key': 'secret1' }, undefined],
   ['a very long key', { 'x-api-key': 's'.repeat(7_000) }, undefined],
   ['a key that is not ASCII', { 'x-api-key': 's\u00e9cret' }, undefined],
+  ['a key whose characters end in the same bytes', { 'x-api-key': '\u0173\u0165cret' }, undefined],
+  ['a key that is filled up', { 'x-api-key': 'secret'.padEnd(128, '\0') }, undefined],
   ['a wrong bearer beside the right key', { 'x-api-key': 'secret', 'authorization': 'Bearer other' },
     undefined],
   ['a wrong key beside the right bearer', { 'x-api-key': 'other', 'authorization': 'Bearer secret' },
@@ -78,6 +80,20 @@ test('several keys hold at once, each with its name, scopes and time', () => {
   assert.deepEqual(found.map(idOf), ['key:ops', 'key:ops', 'key:late', undefined, undefined, undefined])
   assert.deepEqual((found[0] as Principal).scopes, ['write'])
   assert.equal((found[2] as Principal).expiresAt, later)
+})
+
+test('a key of any length is compared to its end', () => {
+  for (const length of [1, 127, 128, 129, 1_000]) {
+    const [key, other] = ['k'.repeat(length), `${'k'.repeat(length - 1)}j`]
+    const of = (given: string): string | undefined => {
+      return idOf(who(['short', { id: 'long', key }], { 'x-api-key': given }))
+    }
+    assert.equal(of(key), 'key:long')
+    assert.match(String(of('short')), /^key:(?!long)/)
+    for (const wrong of [other, `${key}k`, `${key}\0`, key.repeat(2), key.slice(1), `x${key}`]) {
+      assert.equal(of(wrong), undefined, `${length}: ${wrong.length}`)
+    }
+  }
 })
 
 test('a key without a name is the same caller wherever it stands, and no other is', () => {
