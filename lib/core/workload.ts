@@ -11,9 +11,10 @@ import type { LiveCall } from './live-call.ts'
 export class Workload {
   readonly #max: number
   readonly #where: string
-  readonly #running = new Set<LiveCall>()
+  // Made when needed: most of ten thousand sessions never have a call that takes a while.
+  #running: Set<LiveCall> | undefined
   /** Those that did not end when they should have, and have lost their place. */
-  readonly #abandoned = new Set<LiveCall>()
+  #abandoned: Set<LiveCall> | undefined
   #onIdle: (() => void) | undefined
 
   constructor(max: number, where: string) {
@@ -22,29 +23,29 @@ export class Workload {
   }
 
   /** Calls that run now. */
-  get running(): number { return this.#running.size }
+  get running(): number { return this.#running?.size ?? 0 }
 
   /** Calls that still run though their time was over long ago; they have no place any more. */
-  get abandoned(): number { return this.#abandoned.size }
+  get abandoned(): number { return this.#abandoned?.size ?? 0 }
 
   /** Throws `Fault('busy')` when the ceiling is reached. */
   check(): void {
-    if (this.#running.size >= this.#max) {
+    if (this.running >= this.#max) {
       throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
     }
   }
 
-  enter(call: LiveCall): void { this.#running.add(call) }
+  enter(call: LiveCall): void { (this.#running ??= new Set()).add(call) }
 
   leave(call: LiveCall): void {
-    this.#running.delete(call)
-    this.#abandoned.delete(call)
+    this.#running?.delete(call)
+    this.#abandoned?.delete(call)
     this.notifyIfIdle()
   }
 
   /** Takes its place from a call that does not end. */
   abandon(call: LiveCall): void {
-    if (this.#running.delete(call)) this.#abandoned.add(call)
+    if (this.#running?.delete(call) === true) (this.#abandoned ??= new Set()).add(call)
     this.notifyIfIdle()
   }
 
@@ -67,12 +68,12 @@ export class Workload {
 
   /** Ends every run from outside. */
   cancelAll(reason: Fault): void {
-    for (const call of [...this.#running]) call.cancel(reason)
+    for (const call of [...this.#running ?? []]) call.cancel(reason)
   }
 
   /** One that was cancelled and goes on all the same is nobody's any more. */
   #isAwaited(): boolean {
-    for (const call of this.#running) if (!call.over) return true
+    for (const call of this.#running ?? []) if (!call.over) return true
     return false
   }
 }

@@ -14,7 +14,8 @@ export class ResponsePipe implements Pipe {
   bytes = 0
   readonly #response: ServerResponse
   readonly #status: number
-  readonly #lines: string[]
+  /** Let go of when they are sent: a stream may be open for days. */
+  #lines: string[] | undefined
   readonly #isCounted: boolean
 
   constructor(response: ServerResponse, status: number, lines: string[], isCounted: boolean) {
@@ -29,8 +30,10 @@ export class ResponsePipe implements Pipe {
 
   begin(text: string, whole: boolean): void {
     if (this.#isCounted) this.bytes = Buffer.byteLength(text)
-    if (whole) this.#lines.push('Content-Length', String(Buffer.byteLength(text)))
-    this.#response.writeHead(this.#status, this.#lines)
+    const lines = this.#lines!
+    this.#lines = undefined
+    if (whole) lines.push('Content-Length', String(Buffer.byteLength(text)))
+    this.#response.writeHead(this.#status, lines)
     if (text !== '') this.#response.write(text)
     else if (!whole) this.#response.flushHeaders()
   }

@@ -243,7 +243,8 @@ export class Transaction implements Queued<Transaction> {
     if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
-      if (request.method !== 'HEAD') return this.#open(body, status, lines, reply.type === EVENT_STREAM)
+      const isEvents = reply.type === EVENT_STREAM
+      if (request.method !== 'HEAD') return this.#open(request, body, status, lines, isEvents)
       discard(body)
       response.writeHead(status, lines)
       response.end()
@@ -269,12 +270,16 @@ export class Transaction implements Queued<Transaction> {
     }
   }
 
-  #open(source: Source, status: number, lines: string[], isEvents: boolean): void {
+  #open(
+    request: HttpRequest, source: Source, status: number, lines: string[], isEvents: boolean,
+  ): void {
     const response = this.response
     response.on('drain', () => this.#sink?.drained())
     const pipe = new ResponsePipe(response, status, lines, this.#beganAtMs > 0)
     this.#sink = this.#means.streams.open(source, pipe, isEvents)
     this.#pipe = pipe
+    // A stream may be open for days: what nobody will ask for again is let go of.
+    if (this.#beganAtMs === 0 && request.held === 0) this.#request = undefined
   }
 
   /** The kernel has not taken the whole reply: from now on it is looked at whether somebody reads it. */

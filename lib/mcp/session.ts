@@ -7,11 +7,11 @@
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
-import { Queue } from '../core/queue.ts'
 import { Workload } from '../core/workload.ts'
 import { randomId } from '../wire/random.ts'
 import { unable } from './client.ts'
-import { ReplayStream, streamMark } from './replay.ts'
+import { KeptStreams } from './kept-streams.ts'
+import { streamMark } from './replay.ts'
 import type { ClientInfo } from '../core/call.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
@@ -19,7 +19,7 @@ import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { ClientAbilities } from './client.ts'
-import type { ReplayBudget } from './replay.ts'
+import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
 
 /** Addresses that one client may watch: how many, the bytes of one, and of all together. */
@@ -71,9 +71,7 @@ export class Session implements Peer {
   #subscribedBytes = 0
   /** What the client might do when it last subscribed. */
   scopes: readonly string[] = []
-  readonly #streams: Map<string, ReplayStream> = new Map()
-  /** Those that have ended, in that order. */
-  readonly #ended = new Queue<ReplayStream>()
+  #streams: KeptStreams | undefined
   /** Where messages go that belong to no request; undefined while the client has opened none. */
   outlet: ((message: string) => void) | undefined
   /** Set where the session lives as long as one stream: ends that stream. */
@@ -119,9 +117,7 @@ export class Session implements Peer {
 
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
-    if (this.workload.running > 0 || this.onEnd !== undefined) return true
-    for (const stream of this.#streams.values()) if (stream.isAttached || stream.isUnread) return true
-    return false
+    return this.workload.running > 0 || this.onEnd !== undefined || this.#streams?.isBusy === true
   }
 
   settle({ revision, abilities, client }: Handshake): void {
@@ -154,31 +150,16 @@ export class Session implements Peer {
 
   /** The stream of that id, while it is kept. */
   streamOf(id: string): ReplayStream | undefined {
-    return this.#streams.get(id)
+    return this.#streams?.find(id)
   }
 
   /** A new stream, on which `owed` requests are answered. Those that ended first make room for it. */
   openStream(owed: readonly Id[] = nothing): ReplayStream {
-    const most = this.#limits.maxCallsPerSession * 2
-    for (let old = this.#ended.first; old !== undefined; old = this.#ended.first) {
-      if (!old.isStale && this.#streams.size < most) break
-      this.#forget(old)
-    }
-    const mark = streamMark(this.#mark, owed)
-    const stream = new ReplayStream(this.owner, this.#limits, this.#budget, this.#onEnded, mark)
-    this.#streams.set(stream.id, stream)
-    return stream
+    this.#streams ??= new KeptStreams(this.owner, this.#limits, this.#budget)
+    return this.#streams.open(streamMark(this.#mark, owed))
   }
 
-  readonly #onEnded = (stream: ReplayStream): void => { this.#ended.add(stream) }
-
-  #forget(stream: ReplayStream): void {
-    this.#streams.delete(stream.id)
-    if (stream.isFinished) this.#ended.remove(stream)
-    stream.drop()
-  }
-
-  get streams(): Iterable<ReplayStream> { return this.#streams.values() }
+  get streams(): Iterable<ReplayStream> { return this.#streams?.all ?? nothing }
 
   /** An id for a question of ours. */
   nextQuestion(): string {
@@ -198,7 +179,7 @@ export class Session implements Peer {
       for (const asked of questions) asked.reject(reason)
       this.#asked?.clear()
     }
-    for (const stream of this.#streams.values()) this.#forget(stream)
+    this.#streams?.drop()
     this.standalone = undefined
     this.outlet = undefined
     this.onEnd?.()
