@@ -11,6 +11,7 @@ import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
 import { Nodes } from './core/nodes.ts'
 import { RunSweep } from './core/run-sweep.ts'
 import { define } from './core/subject.ts'
+import { TaskRecovery } from './core/task-recovery.ts'
 import { TaskRelay } from './core/task-relay.ts'
 import { Tasks } from './core/tasks.ts'
 import { warnOfSilence } from './core/warn-once.ts'
@@ -18,9 +19,8 @@ import { Workload } from './core/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from './store/memory.ts'
 import { createSeal } from './wire/seal.ts'
-import type { Limits } from './core/defaults.ts'
-import type { Log } from './core/log.ts'
 import type { Service, Shared } from './core/service.ts'
+import type { Helping } from './core/task-recovery.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { Seal } from './wire/seal.ts'
 
@@ -55,6 +55,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
+  const workload = new Workload(limits.maxCalls, 'here')
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',
@@ -63,19 +64,24 @@ export function createService(options: ServerOptions): { readonly service: Servi
     limits,
     log,
     exposeErrors: options.exposeErrors ?? false,
-    workload: new Workload(limits.maxCalls, 'here'),
+    workload,
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log),
     store,
-    shared: guarded && nodes && share(guarded, nodes, tasks, limits, log),
+    shared: guarded && nodes && share(guarded, nodes, { tasks, workload, limits, log }),
   }
   return { service, seal }
 }
 
-function share(store: GuardedStore, nodes: Nodes, tasks: Tasks, limits: Limits, log: Log): Shared {
+function share(store: GuardedStore, nodes: Nodes, service: Helping): Shared | undefined {
+  const { tasks, limits } = service
+  const { custody } = tasks
+  if (custody === undefined) return undefined
   const lines = new NodeLines(nodes)
-  new RunSweep(tasks, store, nodes, log).begin()
-  return { store, nodes, lines, relay: new TaskRelay(tasks, nodes, lines, limits.storeTimeoutMs) }
+  const recovery = new TaskRecovery(service, custody, nodes)
+  new RunSweep(service, custody, recovery, store, nodes).begin()
+  const relay = new TaskRelay(tasks, nodes, lines, limits.storeTimeoutMs, recovery)
+  return { store, nodes, lines, relay, recovery }
 }

@@ -46,7 +46,7 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   const mcp = new McpContext(service, options.mcp ?? {}, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
   const closed = lines.over.then(async () => {
-    await service.shared?.nodes.close(service.tasks.running === 0)
+    await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)
     await service.store.close?.()
   })
   const forget = signals ? endOnSignals({

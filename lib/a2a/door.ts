@@ -12,8 +12,9 @@ import { OLD_EXTENDED_CARD, oldExtendedCard } from './old-extended-card.ts'
 import {
   a2aComponents, cardOperation, oldExtendedCardOperation, sendOperation, statusOperation,
 } from './openapi-operations.ts'
+import { a2aRunner } from './rerun.ts'
 import { signerOf } from './signature.ts'
-import { rootOf } from './tool-agent.ts'
+import { agentNamed, rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Description, Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
@@ -34,6 +35,7 @@ type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
   const context = { service, options, seal, signer }
+  service.shared?.recovery.register('a2a', a2aRunner(service))
   const cards = createCards(service, options, signer)
   const places: readonly (readonly [base: string, whoOf: Whom])[] = [
     ['', () => rootOf(service)],
@@ -54,12 +56,6 @@ function describeEach(service: Service, operations: MethodOperations): Descripti
   const { catalog } = service
   const ids = [rootOf(service), ...catalog.groups, ...catalog.agents].flatMap((who) => who?.id ?? [])
   return { operations: new Map(ids.map((id) => [id, operations])), schemas: {} }
-}
-
-/** Agents and groups have their own paths, and so have the tools of a server without any. */
-function agentNamed(service: Service, id: string): Agent | Group | undefined {
-  const root = rootOf(service)
-  return root !== undefined && root.id === id ? root : service.catalog.runnable(id)
 }
 
 /** Throws `TypeError` where this door is asked for and there is nobody to talk to. */

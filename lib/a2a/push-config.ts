@@ -181,7 +181,12 @@ function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>
 
 /** What names a task, as it was published for other processes. Undefined for anything else. */
 export function parseOwnedTask(text: string): OwnedTask | undefined {
-  const task: unknown = JSON.parse(text)
+  let task: unknown
+  try {
+    task = JSON.parse(text)
+  } catch {
+    return undefined
+  }
   if (!isRecord(task)) return undefined
   const { owner, id } = task
   return typeof owner === 'string' && typeof id === 'string' ? { owner, id } : undefined

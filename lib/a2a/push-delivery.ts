@@ -12,8 +12,10 @@ import { isFinished } from '../core/task.ts'
 import { dialectNamed } from './dialects.ts'
 import { PushCourier } from './push.ts'
 import { lookupHost } from './push-address.ts'
-import { parseOwnedTask, PushConfigs } from './push-config.ts'
+import { PushConfigs } from './push-config.ts'
 import { PushLine, PushSlots } from './push-line.ts'
+import { PushMarks } from './push-marks.ts'
+import { PushNews } from './push-news.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { pushBodyOf } from './task-view.ts'
 import type { Slot } from '../core/fair-pool.ts'
@@ -37,10 +39,8 @@ export interface PushMeans {
 
 interface Watched { configs: readonly KeptPushConfig[]; readonly stop: () => void }
 
-const TOPIC = 'push-configs'
 /** Posts that are on their way: in all, for one owner. */
-const MAX_POSTS = 32
-const MAX_POSTS_PER_OWNER = 8
+const [MAX_POSTS, MAX_POSTS_PER_OWNER] = [32, 8] as const
 /** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
 const MAX_LINES = 10_000
 /** Bodies that wait, in all: of what is more, the task as it stands is posted later. */
@@ -59,11 +59,12 @@ export class PushDeliveries {
   readonly #closing = new AbortController()
   /** Tasks that run here, by their ids. */
   readonly #watched = new Map<string, Watched>()
+  readonly #marks: PushMarks
+  readonly #news: PushNews
   readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #pool: FairPool<PushLine>
   #sweep: NodeJS.Timeout | undefined
-  #unfollow: Promise<() => void> | undefined
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
     const { log, store } = service
@@ -73,6 +74,8 @@ export class PushDeliveries {
     this.#courier = new PushCourier(settings, lookup)
     this.#dialectOf = dialectOf
     this.#outbox = new PushOutbox(store, log, leaseMs)
+    this.#marks = new PushMarks(this.#outbox)
+    this.#news = new PushNews(store, log)
     this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
       this.#lines.delete(line.name)
       line.drop()
@@ -115,7 +118,7 @@ export class PushDeliveries {
     const gone = await this.configs.remove(task, id, this.#keepMs(task))
     if (gone === undefined) return
     this.#forget(task, gone)
-    this.#tell(task)
+    this.#news.tell(task)
   }
 
   /**
@@ -123,21 +126,22 @@ export class PushDeliveries {
    * registered elsewhere, or before it ran here.
    */
   follow(task: OwnedTask): void {
+    this.#try('A push configuration could not be read', () => this.#attach(task))
+  }
+
+  async #attach(task: OwnedTask): Promise<void> {
     if (this.#standing(task) === undefined) return
-    this.#try('A push configuration could not be read', async () => {
-      const configs = await this.configs.of(task)
-      const known = this.#watched.get(task.id)?.configs ?? []
-      for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
-      for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
-    })
+    const configs = await this.configs.of(task)
+    const known = this.#watched.get(task.id)?.configs ?? []
+    for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
+    for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
   }
 
   /** Resolves when nothing waits any more, at the latest after so long. */
   async idle(ms: number): Promise<void> {
+    const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
     const end = performance.now() + ms
-    while (this.#lines.size > 0 && performance.now() < end) {
-      await new Promise((resolve) => { setTimeout(resolve, IDLE_CHECK_MS) })
-    }
+    while (this.#lines.size > 0 && performance.now() < end) await pause(IDLE_CHECK_MS)
   }
 
   /** Ends everything. What is kept in a shared store is left to other processes. */
@@ -147,8 +151,7 @@ export class PushDeliveries {
     for (const { stop } of this.#watched.values()) stop()
     this.#watched.clear()
     this.#courier.close()
-    const unfollow = await this.#unfollow
-    unfollow?.()
+    await this.#news.close()
     await this.#outbox.close()
   }
 
@@ -164,7 +167,7 @@ export class PushDeliveries {
     // It has ended, perhaps just now, or it runs in another process.
     this.#try('A task could not be read for its webhook', async () => {
       const last = await this.#service.tasks.get(owner, id)
-      if (last === undefined || !isFinished(last.status.state)) return this.#tell(place)
+      if (last === undefined || !isFinished(last.status.state)) return this.#news.tell(place)
       this.#say(last, config)
       await this.configs.keepFor(last, this.#keepMs(last))
     })
@@ -191,15 +194,16 @@ export class PushDeliveries {
   #happened(event: ToldEvent, task: Task): void {
     for (const config of this.#watched.get(task.id)?.configs ?? []) this.#say(task, config, event)
     if (!isFinished(task.status.state)) return
+    this.#marks.release(task.id)
     this.#watched.delete(task.id)
-    const sentence = 'Push configurations could not be kept'
-    this.#try(sentence, () => this.configs.keepFor(task, this.#keepMs(task)))
+    this.#try('Push configurations could not be kept', () => this.configs.keepFor(task, this.#keepMs(task)))
   }
 
   /** It was taken by another process, or has made room for others: then nobody will hear of it again. */
   #forgotten(place: OwnedTask): void {
     const configs = this.#watched.get(place.id)?.configs ?? []
     this.#watched.delete(place.id)
+    this.#marks.release(place.id)
     this.#try('Push configurations could not be removed', async () => {
       if (await this.#service.tasks.get(place.owner, place.id) !== undefined) return
       for (const config of configs) this.#forget(place, config)
@@ -251,8 +255,9 @@ export class PushDeliveries {
   #gaveUp({ place, config, fields }: PushLine): void {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
     this.#forget(place, config)
-    const sentence = 'A push configuration could not be removed'
-    this.#try(sentence, () => this.configs.remove(place, config.id, UNDELIVERED_KEEP_MS))
+    this.#try('A push configuration could not be removed', () => (
+      this.configs.remove(place, config.id, UNDELIVERED_KEEP_MS)
+    ))
   }
 
   #keepMs({ status }: Task): number {
@@ -262,24 +267,15 @@ export class PushDeliveries {
 
   /** Other processes may run the task that was registered here, and the other way round. */
   #share(sweepMs: number): void {
-    const heard = (text: string): void => {
-      const task = parseOwnedTask(text)
-      if (task !== undefined) this.follow(task)
-    }
-    const following = (async () => this.#service.store.follow(TOPIC, 'now', heard))()
-    this.#unfollow = following.catch(() => () => {})
-    this.#try('Push configurations of other processes are not heard of', () => following)
-    const sentence = 'Events of webhooks could not be taken over'
-    const takeOver = (): void => this.#try(sentence, () => this.#takeOver())
+    this.#news.hear((task) => this.follow(task))
+    const takeOver = (): void => (
+      this.#try('Events of webhooks could not be taken over', () => this.#takeOver())
+    )
     takeOver()
     this.#sweep = setInterval(takeOver, sweepMs).unref()
-  }
-
-  #tell({ owner, id }: OwnedTask): void {
-    const { store } = this.#service
-    if (!store.isShared) return
-    const sentence = 'Other processes were not told of a push configuration'
-    this.#try(sentence, async () => store.publish(TOPIC, JSON.stringify({ owner, id })))
+    const { shared, tasks } = this.#service
+    shared?.recovery.onTaken((task) => this.#attach(task))
+    tasks.custody?.onBeforeEnd((task) => this.#marks.set(task, this.#watched.get(task.id)?.configs ?? []))
   }
 
   async #takeOver(): Promise<void> {

@@ -76,8 +76,13 @@ export class PushOutbox {
     const place = { collection: EVENTS, owner: HOUSE, key: `${this.#id}/${number}` }
     const kept = this.#keep(place, JSON.stringify(event))
     this.#writing.add(kept)
-    kept.finally(() => this.#writing.delete(kept))
+    void kept.finally(() => this.#writing.delete(kept))
     return kept
+  }
+
+  /** Resolves when everything is kept that is being kept now, or could not be. */
+  async written(): Promise<void> {
+    await Promise.all([...this.#writing])
   }
 
   /** An event was delivered, or nobody wants it any more. */

@@ -19,7 +19,7 @@ import { followTask } from './stream.ts'
 import { isSettled, viewOf } from './task-view.ts'
 import { toolCallFor } from './tool-agent.ts'
 import { Turn } from './turn.ts'
-import { workFor } from './work.ts'
+import { isRerunFor, workFor } from './work.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskMessage } from '../core/task.ts'
 import type { Message, SendRequest, SendResult } from './model.ts'
@@ -117,6 +117,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   const id = randomUUID()
   const turn = new Turn({
     service, origin, message: said, metadata, extensions: visit.extensions, isReserved,
+    isRerun: isRerunFor(visit, said.parts),
     work: workFor(visit, contextId, message.contextId !== undefined, said.parts),
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: who.kind, name: who.id }, tenant,
@@ -175,6 +176,7 @@ function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Ta
   const turn = new Turn({
     service, origin, message: first ?? said, metadata: first === undefined ? metadata : before?.metadata,
     extensions: visit.extensions, isReserved: false,
+    isRerun: isRerunFor(visit, (first ?? said).parts),
     work: workFor(visit, contextId, true, (first ?? said).parts),
     // What was answered before is answered again, when the run asks once more.
     task: first === undefined || before === undefined ? { ...task, turn: undefined }

@@ -25,6 +25,12 @@ export function rootOf(service: Service): Agent | Group | undefined {
   return root ?? (tools.length > 0 ? toolAgent(service) : undefined)
 }
 
+/** Agents and groups have their own paths, and so have the tools of a server without any. */
+export function agentNamed(service: Service, id: string): Agent | Group | undefined {
+  const root = rootOf(service)
+  return root !== undefined && root.id === id ? root : service.catalog.runnable(id)
+}
+
 /** Whether somebody is the agent of a server of tools alone. */
 export function isToolAgent(service: Service, who: Agent | Group): boolean {
   return agents.get(service) === who

@@ -12,21 +12,23 @@ import { asFault, Fault, sentence } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { describe, logLevelOf } from '../core/log.ts'
 import { questionParts } from '../core/question-answer.ts'
+import { RunMemory } from '../core/run-memory.ts'
 import { isFinished } from '../core/task.ts'
+import { requestOf } from '../core/task-request.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { answerParts, dataPart } from './answer-parts.ts'
 import { messageOf } from './message.ts'
-import { TurnMemory } from './turn-memory.ts'
 import type { Answer, AnswerState, Emit } from '../core/answer.ts'
 import type { ArtifactInput } from '../core/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Severity } from '../core/log.ts'
 import type { Ability, Question } from '../core/question.ts'
+import type { Begun } from '../core/run-memory.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskMessage, TaskQuestion, TaskState } from '../core/task.ts'
-import type { TaskClient } from '../core/task-run.ts'
+import type { TaskClient } from '../core/task-client.ts'
 import type { TaskSeed } from '../core/task-seed.ts'
 import type { JsonMembers, Message } from './model.ts'
 
@@ -45,6 +47,8 @@ export interface TurnSetup {
   readonly task: Task | (TaskSeed & { readonly id: string })
   /** Nothing is shown before the agent has said something. */
   readonly isReserved: boolean
+  /** Another process runs it again where this one dies. */
+  readonly isRerun?: boolean
 }
 
 /** One turn. */
@@ -58,6 +62,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   readonly sessionId: string
   readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[]
+  readonly run: number | undefined
   readonly call: LiveCall
   /** The answer, where it is a message and no task. */
   reply: Message | undefined
@@ -71,7 +76,6 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #pieces = 0
   readonly #stateParts: Content[] = []
   #artifactId: string | undefined
-  readonly #memory: TurnMemory
 
   constructor(setup: TurnSetup) {
     const { service, origin, message, task, metadata, extensions } = setup
@@ -85,9 +89,12 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.metadata = metadata
     this.extensions = extensions
     this.call = new LiveCall(origin, this, this)
-    this.#run = new TaskRun(service, this.call, this)
-    const { maxResultBytes } = service.limits
-    this.#memory = new TurnMemory(this, maxResultBytes, 'status' in task ? task.turn : undefined)
+    const before = 'status' in task ? task.turn : undefined
+    const memory = new RunMemory(() => begunBy(setup), service.limits.maxResultBytes, before)
+    // Of what is run again all is kept from the beginning.
+    if (setup.isRerun === true) memory.begin()
+    this.#run = new TaskRun(service, this.call, this, memory)
+    this.run = before?.run
   }
 
   /** Whether its task is there, and its client may see it. */
@@ -176,36 +183,15 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.#setup.service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
   }
 
-  known(_question: Question, key: string): unknown {
-    return this.#memory.answer(key)
-  }
-
   show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
-    this.#memory.begin()
-    this.#keep()
     const isAddress = open.every(({ question }) => question.what === 'elicit-url')
     const message = open.flatMap(({ question }) => questionParts(question))
     return { state: isAddress ? 'auth-required' : 'input-required', message }
   }
 
-  answered(answers: ReadonlyMap<string, unknown>): void {
-    this.#memory.keepAnswers(answers)
-    this.#keep()
-  }
-
-  async once(key: string, fn: () => unknown): Promise<unknown> {
-    const known = this.#memory.result(key)
-    if (known !== undefined) return known
-    const result = await fn()
-    this.#memory.keepResult(key, result)
-    this.#keep()
-    return result
-  }
-
-  /** Keeps what is needed to run this turn again, once there is a task to keep it with. */
-  #keep(): void {
-    const { turn } = this.#memory
-    if (turn !== undefined && this.isShown) this.#setup.service.tasks.keep(this.taskId, { turn })
+  // What happens once before there is a task is kept with it from its beginning.
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    return this.#run.remember(key, fn)
   }
 
   /** From here on there is a task. */
@@ -219,7 +205,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
       void this.#run.begin(this.#setup.task)
     }
     this.#isReserved = false
-    this.#keep()
+    this.#run.keepMemory()
     this.#shown()
   }
 
@@ -297,4 +283,11 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     }
     this.#shown()
   }
+}
+
+/** What is kept of a turn's beginning, for whoever runs it again. */
+function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnSetup): Begun {
+  if (isRerun !== true) return { messageId: message.id, metadata }
+  const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
+  return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
 }

@@ -2,6 +2,7 @@
  * Who does what a message asks for: a tool, where the message names one and brings its arguments, else the
  * agent that the message was sent to.
  */
+import { mayRerun } from '../core/agent.ts'
 import { callTool } from '../core/call-tool.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
 import { runHandler } from '../core/run-handler.ts'
@@ -14,18 +15,28 @@ import type { ToolCall } from './tool-agent.ts'
 import type { Work } from './turn.ts'
 import type { Visit } from './visit.ts'
 
+/** Who is asked. */
+type Asked = Pick<Visit, 'service' | 'who'>
+
 /**
  * The work of one turn within a conversation, which a message begins; `isNamed`: something may have been said
  * in it before.
  */
 export function workFor(
-  visit: Visit, conversationId: string, isNamed: boolean, parts: readonly Content[],
+  visit: Asked, conversationId: string, isNamed: boolean, parts: readonly Content[],
 ): Work {
   const chosen = toolCallFor(visit.service, visit.who, parts)
   return chosen === undefined ? agentWork(visit, conversationId, isNamed) : toolWork(visit, chosen)
 }
 
-function agentWork({ service, who }: Visit, conversationId: string, isNamed: boolean): Work {
+/** Whether the work of a message is done again where its process has died. */
+export function isRerunFor({ service, who }: Asked, parts: readonly Content[]): boolean {
+  if (service.shared === undefined) return false
+  const chosen = toolCallFor(service, who, parts)
+  return chosen === undefined ? mayRerun(who) : chosen.tool.recover === 'rerun'
+}
+
+function agentWork({ service, who }: Asked, conversationId: string, isNamed: boolean): Work {
   const timeoutMs = timeoutOf(service, who)
   return (turn, emit) => runHandler(service, turn.call, who, timeoutMs, (): MaybePromise<Answer> => {
     const prompt = promptOf(turn.message)
@@ -36,7 +47,7 @@ function agentWork({ service, who }: Visit, conversationId: string, isNamed: boo
   })
 }
 
-function toolWork({ service }: Visit, { tool, args }: ToolCall): Work {
+function toolWork({ service }: Pick<Visit, 'service'>, { tool, args }: ToolCall): Work {
   return (turn) => {
     const result = callTool(service, tool, args, turn.call)
     return result instanceof Promise ? result.then(answerOfTool) : answerOfTool(result)

@@ -4,8 +4,8 @@
  */
 import { isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireString, requireText,
-  requireTexts, requireTimeout, show, slug,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireRecover, requireString,
+  requireText, requireTexts, requireTimeout, show, slug,
 } from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -49,6 +49,12 @@ export interface AgentDefinition {
    * `reply`, and no task is shown before the agent has said something.
    */
   readonly replies?: 'task' | 'message' | 'either'
+  /**
+   * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
+   * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed. A group runs again
+   * where all of its agents do.
+   */
+  readonly recover?: 'rerun'
 }
 
 /** An agent, ready to be served. */
@@ -61,7 +67,7 @@ export interface Agent extends AgentDefinition {
 /** The names of an agent's members. */
 export const agentMembers: Members<Agent> = {
   name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
-  inputModes: true, outputModes: true, replies: true, kind: true,
+  inputModes: true, outputModes: true, replies: true, recover: true, kind: true,
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
@@ -133,6 +139,7 @@ export function defineAgent(definition: AgentLike): Agent {
   requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
   requireSkills(owner, `'${name}'`, definition.skills)
   checkReplies(owner, definition.replies)
+  requireRecover(owner, definition.recover)
   return Object.freeze<Agent>({
     ...definition,
     kind: 'agent',
@@ -201,6 +208,11 @@ function isGroup(member: unknown): member is Group | GroupDefinition {
 /** Everybody who is in a group, at any depth, each before its own members. */
 export function everybodyIn(group: Group): readonly (Agent | Group)[] {
   return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...everybodyIn(one)] : [one])
+}
+
+/** Whether who answers is run again where their process has died. */
+export function mayRerun(who: Agent | Group): boolean {
+  return who.kind === 'agent' ? who.recover === 'rerun' : who.agents.every(mayRerun)
 }
 
 /** One agent may be in several groups, but twice in none, and an id belongs to one of them all. */

@@ -59,6 +59,8 @@ export interface Call {
   /** URIs of the extensions that the client asks for (A2A). */
   readonly extensions: readonly string[]
   readonly trace: Trace
+  /** The number of this run: more than 1 where a process that ran it before has died (`recover: 'rerun'`). */
+  readonly run: number
   /** Whether this client can be asked in this way. Where it cannot, asking throws `Fault('unsupported')`. */
   can(what: Ability): boolean
   /** How far the work is. `done` must rise; `total` in the same unit. Dropped where nobody wants to know. */
@@ -79,8 +81,10 @@ export interface Call {
   /** Asks for the client's roots. Throws as `elicit` does. */
   roots(options?: { readonly key?: string }): Promise<readonly Root[]>
   /**
-   * Runs a side effect once per call, even where asking the client means that the handler runs again from
-   * the top. `fn`'s result must be JSON. Two at one time with one key share one promise.
+   * Runs a side effect once per call, even where the handler runs again from the top: because it has asked
+   * the client, or because its process has died. `fn`'s result must be JSON; it is kept before this resolves,
+   * and a process that dies between the two has done it and not kept it. Two at one time with one key share
+   * one promise.
    */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
   /** Lets the client hang up and come back for the result (MCP 2025-11-25); elsewhere nothing. */
@@ -112,6 +116,7 @@ export interface CallFacts {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly extensions?: readonly string[]
   readonly trace?: Trace | undefined
+  readonly run?: number | undefined
 }
 
 /**

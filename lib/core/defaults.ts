@@ -109,6 +109,10 @@ export interface Limits {
   readonly maxValueBytes: number
   /** A process that shares a store and says nothing there for this long counts as dead. */
   readonly leaseMs: number
+  /** Runs of one task with `recover: 'rerun'`, the first among them: code that kills its process ends. */
+  readonly maxRuns: number
+  /** Such a task fails where for so long no process was there that serves it. */
+  readonly rerunWaitMs: number
   /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
   readonly graceMs: number
 }
@@ -169,6 +173,8 @@ export const defaults: Limits = Object.freeze({
   storeTimeoutMs: 2_000,
   maxValueBytes: 16 * MiB,
   leaseMs: 10_000,
+  maxRuns: 3,
+  rerunWaitMs: 10 * 60_000,
   graceMs: 10_000,
 })
 

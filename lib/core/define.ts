@@ -126,6 +126,13 @@ export function requireTimeout(owner: string, value: unknown): void {
   throw new TypeError(`${owner} has timeoutMs ${show(value)}; ${remedy}`)
 }
 
+/** What becomes of a task whose process dies, or a `TypeError`. */
+export function requireRecover(owner: string, value: unknown): void {
+  if (value === undefined || value === 'rerun') return
+  const remedy = "write 'rerun', or leave it out: then it runs at most once"
+  throw new TypeError(`${owner} has recover ${show(value)}; ${remedy}`)
+}
+
 /** A list of strings or nothing, or a `TypeError` that shows one. */
 export function requireTexts(owner: string, member: string, value: unknown, example: string): void {
   if (value === undefined || isTexts(value)) return

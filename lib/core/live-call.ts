@@ -71,6 +71,7 @@ export class LiveCall implements Call {
   get contextId(): string | undefined { return this.facts.contextId }
   get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
   get extensions(): readonly string[] { return this.facts.extensions ?? nothing }
+  get run(): number { return this.facts.run ?? 1 }
   get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
 
   /** Stands still while the client is asked. */

@@ -39,6 +39,7 @@ export class Nodes {
   readonly #hear = new Map<string, Hear>()
   readonly #onLost: ((isFirst: boolean) => void)[] = []
   readonly #onBeat: (() => void)[] = []
+  readonly #onLapse: (() => void)[] = []
   /** The number of the last message of each process, on each topic. */
   readonly #heard = new Map<string, number>()
   readonly #stops: (() => void)[] = []
@@ -94,6 +95,9 @@ export class Nodes {
 
   /** Calls after each sign of life that was taken. */
   onBeat(listener: () => void): void { this.#onBeat.push(listener) }
+
+  /** Calls when others may have taken this process for dead, and know again that it lives. */
+  onLapse(listener: () => void): void { this.#onLapse.push(listener) }
 
   /** Says something to one process. Rejects with `Fault('busy')` where that cannot be said. */
   async tell(node: string, kind: string, body: unknown): Promise<void> {
@@ -188,9 +192,11 @@ export class Nodes {
       this.#version = entry?.version ?? 0
     }
     // Where this process could not say that it lives, others could not either.
+    const hasLapsed = !this.isLeased && this.#leasedUntil > 0
     if (!this.isLeased) this.#quietUntil = performance.now() + leaseMs
     this.#version = version
     this.#leasedUntil = sentAt + leaseMs
+    if (hasLapsed) for (const listener of this.#onLapse) listener()
   }
 
   #open(topic: string, text: string): void {

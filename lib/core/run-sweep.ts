@@ -1,54 +1,65 @@
 /**
- * What dead processes have left: tasks that were announced under their names and have not ended. Each is
- * ended by whichever process finds it first; whether it took effect is not known, so none is begun again.
+ * What dead processes have left: tasks that were announced under their names and have not ended. Whichever
+ * process finds one first runs it again, where its definition says so, or ends it: whether it took effect is
+ * not known then.
  *
  * Several processes may sweep at once: each task is changed by its version.
  */
 import { HOUSE, RUNS } from './announced-runs.ts'
+import { MEMBERS } from './nodes.ts'
 import { keyOf } from './store.ts'
 import { isFinished, isWaiting } from './task.ts'
 import type { GuardedStore } from './guarded-store.ts'
-import type { Log } from './log.ts'
 import type { Nodes } from './nodes.ts'
 import type { Entry } from './store.ts'
 import type { Task } from './task.ts'
-import type { Tasks } from './tasks.ts'
+import type { TaskCustody } from './task-custody.ts'
+import type { Helping, TaskRecovery } from './task-recovery.ts'
 
-/** Entries that one look reads at most; the next look goes on. */
+/** Entries that one page has. */
 const LIST_LIMIT = 1_000
+/** Tasks that are looked at at one time. */
+const ABREAST = 16
 /** A process that is gone is remembered for as long as something of it may still come. */
 const GONE_MS = 24 * 60 * 60_000
 const GONE = 'gone'
+/** So often are those looked at that are gone. */
+const LOOKS_FOR_ONE = 24
 
-/** Ends what dead processes have left, each time that this one says that it lives. */
+/** Goes on with what dead processes have left, each time that this one says that it lives. */
 export class RunSweep {
-  readonly #tasks: Tasks
+  readonly #service: Helping
+  readonly #custody: TaskCustody
+  readonly #recovery: TaskRecovery
   readonly #store: GuardedStore
   readonly #nodes: Nodes
-  readonly #log: Log
+  /** When it was found out that a process is dead, by its name. */
+  readonly #deadSince = new Map<string, number>()
   #isSweeping = false
+  #looks = 0
 
-  constructor(tasks: Tasks, store: GuardedStore, nodes: Nodes, log: Log) {
-    this.#tasks = tasks
+  constructor(
+    service: Helping, custody: TaskCustody, recovery: TaskRecovery, store: GuardedStore, nodes: Nodes,
+  ) {
+    this.#service = service
+    this.#custody = custody
+    this.#recovery = recovery
     this.#store = store
     this.#nodes = nodes
-    this.#log = log
   }
 
   /** From now on. */
   begin(): void {
     this.#nodes.onBeat(() => void this.#sweep())
+    this.#nodes.onLapse(() => void this.#custody.recheck())
   }
 
   async #sweep(): Promise<void> {
-    if (this.#isSweeping || !this.#nodes.mayJudge) return
+    if (this.#isSweeping) return
     this.#isSweeping = true
     try {
-      const members = await this.#store.list('members', HOUSE, LIST_LIMIT)
-      const leases = new Set((await this.#store.list('leases', HOUSE, LIST_LIMIT)).map(({ key }) => key))
-      for (const member of members) {
-        if (!leases.has(member.key) && !await this.#nodes.isAlive(member.key)) await this.#bury(member)
-      }
+      for (const id of [...this.#custody.doubts.keys()]) await this.#clear(id)
+      if (this.#nodes.mayJudge) await this.#look()
     } catch {
       // The guard of the store has said why; the next look goes on.
     } finally {
@@ -56,36 +67,107 @@ export class RunSweep {
     }
   }
 
-  async #bury({ key: node, value, version }: Entry): Promise<void> {
-    const runs = await this.#store.list(RUNS, HOUSE + node, LIST_LIMIT)
-    for (const run of runs) await this.#settle(node, run)
-    if (runs.length > 0 || value === GONE) return
-    const place = { collection: 'members', owner: HOUSE, key: node }
-    await this.#store.write(place, GONE, GONE_MS, version)
+  async #look(): Promise<void> {
+    const leases = new Set<string>()
+    for await (const { key } of this.#all('leases', HOUSE)) leases.add(key)
+    for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
+    this.#looks += 1
+    for await (const member of this.#all(MEMBERS, HOUSE)) {
+      const { key: node, value } = member
+      // Of one that has left nothing, something comes late if at all.
+      if (value === GONE && this.#looks % LOOKS_FOR_ONE !== 0) continue
+      if (leases.has(node) || await this.#nodes.isAlive(node)) continue
+      if (!this.#deadSince.has(node)) this.#deadSince.set(node, performance.now())
+      await this.#bury(member)
+    }
   }
 
+  async * #all(collection: string, owner: string): AsyncGenerator<Entry> {
+    for (let before: number | undefined; ;) {
+      const page = await this.#store.list(collection, owner, LIST_LIMIT, before)
+      yield* page
+      before = page.at(-1)?.version
+      if (page.length < LIST_LIMIT) return
+    }
+  }
+
+  async #bury({ key: node, value, version }: Entry): Promise<void> {
+    let count = 0
+    let group: Promise<void>[] = []
+    for await (const run of this.#all(RUNS, HOUSE + node)) {
+      count += 1
+      group.push(this.#settle(node, run))
+      if (group.length < ABREAST) continue
+      await Promise.all(group)
+      group = []
+    }
+    await Promise.all(group)
+    if (count > 0 || value === GONE) return
+    this.#deadSince.delete(node)
+    await this.#store.write({ collection: MEMBERS, owner: HOUSE, key: node }, GONE, GONE_MS, version)
+  }
+
+  /** One task of a dead process. What others have changed meanwhile is looked at again the next time. */
   async #settle(node: string, { key, value, version }: Entry): Promise<void> {
     const [owner, id] = JSON.parse(value) as readonly [string, string]
-    const task = await this.#tasks.get(owner, id)
-    if (task === undefined) {
-      // What its process may still write comes too late.
-      const tomb = { collection: 'tasks', owner: keyOf(owner), key: keyOf(id) }
-      await this.#store.write(tomb, 'null', GONE_MS, 0)
-    } else if (task.node === node && !mayWait(task)) {
-      await this.#tasks.take(task)
-      if (!this.#tasks.isCurrent(task)) return
-      this.#log('warning', 'The process of a task has ended, and the task with it', { task: id })
-      const why = 'The process that ran it has ended; whether it took effect is not known'
-      this.#tasks.move(id, 'failed', {
-        message: [{ type: 'text', text: why }], questions: [], fault: { kind: 'failed', message: why },
-      })
-      await this.#tasks.kept(id)
-    }
+    const task = await this.#custody.read(owner, id)
+    const isOver = task === undefined ? await this.#bar(owner, id, 0)
+      : task.node !== node || await this.#goOn(task, node)
+    if (!isOver) return
     await this.#store.remove({ collection: RUNS, owner: HOUSE + node, key }, version)
+  }
+
+  /** What this process may have written though no answer came. */
+  async #clear(id: string): Promise<void> {
+    const doubt = this.#custody.doubts.get(id)
+    if (doubt === undefined) return
+    // It came back here by another way.
+    if (this.#custody.has(id)) return
+    const task = await this.#custody.read(doubt.owner, id)
+    const version = task && this.#custody.versionOf(task)
+    // Its client was refused: it never was, and never comes to be.
+    if (doubt.version === 0 && (task === undefined || task.node === this.#nodes.id)) {
+      if (!await this.#bar(doubt.owner, id, version ?? 0)) return
+    } else if (task?.node === this.#nodes.id) {
+      if (!await this.#goOn(task, this.#nodes.id)) return
+      // It is here now.
+      if (this.#custody.has(id)) return
+    } else if (task !== undefined && version === doubt.version && !isFinished(task.status.state)) {
+      // What was written may still arrive.
+      return
+    }
+    await this.#custody.settle(id)
+  }
+
+  /** Puts something in the place of a task: what is written there later is refused. False: it just came. */
+  async #bar(owner: string, id: string, version: number): Promise<boolean> {
+    const place = { collection: 'tasks', owner: keyOf(owner), key: keyOf(id) }
+    if (await this.#store.write(place, 'null', GONE_MS, version) !== undefined) return true
+    return (await this.#store.read(place))?.value === 'null'
+  }
+
+  /** False where it is not known yet what becomes of a task. */
+  async #goOn(task: Task, node: string): Promise<boolean> {
+    if (mayWait(task)) return true
+    const { tasks, log } = this.#service
+    const since = this.#deadSince.get(node) ?? Infinity
+    const fate = this.#recovery.fateOf(task, performance.now() - since)
+    if (fate === 'later') return false
+    if (fate === 'rerun') return this.#recovery.rerun(task)
+    await tasks.take(task)
+    if (!tasks.isCurrent(task)) return false
+    await this.#recovery.taken(task)
+    log('warning', 'The process of a task has ended, and the task with it', { task: task.id })
+    const { why: message } = fate
+    tasks.move(task.id, 'failed', {
+      message: [{ type: 'text', text: message }], questions: [], fault: { kind: 'failed', message },
+    })
+    await tasks.kept(task.id)
+    return true
   }
 }
 
 /** Whether a task goes on without its process: it has ended, or its client's next message begins it again. */
-function mayWait({ protocol, status: { state } }: Task): boolean {
-  return isFinished(state) || (protocol === 'a2a' && isWaiting(state))
+function mayWait({ protocol, status: { state }, turn }: Task): boolean {
+  return isFinished(state) || (isWaiting(state) && (protocol === 'a2a' || turn !== undefined))
 }

@@ -11,6 +11,7 @@ import type { NodeLines } from './node-lines.ts'
 import type { Log } from './log.ts'
 import type { Nodes } from './nodes.ts'
 import type { Store } from './store.ts'
+import type { TaskRecovery } from './task-recovery.ts'
 import type { TaskRelay } from './task-relay.ts'
 import type { Tasks } from './tasks.ts'
 import type { Workload } from './workload.ts'
@@ -22,6 +23,8 @@ export interface Shared {
   readonly lines: NodeLines
   /** Tasks that run in other processes. */
   readonly relay: TaskRelay
+  /** Tasks that are run again here. */
+  readonly recovery: TaskRecovery
 }
 
 /** One server, from the inside. */

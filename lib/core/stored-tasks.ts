@@ -15,6 +15,15 @@ import type { Task } from './task.ts'
 const COLLECTION = 'tasks'
 /** Entries that one list reads at most. */
 const LIST_LIMIT = 10_000
+/** What a task's artifacts grow by is written so often at most. */
+const SOON_MS = 250
+
+/** A task that may have been written here, though no answer came. */
+export interface Doubt {
+  readonly owner: string
+  /** Of what it was written in the place of; 0: of nothing. */
+  readonly version: number
+}
 
 /** All tasks of a shared store. */
 export class StoredTasks {
@@ -23,6 +32,17 @@ export class StoredTasks {
   readonly #nodes: Nodes | undefined
   /** The version of each task that was read. */
   readonly #versions = new WeakMap<Task, number>()
+  /** By their ids. They stay announced, and are looked at again. */
+  readonly doubts: Map<string, Doubt> = new Map<string, Doubt>()
+  /** Awaited before the end of a task is written. It must not reject. */
+  beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
+  /** When it was written last, and what is to be written soon. */
+  readonly #writtenAt = new WeakMap<TaskPlace, number>()
+  readonly #soon = new Map<TaskPlace, NodeJS.Timeout>()
+  readonly #announced = new Set<string>()
+  readonly #unannounced = new WeakSet<TaskPlace>()
+  /** Announcements that are being taken back. */
+  readonly #leaving = new Set<Promise<unknown>>()
 
   /** `places` are those of this process; one that has lost its task goes. */
   constructor(store: Store, places: TaskPlaces, nodes: Nodes | undefined) {
@@ -38,27 +58,56 @@ export class StoredTasks {
   async begin(place: TaskPlace): Promise<void> {
     const nodes = this.#nodes
     if (nodes === undefined) return this.write(place)
+    const { id, owner, version } = place
     await nodes.ready()
-    await this.#store.write(runPlace(nodes.id, place), formatRun(place), Infinity, 'any')
-    const isNew = place.version === 0
     try {
+      await this.#announce(place)
       await this.write(place)
       // Whoever has been silent for too long may have been swept already.
-      if (isNew && !nodes.isLeased) throw new Fault('busy', 'This process was silent for too long; try again')
+      if (version === 0 && !nodes.isLeased) throw silent()
     } catch (error) {
+      const isTaken = error instanceof Fault && error.kind === 'conflict'
+      if (!isTaken) this.doubts.set(id, { owner, version })
       this.left(place)
-      if (isNew && error instanceof Fault && error.kind === 'conflict') {
-        throw new Fault('busy', 'This process was silent for too long; try again')
-      }
-      throw error
+      throw isTaken && version === 0 ? silent() : error
     }
+  }
+
+  /** Tasks that are announced under this process's name. */
+  get announced(): number { return this.#announced.size }
+
+  async #announce(place: TaskPlace): Promise<void> {
+    this.#announced.add(place.id)
+    await this.#store.write(runPlace(this.#nodes!.id, place), formatRun(place), Infinity, 'any')
   }
 
   /** The task is here no more, or has ended. */
   left(place: TaskPlace): void {
-    if (this.#nodes === undefined) return
+    this.#cancelSoon(place)
+    // What is in doubt stays announced, and so does what is left to others.
+    if (this.doubts.has(place.id)) return
     // What stays announced is looked at when this process has ended.
-    void Promise.resolve(this.#store.remove(runPlace(this.#nodes.id, place), 'any')).catch(() => {})
+    const settled = this.settle(place.id).catch(() => {})
+    this.#leaving.add(settled)
+    void settled.then(() => this.#leaving.delete(settled))
+  }
+
+  /** It is known what became of a task: nothing of it is announced any more. */
+  async settle(id: string): Promise<void> {
+    this.doubts.delete(id)
+    if (this.#nodes === undefined) return
+    await this.#store.remove(runPlace(this.#nodes.id, { id }), 'any')
+    this.#announced.delete(id)
+  }
+
+  /** Resolves when everything that is on its way has come to its end. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#leaving])
+  }
+
+  /** The task waited for its client, and may not be announced any more. */
+  announceAgain(place: TaskPlace): void {
+    if (this.#nodes !== undefined) this.#unannounced.add(place)
   }
 
   /** The owner's task of that id. */
@@ -105,9 +154,18 @@ export class StoredTasks {
     // What was read may be what is being written here.
     await place.writing?.catch(() => {})
     const version = task && this.versionOf(task)
-    if (version !== undefined && version <= place.version) return place.task
+    if (version !== undefined && (version <= place.version || this.#isOwn(place, task))) {
+      place.version = Math.max(place.version, version)
+      return place.task
+    }
     this.#lose(place)
     return task
+  }
+
+  /** Whether what was read is what was written here: an answer that never came may have been a good one. */
+  #isOwn(place: TaskPlace, task: Task | undefined): boolean {
+    const node = this.#nodes?.id
+    return node !== undefined && task?.node === node && this.#places.find(place.id) === place
   }
 
   /**
@@ -118,18 +176,59 @@ export class StoredTasks {
     if (place.waitingWrite !== undefined) return place.waitingWrite
     const write = async (): Promise<void> => {
       place.waitingWrite = undefined
-      const { task } = place
-      const key = placeOf(task.owner, task.id)
-      const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
-      const version = await this.#insist(place, () => (
-        this.#store.write(key, json, this.#places.keepMs(task), place.version)
-      ))
-      if (version !== undefined) return void (place.version = version)
-      this.#lose(place)
-      throw new Fault('conflict', 'This task belongs to another process')
+      this.#cancelSoon(place)
+      this.#writtenAt.set(place, performance.now())
+      if (this.#unannounced.has(place)) {
+        await this.#announce(place)
+        this.#unannounced.delete(place)
+      }
+      // How a task has ended is not given up: until it is kept, or another process has the task.
+      place.version = await (place.isFinished ? this.insist(() => this.#write(place)) : this.#write(place))
     }
     if (place.writing === undefined) return place.writing = write()
     return place.writing = place.waitingWrite = place.writing.then(write, write)
+  }
+
+  /**
+   * Calls `write` so late that it is not called more than four times a second, unless the task is written
+   * before.
+   */
+  writeSoon(place: TaskPlace, write: () => void): void {
+    if (this.#soon.has(place) || place.waitingWrite !== undefined) return
+    const waitMs = (this.#writtenAt.get(place) ?? -Infinity) + SOON_MS - performance.now()
+    if (waitMs <= 0) return write()
+    this.#soon.set(place, setTimeout(write, waitMs).unref())
+  }
+
+  /** Whether something of it is still to be written. */
+  isDue(place: TaskPlace): boolean { return this.#soon.has(place) }
+
+  #cancelSoon(place: TaskPlace): void {
+    const timer = this.#soon.get(place)
+    if (timer === undefined) return
+    clearTimeout(timer)
+    this.#soon.delete(place)
+  }
+
+  /**
+   * The same as `write`, however long it takes. Rejects where another process has the task, where the store
+   * does not take it, and where this process ends.
+   */
+  async writeSurely(place: TaskPlace): Promise<void> {
+    await this.insist(() => this.write(place))
+  }
+
+  /** Does something until the store answers, or this process ends. */
+  async insist<T>(act: () => MaybePromise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act()
+      } catch (error) {
+        const isUnreached = error instanceof Fault && error.kind === 'busy'
+        if (this.#nodes?.isOpen !== true || !isUnreached) throw error
+        await sleep(this.#nodes.beatMs, undefined, { ref: false })
+      }
+    }
   }
 
   /** Removes a task, if no other process has taken it. */
@@ -146,17 +245,22 @@ export class StoredTasks {
     run?.cancel()
   }
 
-  /** How a task has ended is not given up: until it is kept, or another process has the task. */
-  async #insist<T>(place: TaskPlace, write: () => MaybePromise<T>): Promise<T> {
+  /** The version of what was written. Rejects with `Fault('conflict')` where another process has the task. */
+  async #write(place: TaskPlace): Promise<number> {
+    const { owner, id } = place
     for (;;) {
-      try {
-        return await write()
-      } catch (error) {
-        const isUnreached = error instanceof Fault && error.kind === 'busy'
-        if (this.#nodes?.isOpen !== true || !place.isFinished || !isUnreached) throw error
-        await sleep(this.#nodes.beatMs, undefined, { ref: false })
-      }
+      if (place.isFinished) await this.beforeEnd?.(place)
+      const { task } = place
+      const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
+      const keepMs = this.#places.keepMs(task)
+      const version = await this.#store.write(placeOf(owner, id), json, keepMs, place.version)
+      if (version !== undefined) return version
+      const now = this.#nodes && await this.get(owner, id)
+      if (now === undefined || !this.#isOwn(place, now)) break
+      place.version = this.versionOf(now) ?? place.version
     }
+    this.#lose(place)
+    throw new Fault('conflict', 'This task belongs to another process')
   }
 
   /** Undefined: there was none, and no process may make one of that id any more. */
@@ -176,4 +280,8 @@ function placeOf(owner: string, id: string): StoreKey {
 function byStatus(one: Task, other: Task): number {
   if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
   return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
+}
+
+function silent(): Fault {
+  return new Fault('busy', 'This process was silent for too long; try again')
 }

@@ -67,6 +67,11 @@ export class TaskPlaces {
     for (const { task, until } of this.#pool.of(owner)) if (until > now) yield task
   }
 
+  /** Those that run, or wait with their run. */
+  * working(): Generator<TaskPlace> {
+    for (const place of this.#places.values()) if (place.run !== undefined) yield place
+  }
+
   /** The task is another one now, of so many bytes. */
   change(place: TaskPlace, task: Task): void {
     place.task = task

@@ -4,11 +4,12 @@
  */
 import { addArtifact } from './artifact.ts'
 import { Fault } from './fault.ts'
-import { isFinished } from './task.ts'
+import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
 import type { NodeLine, NodeLineEnds, NodeLines } from './node-lines.ts'
 import type { Nodes } from './nodes.ts'
 import type { Task, TaskEvent, Watcher } from './task.ts'
+import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
 /** What one process asks of another. */
@@ -27,8 +28,10 @@ export class TaskRelay {
   readonly #nodes: Nodes
   readonly #lines: NodeLines
   readonly #timeoutMs: number
+  readonly #recovery: TaskRecovery
 
-  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, timeoutMs: number) {
+  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, timeoutMs: number, recovery: TaskRecovery) {
+    this.#recovery = recovery
     this.#tasks = tasks
     this.#nodes = nodes
     this.#lines = lines
@@ -60,10 +63,16 @@ export class TaskRelay {
     await this.#tasks.kept(task.id)
   }
 
-  /** Answers questions of a task where it runs. Rejects in the same way, also where nobody asks any more. */
+  /**
+   * Answers questions of a task where it runs; where that run has ended, its answers begin it again here.
+   * Those to no open question are passed over. Rejects with `Fault('busy')` where that cannot be done now.
+   */
   async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
     if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]])) return
-    throw new Fault('busy', 'The process that asked has ended; read the task again')
+    if (await this.#recovery.answer(task, answers)) return
+    const now = await this.#tasks.get(task.owner, task.id)
+    if (now === undefined || !isWaiting(now.status.state)) return
+    throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
   }
 
   /**
@@ -74,47 +83,72 @@ export class TaskRelay {
     const { owner, id } = task
     const place = new TaskPlace(task, undefined, 0)
     let isOver = false
-    let line: NodeLine | undefined
     let timer: NodeJS.Timeout | undefined
+    let shownAt: string | undefined
+    let hangUp = (): void => {}
     const stop = (): void => {
       isOver = true
       clearTimeout(timer)
-      line?.end()
+      hangUp()
     }
     const show = (now: Task): void => {
       place.task = now
+      shownAt = now.status.at
       if (isFinished(now.status.state)) stop()
       begin(now)
     }
     const hear = ([event, now]: TaskWord): void => {
       if (event === null) return now && show(now)
+      // It has gone to another process, or is nowhere any more.
+      if (event.what === 'forgotten') return again()
       if (now !== undefined) place.task = now
       else if (event.what === 'artifact') place.task = withArtifact(place.task, event)
-      if (event.what === 'forgotten' || place.isFinished) stop()
+      if (place.isFinished) stop()
       void watcher(event, place)
     }
     const again = (): void => {
+      hangUp()
       if (isOver) return
       void this.#read(owner, id).then((now) => {
-        if (isOver || now === 'unknown') return wait()
+        if (isOver) return
+        if (now === 'unknown') return wait()
         if (now === undefined) {
           stop()
           return void watcher({ what: 'forgotten' }, place)
         }
         const node = this.nodeOf(now)
-        if (node === undefined) show(now)
-        else open(node)
+        if (isFinished(now.status.state)) show(now)
+        else if (node === undefined) here()
+        else open(node, now)
       })
     }
     const wait = (): void => {
+      hangUp()
       if (isOver) return
       timer = setTimeout(again, this.#nodes.beatMs)
       timer.unref()
     }
-    const open = (node: string): void => {
-      line = this.#lines.open(node, WATCH, [owner, id], {
-        hear: (word) => { if (!isOver) hear(word as TaskWord) }, end: wait, lost: wait,
+    const here = (): void => {
+      const watched = this.#tasks.watch(owner, id, (event, { task }) => hear([event, task]))
+      if (watched === undefined) return wait()
+      hangUp = watched.stop
+      show(watched.task)
+    }
+    const open = (node: string, now: Task): void => {
+      let isHeard = false
+      const lost = (): void => {
+        // Nobody tells of one that waits, and whose process is gone.
+        if (!isHeard && isWaiting(now.status.state) && now.status.at !== shownAt) show(now)
+        wait()
+      }
+      const line = this.#lines.open(node, WATCH, [owner, id], {
+        hear: (word) => {
+          isHeard = true
+          if (!isOver) hear(word as TaskWord)
+        },
+        end: lost, lost,
       })
+      hangUp = () => line.end()
     }
     again()
     return stop
@@ -130,7 +164,9 @@ export class TaskRelay {
 
   /** False where the process has died, or does not run the task. */
   async #ask({ node }: Task, question: TaskQuestion): Promise<boolean> {
-    if (node === undefined) return false
+    if (node === undefined || node === this.#nodes.id || this.#tasks.runOf(question[2]) !== undefined) {
+      return this.#act(question)
+    }
     try {
       return await this.#lines.ask(node, ACT, question, this.#timeoutMs) === true
     } catch (error) {

@@ -11,42 +11,20 @@ import { asFault, Fault, sentence } from './fault.ts'
 import { describe, logLevelOf } from './log.ts'
 import { rejectInTurn } from './question.ts'
 import { isFinished } from './task.ts'
+import { keptFault, keptResult } from './task-outcome.ts'
 import type { ArtifactInput } from './artifact.ts'
 import type { CallChannel } from './call.ts'
 import type { Content } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Severity } from './log.ts'
 import type { Ability, Question } from './question.ts'
+import type { RunMemory } from './run-memory.ts'
 import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
-import type { RunningTask, Task, TaskFault, TaskMessage, TaskQuestion, TaskState } from './task.ts'
+import type { RunningTask, Task, TaskMessage, TaskQuestion, TaskState } from './task.ts'
+import type { TaskClient } from './task-client.ts'
 import type { TaskSeed } from './task-seed.ts'
 import type { TaskChange } from './tasks.ts'
-
-/** What a door knows of the client behind a task. */
-export interface TaskClient {
-  /** Whether the client can be asked in this way. */
-  can(what: Ability): boolean
-  /** Throws a `Fault` for a question that the client cannot be asked. */
-  check?(question: Question): void
-  /** An answer that the client has given before; undefined where there is none. */
-  known?(question: Question, key: string): unknown
-  /** What the task says of itself while questions are open. Left out: `input-required`, without words. */
-  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
-  /**
-   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
-   * `askTimeoutMs` is over.
-   */
-  readonly isResumable?: boolean
-  /** Hears of answers, before the handler does. */
-  answered?(answers: ReadonlyMap<string, unknown>): void
-  /** Where side effects of before are remembered. */
-  once?(key: string, fn: () => unknown): Promise<unknown>
-  /** Hears of progress besides its text, which becomes the task's message. */
-  progress?(done: number, total: number | undefined, text: string | undefined): void
-  /** Tells the client that what an address was opened for is done. */
-  completeElicitation?(elicitationId: string): void
-}
 
 /** A question that waits for its answer. */
 interface Open {
@@ -56,8 +34,6 @@ interface Open {
   readonly reject: (reason: Error) => void
 }
 
-/** What stands beside a result where a task is read, in bytes. */
-const BESIDE_BYTES = 1_024
 const none: readonly never[] = Object.freeze([])
 
 /** A run, from the task's beginning to its end. */
@@ -65,7 +41,11 @@ export class TaskRun implements CallChannel, RunningTask {
   readonly #service: Service
   readonly #call: LiveCall
   readonly #client: TaskClient
+  /** What is needed to run it again; undefined where that is never done. */
+  readonly #memory: RunMemory | undefined
   #id: string | undefined
+  /** Its task is on its way into the store. Never rejects. */
+  #beginning: Promise<unknown> | undefined
   #isOver = false
   #isShowing = false
   #said: TaskMessage['parts'] | undefined
@@ -73,10 +53,11 @@ export class TaskRun implements CallChannel, RunningTask {
   /** All keys that the task has used: none is used twice. */
   readonly #keys = new Set<string>()
 
-  constructor(service: Service, call: LiveCall, client: TaskClient) {
+  constructor(service: Service, call: LiveCall, client: TaskClient, memory?: RunMemory) {
     this.#service = service
     this.#call = call
     this.#client = client
+    this.#memory = memory
   }
 
   /** Whether it is a task: then nothing that happens to a request matters to it. */
@@ -90,15 +71,22 @@ export class TaskRun implements CallChannel, RunningTask {
    */
   begin(seed: TaskSeed, said?: string): MaybePromise<Task> {
     if (said !== undefined) this.#said = [text(said)]
-    const task = this.#service.tasks.create(seed, this)
-    return task instanceof Promise ? task.then((kept) => this.#begun(kept)) : this.#begun(task)
+    const turn = this.#memory?.turn
+    const task = this.#service.tasks.create(turn === undefined ? seed : { ...seed, turn }, this)
+    if (!(task instanceof Promise)) return this.#begun(task)
+    const begun = task.then((kept) => this.#begun(kept))
+    this.#beginning = begun.catch(() => {})
+    return begun
   }
 
-  /** Takes up a task that waits here without a run. */
+  /** Takes up a task that is here without a run. */
   resume(id: string): void {
-    this.#service.tasks.resume(id, this)
+    const { tasks } = this.#service
+    tasks.resume(id, this)
     this.#id = id
     this.#call.channel = this
+    // What an earlier turn has left is not this one's.
+    if (this.#memory !== undefined) tasks.keep(id, { turn: this.#memory.turn })
     this.#move('working')
   }
 
@@ -115,8 +103,10 @@ export class TaskRun implements CallChannel, RunningTask {
   /** A question waits with the task, at most `askTimeoutMs`. */
   ask(question: Question): Promise<unknown> {
     this.#client.check?.(question)
+    const given = this.#client.known?.(question)
+    if (given !== undefined) return Promise.resolve(given)
     const key = this.#unused(question.key ?? question.what)
-    const known = this.#client.known?.(question, key)
+    const known = this.#memory?.answer(key)
     if (known !== undefined) return Promise.resolve(known)
     const { askTimeoutMs } = this.#service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
@@ -138,7 +128,29 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
-    return this.#client.once?.(key, fn) ?? new Promise((resolve) => resolve(fn()))
+    return this.#client.once?.(key, fn) ?? this.remember(key, fn)
+  }
+
+  /** Does what must happen once, unless it has: its result is kept with the task before it is given. */
+  async remember(key: string, fn: () => unknown): Promise<unknown> {
+    const memory = this.#memory
+    if (memory === undefined) return fn()
+    const known = memory.result(key)
+    if (known !== undefined) return known
+    const { tasks } = this.#service
+    // Whoever was silent for too long may not be the one who runs it any more.
+    if (this.#id !== undefined) await tasks.custody?.confirm(this.#id)
+    if (this.#call.reason !== undefined) throw this.#call.reason
+    const result = memory.keepResult(key, await fn())
+    if (this.#id === undefined) await this.#beginning
+    if (this.#id !== undefined) await tasks.keepSurely(this.#id, { turn: memory.turn })
+    return result
+  }
+
+  /** Keeps what is needed to run it again, where there is anything. */
+  keepMemory(): void {
+    const turn = this.#memory?.turn
+    if (turn !== undefined && this.#id !== undefined) this.#service.tasks.keep(this.#id, { turn })
   }
 
   /** A task has no log of its own. */
@@ -172,7 +184,10 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {
-    this.#client.answered?.(answers)
+    if (answers.size > 0 && this.#memory !== undefined) {
+      this.#memory.keepAnswers(answers)
+      this.keepMemory()
+    }
     for (const [key, answer] of answers) this.#close(key)?.resolve(answer)
     if (answers.size > 0) this.#show()
   }
@@ -191,19 +206,13 @@ export class TaskRun implements CallChannel, RunningTask {
   /** The task is done. What comes after its end is dropped. */
   complete(result: unknown): void {
     if (this.#isOver) return
-    const { maxResultBytes } = this.#service.limits
-    let json: string | undefined
+    let kept: unknown
     try {
-      // As JSON, so that nothing of it changes any more, and what JSON cannot say is found out here.
-      json = JSON.stringify(result)
-    } catch (cause) {
-      this.#service.log('error', 'A result is not JSON', { request: this.#call.requestId, cause })
-      return this.fail(new Fault('internal', 'Internal error', undefined, { cause }))
+      kept = keptResult(this.#service, result, this.#call.requestId)
+    } catch (error) {
+      return this.fail(error)
     }
-    if (json !== undefined && json.length + BESIDE_BYTES > maxResultBytes) {
-      return this.fail(new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`))
-    }
-    this.#end('completed', { result: json === undefined ? undefined : JSON.parse(json) as unknown })
+    this.#end('completed', { result: kept })
   }
 
   /** The task has failed, or was cancelled from within. */
@@ -213,7 +222,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const said = sentence(fault, this.#call.requestId, this.#service.exposeErrors)
     const message = [text(said)]
     if (fault.kind === 'cancelled') return this.#end('canceled', { message })
-    this.#end('failed', { message, fault: this.#keptFault(fault, said) })
+    this.#end('failed', { message, fault: keptFault(this.#service, fault, said, this.#call.requestId) })
   }
 
   /** The agent's turn has ended, and the task with it or not. */
@@ -223,18 +232,6 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#isOver = true
     this.#service.tasks.move(this.#id, state, { message, questions: none })
     this.#service.tasks.release(this.#id, this)
-  }
-
-  #keptFault({ kind, detail }: Fault, message: string): TaskFault {
-    // A defect shows nothing of itself.
-    if (detail === undefined || kind === 'internal') return { kind, message }
-    try {
-      return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
-    } catch (cause) {
-      const request = this.#call.requestId
-      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
-      return { kind, message }
-    }
   }
 
   #unused(name: string): string {
@@ -273,6 +270,10 @@ export class TaskRun implements CallChannel, RunningTask {
   /** The task as its questions have it. */
   #show(): void {
     if (this.#open.size === 0) return this.#move('working')
+    if (this.#memory !== undefined) {
+      this.#memory.begin()
+      this.keepMemory()
+    }
     const shown = this.#client.show?.(this.#questions())
     if (shown === undefined || this.#id === undefined || this.#isOver) return this.#move('input-required')
     this.#service.tasks.move(this.#id, shown.state, { message: shown.message, questions: this.#questions() })

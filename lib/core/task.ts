@@ -7,6 +7,7 @@ import type { Protocol } from './call.ts'
 import type { Runnable } from './call-observer.ts'
 import type { Content } from './content.ts'
 import type { FaultKind } from './fault.ts'
+import type { Principal } from './principal.ts'
 import type { Question } from './question.ts'
 
 /** Where a task stands. */
@@ -66,12 +67,33 @@ export interface TaskMessage {
 /** A question to the client that waits with the task. A key is used once in a task's life. */
 export interface TaskQuestion { readonly key: string; readonly question: Question }
 
-/** One turn of a task: from a message to the agent's answer, questions in between. */
+/** The request that began a turn, as far as a handler can read it. */
+export interface TurnRequest {
+  readonly requestId: string
+  readonly principal: Principal
+  /** Without credentials. */
+  readonly headers: readonly (readonly [string, string])[]
+  /** What its door alone reads: the arguments of a tool, what its client can be asked. */
+  readonly said: unknown
+}
+
+/**
+ * One turn of a task, as far as it takes to run it again from the top: from a message or a call to its end,
+ * questions in between.
+ */
 export interface TaskTurn {
-  /** The message of the history that began it. */
-  readonly messageId: string
+  /** The message of the history that began it; undefined where a call did. */
+  readonly messageId?: string | undefined
   /** What came with that message beside it. */
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Undefined: whoever begins it again brings a request of their own. */
+  readonly request?: TurnRequest | undefined
+  /** Another process runs it again where its own has died; else its next answer alone begins it again. */
+  readonly isRerun?: boolean | undefined
+  /** The number of its present run; left out: 1. */
+  readonly run?: number | undefined
+  /** Artifacts of the task that are older than the turn, by their ids. */
+  readonly earlier?: readonly string[] | undefined
   /** Answers that were given to its questions, by the key of each. */
   readonly answers: Readonly<Record<string, unknown>>
   /** Results of what must happen once, by its key. */

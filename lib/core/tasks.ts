@@ -9,14 +9,14 @@
  * here is read from there.
  */
 import { randomUUID } from 'node:crypto'
-import { addArtifact, isPlainText } from './artifact.ts'
-import { Fault } from './fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
+import { TaskArtifacts } from './task-artifacts.ts'
+import { TaskCustody } from './task-custody.ts'
+import { tellEnd, TaskEnds } from './task-ends.ts'
 import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
 import { taskOf } from './task-seed.ts'
-import { bytesOfParts } from './task-size.ts'
 import { Timeline } from './timeline.ts'
 import type { Artifact, ArtifactChange } from './artifact.ts'
 import type { Limits } from './defaults.ts'
@@ -41,15 +41,24 @@ export class Tasks {
   readonly #limits: Limits
   /** Where they are too, if others share it. */
   readonly #stored: StoredTasks | undefined
+  readonly #ends: TaskEnds | undefined
+  /** Which process has which task; undefined where there is only this one. */
+  readonly custody: TaskCustody | undefined
   readonly #log: Log
   readonly #places: TaskPlaces
+  readonly #artifacts: TaskArtifacts
   readonly #times = new Timeline()
 
   constructor(limits: Limits, store: Store, log: Log, nodes?: Nodes) {
     this.#limits = limits
     this.#log = log
     this.#places = new TaskPlaces(limits, (place) => this.#forgotten(place))
-    if (store.isShared) this.#stored = new StoredTasks(store, this.#places, nodes)
+    this.#artifacts = new TaskArtifacts(limits, this.#places)
+    if (!store.isShared) return
+    this.#stored = new StoredTasks(store, this.#places, nodes)
+    const onUnkept = (place: TaskPlace, cause: unknown): void => this.#unkept(place, cause)
+    this.#ends = new TaskEnds(this.#stored, this.#places, limits, onUnkept)
+    this.custody = new TaskCustody(this.#stored, this.#places, this.#ends, nodes)
   }
 
   /** Tasks that run. */
@@ -91,22 +100,12 @@ export class Tasks {
   }
 
   /**
-   * Takes a task to this process, as it was read, so that no other goes on with it. Nothing where it has
-   * changed since, or another was quicker: `isCurrent` tells. Throws `Fault('busy')` where there is no room.
+   * Takes a task to this process, as it was read or as it shall be from now on, so that no other goes on with
+   * it. Nothing where it has changed since, or another was quicker: `isCurrent` tells. Throws `Fault('busy')`
+   * where there is no room.
    */
-  take(task: Task): MaybePromise<void> {
-    if (this.#stored === undefined) return undefined
-    let place = this.#places.find(task.id)
-    const version = this.#stored.versionOf(task)
-    if (place === undefined && version !== undefined) {
-      place = this.#places.add(task, undefined, version)
-      this.#places.rest(place)
-    }
-    if (place?.task !== task) return undefined
-    return this.#stored.begin(place).catch((error: unknown) => {
-      this.#places.forget(place)
-      if (!(error instanceof Fault && error.kind === 'conflict')) throw error
-    })
+  take(task: Task, next: Task = task): MaybePromise<void> {
+    return this.custody?.take(task, next)
   }
 
   /** Whether a task is here, and as it was read. */
@@ -141,6 +140,7 @@ export class Tasks {
   /** Resolves when other processes can read what is here of a task. Undefined where there are none. */
   kept(id: string): Promise<void> | undefined {
     const place = this.#places.find(id)
+    if (place !== undefined && this.#stored?.isDue(place) === true) void this.#write(place)
     return (place?.waitingWrite ?? place?.writing)?.catch(() => {})
   }
 
@@ -150,9 +150,10 @@ export class Tasks {
     if (place === undefined) return this.#stored?.get(owner, id)
     const { task } = place
     if (task.owner !== owner) return undefined
+    if (this.#stored === undefined) return task
     // Whoever waits for its client may have been answered elsewhere.
-    if (this.#stored !== undefined && isWaiting(task.status.state)) return this.#stored.refresh(place)
-    return task
+    if (isWaiting(task.status.state)) return this.#stored.refresh(place)
+    return place.isFinished ? this.#ends!.read(place) : task
   }
 
   /** The run behind a task, where it runs in this process. */
@@ -170,10 +171,17 @@ export class Tasks {
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
     const history = historyOf(task, this.#limits)
-    const written = this.#change(place, { ...task, history, status, questions, result, fault })
+    this.#places.change(place, { ...task, history, status, questions, result, fault })
     this.#places.touch(place)
+    if (isFinished(state)) {
+      this.#finish(place)
+      return true
+    }
+    if (isWaiting(task.status.state) && !isWaiting(state)) this.#stored?.announceAgain(place)
+    // How it goes is read soon enough; where it stands is read at once.
+    if (state === task.status.state && questions === task.questions) this.#writeSoon(place)
+    else void this.#write(place)
     place.tell({ what: 'status', status })
-    if (isFinished(state)) this.#finish(place, written)
     return true
   }
 
@@ -186,14 +194,8 @@ export class Tasks {
     const { append = false, last = true } = change
     const place = this.#unfinished(id)
     if (place === undefined) return false
-    const { task } = place
-    const isMore = append && place.holds(artifact.id)
-    this.#places.change(place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) })
-    if (place.slot !== undefined && this.#isTooLarge(place.slot.bytes)) {
-      this.#places.change(place, task)
-      throw this.#tooLarge()
-    }
-    void this.#write(place)
+    const isMore = this.#artifacts.add(place, artifact, append)
+    this.#writeSoon(place)
     const pace = place.tell({ what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
   }
@@ -205,29 +207,9 @@ export class Tasks {
   addPiece(id: string, piece: Artifact, append: boolean, last: boolean): void | Promise<void> {
     const place = this.#unfinished(id)
     if (place === undefined) return undefined
-    const isMore = append && place.holds(piece.id)
-    // Only what is new is counted: a task is looked at for each piece.
-    const bytes = (place.slot?.bytes ?? 0) + bytesOfParts(piece.parts)
-    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
-    const [part] = piece.parts
-    if (isMore && part !== undefined && isPlainText(part)) {
-      place.grow(piece.id, part.text)
-    } else {
-      const { task } = place
-      place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
-    }
-    this.#places.resize(place, bytes)
-    void this.#write(place)
+    const isMore = this.#artifacts.addPiece(place, piece, append)
+    this.#writeSoon(place)
     return place.tell({ what: 'artifact', artifact: piece, append: isMore, last })
-  }
-
-  #isTooLarge(bytes: number): boolean {
-    return bytes > this.#limits.maxResultBytes * 2
-  }
-
-  #tooLarge(): Fault {
-    const { maxResultBytes } = this.#limits
-    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
   }
 
   /** Adds to the history. False on a finished task. */
@@ -246,6 +228,14 @@ export class Tasks {
     if (place !== undefined) void this.#change(place, { ...place.task, ...more })
   }
 
+  /** The same. Resolves when it is kept, however long that takes; rejects where it is another's to keep. */
+  async keepSurely(id: string, more: Partial<Pick<Task, 'turn'>>): Promise<void> {
+    const place = this.#unfinished(id)
+    if (place === undefined) return
+    this.#places.change(place, { ...place.task, ...more })
+    await this.#stored?.writeSurely(place)
+  }
+
   /**
    * The task as it stands and, in the same instant, a place among those who are told what follows: nothing
    * is lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
@@ -261,7 +251,8 @@ export class Tasks {
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
     const here = [...this.#places.of(owner)]
-    return this.#stored === undefined ? here : this.#stored.list(owner, here)
+    if (this.#stored === undefined) return here
+    return this.#stored.list(owner, here.filter(({ status }) => !isFinished(status.state)))
   }
 
   #unfinished(id: string): TaskPlace | undefined {
@@ -285,16 +276,20 @@ export class Tasks {
     return this.#stored?.write(place).catch((cause: unknown) => this.#unkept(place, cause))
   }
 
+  #writeSoon(place: TaskPlace): void {
+    this.#stored?.writeSoon(place, () => void this.#write(place))
+  }
+
   #unkept({ id: task }: TaskPlace, cause: unknown): void {
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
-  #finish(place: TaskPlace, written: Promise<void> | undefined): void {
-    place.watchers?.clear()
+  #finish(place: TaskPlace): void {
     place.run = undefined
     // It may have waited before, for another time.
     this.#places.wake(place)
     this.#places.rest(place)
-    void written?.then(() => this.#places.forget(place))
+    if (this.#ends === undefined) tellEnd(place)
+    else this.#ends.begin(place)
   }
 }

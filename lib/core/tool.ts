@@ -5,8 +5,8 @@
 import { contract, isStandard } from '../schema/standard.ts'
 import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
-  requireText, requireTimeout, scopesOf, show,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireRecover,
+  requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
@@ -90,6 +90,11 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly scopes?: readonly string[]
   /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
   readonly task?: 'forbidden' | 'optional' | 'required'
+  /**
+   * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
+   * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
+   */
+  readonly recover?: 'rerun'
   readonly _meta?: Readonly<Record<string, unknown>>
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
@@ -114,6 +119,7 @@ export interface Tool {
   readonly timeoutMs?: number
   readonly scopes: readonly string[]
   readonly task: 'forbidden' | 'optional' | 'required'
+  readonly recover?: 'rerun'
   readonly _meta?: Readonly<Record<string, unknown>>
   readonly run: (args: unknown, call: Call) => unknown
 }
@@ -121,8 +127,8 @@ export interface Tool {
 /** The names of a tool's members. */
 export const toolMembers: Members<ToolDefinition> = {
   name: true, title: true, description: true, inputSchema: true, validate: true, outputSchema: true,
-  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, _meta: true, run: true,
-  kind: true,
+  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, recover: true, _meta: true,
+  run: true, kind: true,
 }
 
 /** What a copy of a tool has in the place of its schemas. */
@@ -159,6 +165,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireTimeout(owner, given.timeoutMs)
+  requireRecover(owner, given.recover)
   requireIcons(owner, given.icons)
   checkAnnotations(owner, given.annotations)
   const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
@@ -269,7 +276,6 @@ function isWhole(output: unknown): output is ToolResultInput {
     || (content.every(isPart) && isBare(output))
 }
 
-/** Whether an object has only the members of a result. */
 function isBare(output: object): boolean {
   return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
 }

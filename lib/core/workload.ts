@@ -28,9 +28,12 @@ export class Workload {
   /** Calls that still run though their time was over long ago; they have no place any more. */
   get abandoned(): number { return this.#abandoned?.size ?? 0 }
 
+  /** Whether the ceiling is reached. */
+  get isFull(): boolean { return this.running >= this.#max }
+
   /** Throws `Fault('busy')` when the ceiling is reached. */
   check(): void {
-    if (this.running >= this.#max) {
+    if (this.isFull) {
       throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
     }
   }

@@ -14,6 +14,7 @@ import type { Severity } from '../core/log.ts'
 import type { Ability, Question } from '../core/question.ts'
 import type { OpenQuestions } from './ask.ts'
 import type { McpRequest } from './request.ts'
+import type { EarlierRounds } from './round-trips.ts'
 
 /** The way back of one request's call. */
 export class RequestChannel implements CallChannel {
@@ -44,12 +45,16 @@ export class RequestChannel implements CallChannel {
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
   get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
 
+  /** What the rounds before have settled; undefined where there was none. */
+  protected get rounds(): EarlierRounds | undefined { return this.#roundTrips?.earlier }
+
   /** Made by the first that needs them: most calls never ask. */
   roundTrips(): RoundTrips {
     if (this.#roundTrips === undefined) {
       const { mcp, peer, origin, params: { inputResponses, requestState } } = this.request
       this.#roundTrips = new RoundTrips({
         seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
+        earlier: this.request.earlierRounds,
         subject: [origin.principal.id, ...this.#subject!],
         onQuestions: (result) => this.request.succeed(result),
       })
@@ -130,7 +135,7 @@ export function openCall(request: McpRequest, subject?: readonly unknown[]): Liv
 
 /** Tells that what an address was opened for is done, where the revision has a word for it. */
 export function completeElicitation(request: McpRequest, elicitationId: string): void {
-  const { channel, isFinished, peer: { revision, session } } = request
+  const { channel, isFinished, session, peer: { revision } } = request
   if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
   const params = JSON.stringify({ elicitationId })
   const message = formatNotification('notifications/elicitation/complete', params)

@@ -11,6 +11,8 @@ import { refuseHttp } from './replies.ts'
 import { get, post, remove } from './streamable-http.ts'
 import { hearPairs, openPair, postMessage } from './http-sse.ts'
 import { HandOver, hearResumes } from './resume.ts'
+import { lendTaskQuestions } from './task-augmentation.ts'
+import { mcpRunner } from './tools-call.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -35,6 +37,8 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
   const mcp = new McpContext(service, options, seal)
   hearPairs(mcp)
   hearResumes(mcp)
+  lendTaskQuestions(mcp)
+  service.shared?.recovery.register('mcp', mcpRunner(mcp))
   const handOver = new HandOver(mcp)
   const adopting: Elsewhere['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [

@@ -9,10 +9,10 @@ import { locateResource } from '../core/reading.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { META } from './revisions.ts'
 import { MAX_ADDRESS_BYTES, MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from './session.ts'
-import { followTasks, taskIdsIn } from './task-extension.ts'
+import { followTasks, taskIdsIn } from './task-listening.ts'
 import type { Subscriber, ListName } from './notifications.ts'
 import type { McpRequest } from './request.ts'
-import type { Following } from './task-extension.ts'
+import type { Following } from './task-listening.ts'
 
 /** The method. Answers by itself, at its end. */
 export function listen(request: McpRequest): undefined | Promise<undefined> {

@@ -10,7 +10,8 @@ import type { LiveCall } from '../core/live-call.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { McpContext } from './context.ts'
-import type { Peer } from './session.ts'
+import type { EarlierRounds } from './round-trips.ts'
+import type { Peer, Session } from './session.ts'
 
 /** One request. */
 export class McpRequest implements CallFacts {
@@ -46,7 +47,10 @@ export class McpRequest implements CallFacts {
     this.metadata = metadata
   }
 
+  get session(): Session | undefined { return this.peer.session }
   get sessionId(): string | undefined { return this.peer.session?.id }
+  /** What rounds before have settled, where this is no client's own request. */
+  get earlierRounds(): EarlierRounds | undefined { return undefined }
   get client(): ClientInfo | undefined { return this.peer.client }
 
   /** The trace context that newer clients send in `_meta`; undefined where it can only be in the headers. */

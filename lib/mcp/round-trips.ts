@@ -33,6 +33,12 @@ interface State {
   readonly once: Readonly<Record<string, unknown>>
 }
 
+/** What earlier rounds of a call have settled, for a run of it that comes later. */
+export interface EarlierRounds {
+  readonly state: State | undefined
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
 /** A question without an answer, and who waits for it. */
 export interface PendingQuestion {
   readonly key: string
@@ -58,6 +64,8 @@ export interface RoundTripOptions {
   readonly subject: readonly unknown[]
   readonly inputResponses: unknown
   readonly requestState: unknown
+  /** In the place of both, where they were read before. */
+  readonly earlier?: EarlierRounds | undefined
   /** Called once with the questions; the run is over then. */
   readonly onQuestions: (result: InputRequired) => void
 }
@@ -66,7 +74,7 @@ export interface RoundTripOptions {
 export class RoundTrips {
   readonly #options: RoundTripOptions
   readonly #subject: string
-  readonly #state: State | undefined
+  #state: State | undefined
   readonly #responses: Readonly<Record<string, unknown>>
   readonly #answers = new Map<string, { digest: string; answer: unknown }>()
   readonly #once = new Map<string, unknown>()
@@ -77,9 +85,14 @@ export class RoundTrips {
 
   /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
   constructor(options: RoundTripOptions) {
-    const { seal, inputResponses, requestState, subject } = options
+    const { seal, inputResponses, requestState, subject, earlier } = options
     this.#options = options
     this.#subject = digestOf(subject)
+    if (earlier !== undefined) {
+      this.#responses = earlier.responses
+      if (earlier.state !== undefined) this.#begin(earlier.state)
+      return
+    }
     if (inputResponses !== undefined && !isRecord(inputResponses)) {
       throw new Fault('invalid', 'inputResponses must be an object')
     }
@@ -90,10 +103,17 @@ export class RoundTrips {
       const why = 'requestState is not one that this server gave for this call, or it has expired'
       throw new Fault('invalid', why)
     }
+    this.#begin(state)
+  }
+
+  #begin(state: State): void {
     this.#state = state
     for (const [key, known] of Object.entries(state.answers)) this.#answers.set(key, known)
     for (const [key, result] of Object.entries(state.once)) this.#once.set(key, result)
   }
+
+  /** What the client has brought from the rounds before. */
+  get earlier(): EarlierRounds { return { state: this.#state, responses: this.#responses } }
 
   /** Whether a question stands that has no answer. */
   get isAsking(): boolean { return this.#pending.length > 0 }

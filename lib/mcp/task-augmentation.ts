@@ -6,24 +6,25 @@
  * from others. Spec: MCP 2025-11-25, Tasks.
  */
 import { isRecord, textOf } from '../core/content.ts'
-import { asFault, Fault } from '../core/fault.ts'
+import { Fault } from '../core/fault.ts'
 import { anonymous, requireScopes } from '../core/principal.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
-import { sendQuestion } from './ask.ts'
 import { completeElicitation, openCall } from './call-channel.ts'
+import { memoryOf } from './kept-request.ts'
 import { pageOf } from './lists.ts'
 import { canAsk, encodeQuestion } from './questions.ts'
-import { META } from './revisions.ts'
+import { lendQuestions, related, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
 import { isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
 import type { LiveCall } from '../core/live-call.ts'
-import type { TaskClient } from '../core/task-run.ts'
+import type { TaskClient } from '../core/task-client.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { RunningTask, Task, TaskQuestion } from '../core/task.ts'
+import type { RunningTask, Task, TaskQuestion, Watcher } from '../core/task.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
-import type { Asking } from './ask.ts'
+import type { McpContext } from './context.ts'
+import type { KeptRequest } from './kept-request.ts'
 import type { McpRequest } from './request.ts'
 
 /** Where the messages of a task that belong to no request go. */
@@ -60,7 +61,9 @@ export function runAugmented(
   service.workload.check()
   session?.workload.check()
   const call = openCall(request)
-  const run = new TaskRun(service, call, new AugmentedClient(request))
+  const memory = memoryOf(request, tool, () => undefined)
+  if (tool.recover === 'rerun') memory?.begin()
+  const run = new TaskRun(service, call, new AugmentedClient(request), memory)
   const task = run.begin({
     owner: origin.principal.id, protocol: 'mcp', runnable: tool, contextId: '', sessionId: session?.id,
     ttlMs: ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs),
@@ -76,6 +79,28 @@ export function runAugmented(
   return task instanceof Promise ? task.then(go) : go(task)
 }
 
+/** Runs a tool again for a task that is this process's by now. */
+export function rerunAugmented(
+  request: KeptRequest, tool: Tool, task: Task, work: (call: LiveCall) => MaybePromise<ToolResult>,
+): void {
+  const call = openCall(request)
+  const memory = memoryOf(request, tool, () => undefined, task.turn)
+  const run = new TaskRun(request.mcp.service, call, new AugmentedClient(request), memory)
+  augmented.set(run, new AugmentedTask(request, task, run))
+  run.resume(task.id)
+  execute(request, run, () => work(call))
+}
+
+/** Lets the streams of other processes ask what tasks ask that run here. */
+export function lendTaskQuestions({ service: { shared, tasks } }: McpContext): void {
+  if (shared === undefined) return
+  lendQuestions(shared, (owner, id) => {
+    const run = tasks.runOf(id)
+    const known = run && augmented.get(run)
+    return known?.owner === owner ? known.asking : undefined
+  })
+}
+
 function execute(request: McpRequest, run: TaskRun, work: () => MaybePromise<ToolResult>): void {
   const failed = (error: unknown): void => run.fail(request.faultOf(error))
   try {
@@ -87,22 +112,20 @@ function execute(request: McpRequest, run: TaskRun, work: () => MaybePromise<Too
   }
 }
 
-function related(taskId: string): Readonly<Record<string, unknown>> {
-  return { [`${META}related-task`]: { taskId } }
-}
-
 /** What the client of the request that began a task can be asked, and how it hears of progress. */
 class AugmentedClient implements TaskClient {
   readonly #request: McpRequest
+  readonly isResumable: boolean
   #lastProgress = -Infinity
 
   constructor(request: McpRequest) {
     this.#request = request
+    this.isResumable = request.mcp.service.shared !== undefined
   }
 
   can(what: Parameters<TaskClient['can']>[0]): boolean {
-    const { peer } = this.#request
-    return peer.session !== undefined && canAsk(peer, what)
+    const { peer, sessionId } = this.#request
+    return sessionId !== undefined && canAsk(peer, what)
   }
 
   check(question: TaskQuestion['question']): void {
@@ -111,7 +134,7 @@ class AugmentedClient implements TaskClient {
 
   /** The token of the request that began the task goes on to count. */
   progress(done: number, total: number | undefined, message: string | undefined): void {
-    const { metadata: { progressToken }, peer: { session } } = this.#request
+    const { metadata: { progressToken }, session } = this.#request
     if (progressToken === undefined || !(done > this.#lastProgress)) return
     this.#lastProgress = done
     const params = { progressToken, progress: done, total, message }
@@ -127,55 +150,43 @@ class AugmentedClient implements TaskClient {
  * A task on its way: tells the session what becomes of it, and sends its questions where a stream is open.
  */
 class AugmentedTask {
+  readonly owner: string
+  readonly asking: TaskAsking
   readonly #request: McpRequest
-  readonly #id: string
-  readonly #run: RunningTask
-  readonly #asking = new Map<string, Asking>()
-  /** Streams of those who wait for the result. */
-  readonly #streams = new Set<(message: string) => void>()
-  #questions: readonly TaskQuestion[] = []
 
   constructor(request: McpRequest, { id, owner }: Task, run: RunningTask) {
+    const { tasks, shared } = request.mcp.service
     this.#request = request
-    this.#id = id
-    this.#run = run
-    request.mcp.service.tasks.watch(owner, id, (_event, { task }) => this.#heard(task))
+    this.owner = owner
+    this.asking = new TaskAsking({
+      answer: (key, answer) => {
+        const answers = new Map([[key, answer]])
+        if (shared === undefined || tasks.runOf(id) === run) run.answer(answers)
+        // Its run has ended meanwhile, and its answer begins it again.
+        else this.#bring(id, answers)
+      },
+      refuse: (key, reason) => run.refuse(key, reason),
+      fallback: () => streamOf(request, id, request.session?.outlet),
+    })
+    tasks.watch(owner, id, (event, { task }) => this.#heard(task, event.what === 'forgotten'))
   }
 
-  /** Lets questions go out on one more stream, as long as it is open. */
-  attach(send: (message: string) => void): () => void {
-    this.#streams.add(send)
-    this.#ask()
-    return () => this.#streams.delete(send)
+  #bring(id: string, answers: ReadonlyMap<string, unknown>): void {
+    const { tasks, shared, log } = this.#request.mcp.service
+    const bring = async (): Promise<void> => {
+      const task = await tasks.get(this.owner, id)
+      if (task !== undefined) await shared?.relay.answer(task, answers)
+    }
+    bring().catch((cause: unknown) => (
+      log('warning', 'An answer could not be brought to its task', { task: id, cause })
+    ))
   }
 
-  #heard(task: Task): void {
-    const { session } = this.#request.peer
+  #heard(task: Task, isGone: boolean): void {
+    if (isGone) return this.asking.show([])
     const params = JSON.stringify(shapeOf(this.#request, task))
-    session?.outlet?.(formatNotification('notifications/tasks/status', params))
-    this.#questions = task.questions
-    for (const [key, asking] of this.#asking) {
-      if (task.questions.some((one) => one.key === key)) continue
-      this.#asking.delete(key)
-      asking.withdraw(new Fault('cancelled', 'The question stands no longer'))
-    }
-    this.#ask()
-  }
-
-  #ask(): void {
-    const { peer, mcp: { service: { limits: { maxCheckSteps } } } } = this.#request
-    const [stream] = this.#streams
-    const send = stream ?? peer.session?.outlet
-    if (peer.session === undefined || send === undefined) return
-    for (const { key, question } of this.#questions) {
-      if (this.#asking.has(key)) continue
-      const asking = sendQuestion(question, peer, peer.session, send, maxCheckSteps, related(this.#id))
-      this.#asking.set(key, asking)
-      asking.answer.then(
-        (answer) => this.#run.answer(new Map([[key, answer]])),
-        (reason: unknown) => this.#run.refuse(key, asFault(reason)),
-      )
-    }
+    this.#request.session?.outlet?.(formatNotification('notifications/tasks/status', params))
+    this.asking.show(task.questions)
   }
 }
 
@@ -221,9 +232,10 @@ export function cancelAugmented(request: McpRequest): MaybePromise<object> {
       const task = service.tasks.get(principal.id, id)
       return task instanceof Promise ? task.then((then) => shapeOf(request, then!)) : shapeOf(request, task!)
     }
+    const run = service.tasks.runOf(id)
     const { relay } = service.shared ?? {}
-    if (relay?.nodeOf(found) !== undefined) return relay.cancel(found).then(shown)
-    service.tasks.runOf(id)?.cancel()
+    if (run === undefined && relay !== undefined) return relay.cancel(found).then(shown)
+    run?.cancel()
     return shown()
   }) as MaybePromise<object>
 }
@@ -244,29 +256,39 @@ function wait(request: McpRequest, task: Task): Promise<object> {
   }
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
+  const send = request.channel.sends ? (message: string) => request.channel.send(message) : undefined
+  const stream = streamOf(request, id, send)
+  const asking = stream && new TaskStream(request, task, stream, askingOf.bind(undefined, request))
   return new Promise((resolve, reject) => {
+    let stop: (() => void) | undefined
+    let isOver = false
     const end = (act: () => void): void => {
+      isOver = true
       stop?.()
-      detach?.()
+      asking?.leave()
       act()
     }
-    const look = (now: Task): void => {
-      if (isFinished(now.status.state)) end(() => resolve(later(() => finalResult(request, now))))
+    const look = (now: Task, isGone = false): void => {
+      if (isGone) return end(() => reject(new Fault('invalid', `Unknown task: ${id}`)))
+      if (!isFinished(now.status.state)) return asking?.look(now)
+      end(() => resolve(Promise.resolve(now).then((last) => finalResult(request, last))))
     }
-    const stop = shared?.relay.nodeOf(task) === undefined
-      ? tasks.watch(owner, id, (_event, after) => look(after.task))?.stop
-      : shared.relay.follow(task, look, (_event, after) => look(after.task))
-    const run = tasks.runOf(id)
-    const known = run === undefined ? undefined : augmented.get(run)
-    const detach = request.channel.sends
-      ? known?.attach((message) => request.channel.send(message)) : undefined
+    const hear: Watcher = (event, after) => look(after.task, event.what === 'forgotten')
+    if (shared === undefined) {
+      asking?.look(task)
+      stop = tasks.watch(owner, id, hear)?.stop
+    } else {
+      stop = shared.relay.follow(task, (now) => look(now), hear)
+    }
+    if (isOver) stop?.()
     call.onCancel((reason) => end(() => reject(reason)))
   })
 }
 
-/** A promise of what `work` gives: what it throws is a rejection. */
-async function later<T>(work: () => T): Promise<T> {
-  return work()
+/** Who asks the questions of a task, where that runs here. */
+function askingOf({ mcp: { service } }: McpRequest, id: string): TaskAsking | undefined {
+  const run = service.tasks.runOf(id)
+  return run && augmented.get(run)?.asking
 }
 
 function finalResult(request: McpRequest, task: Task): object {

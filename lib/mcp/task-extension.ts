@@ -7,18 +7,21 @@
  */
 import { isRecord } from '../core/content.ts'
 import { asFault, Fault } from '../core/fault.ts'
+import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { RequestChannel } from './call-channel.ts'
+import { memoryOf } from './kept-request.ts'
 import { decodeAnswer, encodeQuestion } from './questions.ts'
-import { MAX_SUBSCRIPTIONS } from './session.ts'
-import { isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
-import type { TaskClient } from '../core/task-run.ts'
+import { lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
+import type { TaskClient } from '../core/task-client.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Question } from '../core/question.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task } from '../core/task.ts'
+import type { RunMemory } from '../core/run-memory.ts'
+import type { Task, TaskTurn } from '../core/task.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
+import type { KeptRequest } from './kept-request.ts'
 import type { McpRequest } from './request.ts'
 
 /** The name by which both sides declare it. */
@@ -43,7 +46,8 @@ function knowsTasks({ peer }: McpRequest): boolean {
   return isRecord(peer.abilities.extensions[TASKS])
 }
 
-function requireTasks(request: McpRequest): void {
+/** Throws `Fault('unsupported')` for a client that has not declared the extension. */
+export function requireTasks(request: McpRequest): void {
   if (knowsTasks(request)) return
   throw new Fault('unsupported', `This client has not declared the extension ${TASKS}`, {
     ability: 'tasks', requiredCapabilities: { extensions: { [TASKS]: {} } },
@@ -71,6 +75,13 @@ export function runTaskable(
   return new TaskableChannel(request, tool, subject).run(work, encode)
 }
 
+/** Runs a tool again for a task that is this process's by now. */
+export function rerunTaskable(
+  request: KeptRequest, tool: Tool, subject: readonly unknown[], task: Task, work: Work,
+): void {
+  new TaskableChannel(request, tool, subject, task.turn).rerun(task, work)
+}
+
 /**
  * The way back of a call that may become a task: it has no progress and no log, because tasks have none. When
  * it becomes one, the task's run takes its place, and this only answers what was known before.
@@ -78,15 +89,35 @@ export function runTaskable(
 class TaskableChannel extends RequestChannel implements TaskClient {
   readonly #tool: Tool
   readonly #task: TaskRun
+  readonly #memory: RunMemory | undefined
+  /** Where others share the store, an answer begins it again. */
+  readonly isResumable: boolean
   #said: string | undefined
   /** A task on its way into the store, and why it did not get there. */
   #beginning: Promise<void> | undefined
   #refusal: unknown
 
-  constructor(request: McpRequest, tool: Tool, subject: readonly unknown[]) {
+  constructor(request: McpRequest, tool: Tool, subject: readonly unknown[], before?: TaskTurn) {
     super(request, subject)
     this.#tool = tool
-    this.#task = new TaskRun(request.mcp.service, this.live, this)
+    this.#memory = memoryOf(request, tool, () => this.rounds, before)
+    this.isResumable = this.#memory !== undefined
+    this.#task = new TaskRun(request.mcp.service, this.live, this, this.#memory)
+  }
+
+  rerun({ id }: Task, work: Work): void {
+    this.#task.resume(id)
+    this.request.call = undefined
+    try {
+      const output = work(this.live)
+      if (output instanceof Promise) {
+        output.then((result) => this.#task.complete(result)).catch((error: unknown) => this.#fail(error))
+      } else {
+        this.#task.complete(output)
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   run(work: Work, encode: Encode): undefined {
@@ -111,6 +142,11 @@ class TaskableChannel extends RequestChannel implements TaskClient {
 
   override log(): void {}
 
+  /** The rounds before the task remember it, and from then on the task. */
+  override once(key: string, fn: () => unknown): Promise<unknown> {
+    return super.once(key, () => this.#task.remember(key, fn))
+  }
+
   check(question: Question): void {
     encodeQuestion(question, this.request.peer)
   }
@@ -125,6 +161,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     const { mcp, origin } = request
     const isBegun = this.#task.isTask || this.#beginning !== undefined
     if (isBegun || request.isFinished || mcp.service.tasks.isFull) return
+    if (this.#tool.recover === 'rerun') this.#memory?.begin()
     const task = this.#task.begin({
       owner: origin.principal.id, protocol: 'mcp', runnable: this.#tool, contextId: '', sessionId: undefined,
       ttlMs: undefined,
@@ -171,7 +208,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
 }
 
 /** A task as it stands: its state, and what belongs to that state. */
-function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+export function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, questions } = task
   return {
     ...taskMembers(task),
@@ -216,9 +253,7 @@ export function updateTask(request: McpRequest): MaybePromise<object> {
       [key, decodeResponse(key, question, inputResponses[key], maxCheckSteps)]
     ))
     const { tasks, shared } = request.mcp.service
-    if (shared?.relay.nodeOf(task) !== undefined) {
-      return shared.relay.answer(task, new Map(answers)).then(() => ({}))
-    }
+    if (shared !== undefined) return shared.relay.answer(task, new Map(answers)).then(() => ({}))
     tasks.runOf(id)?.answer(new Map(answers))
     return {}
   })
@@ -237,63 +272,11 @@ export function cancelTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
   return onTask(request, (task) => {
     const { tasks, shared } = request.mcp.service
-    if (shared?.relay.nodeOf(task) !== undefined) return shared.relay.cancel(task).then(() => ({}))
-    tasks.runOf(task.id)?.cancel()
+    const run = tasks.runOf(task.id)
+    if (run === undefined && shared !== undefined && !isFinished(task.status.state)) {
+      return shared.relay.cancel(task).then(() => ({}))
+    }
+    run?.cancel()
     return {}
   })
-}
-
-/** Tasks that somebody listens to. */
-export interface Following {
-  /** Those of the wanted ones that are the client's own. */
-  readonly ids: readonly string[]
-  /** Begins to tell: each task as it stands, then whenever it changes. */
-  begin(tell: (task: object) => void): void
-  stop(): void
-}
-
-/** Looks up the tasks that a client wants to hear of. */
-export async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<Following> {
-  const { mcp: { service: { tasks, shared } }, origin: { principal: { id: owner } } } = request
-  const found = await Promise.all(wanted.map((id) => tasks.get(owner, id)))
-  const ids = found.filter(isOurs).map(({ id }) => id)
-  const stops: (() => void)[] = []
-  let isStopped = false
-  return {
-    ids,
-    begin(tell) {
-      const say = (task: Task | undefined): void => {
-        if (task !== undefined && !isStopped) tell(shapeOf(request, task))
-      }
-      for (const task of found.filter(isOurs)) {
-        const { id } = task
-        if (shared?.relay.nodeOf(task) !== undefined) {
-          stops.push(shared.relay.follow(task, say, (_event, after) => say(after.task)))
-          continue
-        }
-        const watched = tasks.watch(owner, id, (_event, { task }) => say(task))
-        if (watched !== undefined) stops.push(watched.stop)
-        const now = watched === undefined ? tasks.get(owner, id) : watched.task
-        // A store that fails is heard of by whoever asks for the task.
-        if (now instanceof Promise) now.then(say, () => {})
-        else say(now)
-      }
-    },
-    stop() {
-      isStopped = true
-      for (const stop of stops) stop()
-    },
-  }
-}
-
-/** The ids in `notifications.taskIds`; undefined where there are none. */
-export function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined
-  requireTasks(request)
-  const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
-    && value.every((id) => typeof id === 'string')
-  if (!isFine) {
-    throw new Fault('invalid', `params.notifications.taskIds must be at most ${MAX_SUBSCRIPTIONS} strings`)
-  }
-  return [...new Set(value)]
 }

@@ -5,15 +5,20 @@
 import { callTool } from '../core/call-tool.ts'
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isWaiting } from '../core/task.ts'
 import { quote } from '../wire/json.ts'
 import { openCall } from './call-channel.ts'
+import { keptRequestOf } from './kept-request.ts'
 import { toolResult } from './shape.ts'
-import { runAugmented, wantsTask } from './task-augmentation.ts'
-import { mayBecomeTask, runTaskable } from './task-extension.ts'
+import { rerunAugmented, runAugmented, wantsTask } from './task-augmentation.ts'
+import { mayBecomeTask, rerunTaskable, runTaskable } from './task-extension.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { MaybePromise } from '../core/store.ts'
+import type { Task } from '../core/task.ts'
+import type { TaskRunner } from '../core/task-recovery.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
+import type { McpContext } from './context.ts'
 import type { McpRequest } from './request.ts'
 
 /**
@@ -38,6 +43,30 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
     return runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
   }
   return run(request, tool, args, openCall(request, subject), (result) => encode(request, tool, result))
+}
+
+/** Runs the tasks of this door again. */
+export function mcpRunner(mcp: McpContext): TaskRunner {
+  const toolOf = ({ runnable }: Task): Tool | undefined => {
+    const tool = mcp.tools.byName.get(runnable.name)
+    return tool?.task === 'forbidden' ? undefined : tool
+  }
+  return {
+    serves(task) {
+      const tool = toolOf(task)
+      if (tool === undefined || keptRequestOf(mcp, task) === undefined) return false
+      return isWaiting(task.status.state) || tool.recover === 'rerun'
+    },
+    run(task) {
+      const tool = toolOf(task)
+      const request = keptRequestOf(mcp, task)
+      if (tool === undefined || request === undefined) return
+      const { args } = request
+      const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call, asItIs)
+      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
+      rerunTaskable(request, tool, ['tools/call', tool.name, args], task, work)
+    },
+  }
 }
 
 /** A result as JSON text. What JSON cannot say is the tool's failure like any other. */

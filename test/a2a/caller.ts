@@ -179,7 +179,7 @@ export class Caller {
 export type Run = (prompt: string, call: Call) => unknown
 
 /** What is said of an agent besides what it does. */
-export type AgentBeside = Pick<Partial<Agent>, 'replies' | 'inputModes' | 'timeoutMs'>
+export type AgentBeside = Pick<Partial<Agent>, 'replies' | 'inputModes' | 'timeoutMs' | 'recover'>
 
 /** A server whose agents are reached over A2A. */
 export function serveA2a(t: Scope, options: ServerOptions): TriportServer {

@@ -5,7 +5,9 @@ import { limitsOf } from '../../lib/core/defaults.ts'
 import { GuardedStore } from '../../lib/core/guarded-store.ts'
 import { Nodes } from '../../lib/core/nodes.ts'
 import { RunSweep } from '../../lib/core/run-sweep.ts'
+import { TaskRecovery } from '../../lib/core/task-recovery.ts'
 import { Tasks } from '../../lib/core/tasks.ts'
+import { Workload } from '../../lib/core/workload.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
@@ -25,7 +27,9 @@ async function processOn(t: TestContext, shared: SharedMemory): Promise<Process>
   const guard = new GuardedStore(store, limits, () => {})
   const nodes = new Nodes(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
-  new RunSweep(tasks, guard, nodes, () => {}).begin()
+  const service = { tasks, workload: new Workload(10, 'here'), limits, log: () => {} }
+  const recovery = new TaskRecovery(service, tasks.custody!, nodes)
+  new RunSweep(service, tasks.custody!, recovery, guard, nodes).begin()
   t.after(() => {
     store.isCut = false
     return nodes.close(true)

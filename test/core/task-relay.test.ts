@@ -4,6 +4,7 @@ import { Fault } from '../../lib/core/fault.ts'
 import { TaskRelay } from '../../lib/core/task-relay.ts'
 import type { NodeLines, TakeLine } from '../../lib/core/node-lines.ts'
 import type { Nodes } from '../../lib/core/nodes.ts'
+import type { TaskRecovery } from '../../lib/core/task-recovery.ts'
 import type { Tasks } from '../../lib/core/tasks.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
@@ -13,7 +14,7 @@ async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
   const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
-  new TaskRelay(here, {} as Nodes, lines, 100)
+  new TaskRelay(here, {} as Nodes, lines, 100, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
     takes.get('task-act')!(['cancel', 'ann', 't'], { node: 'other', say: resolve, end: () => resolve('the end') })
   })

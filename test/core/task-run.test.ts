@@ -6,7 +6,7 @@ import { callOf, serviceOf } from '../fixtures/house.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { LiveCall } from '../../lib/core/live-call.ts'
 import type { Task } from '../../lib/core/task.ts'
-import type { TaskClient } from '../../lib/core/task-run.ts'
+import type { TaskClient } from '../../lib/core/task-client.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
 const OWNER = 'anonymous'

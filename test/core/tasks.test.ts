@@ -208,7 +208,7 @@ test('in a shared store a task is there before it is promised, and every change 
   tasks.move(id, 'working')
   tasks.addArtifact(id, { id: 'a', parts: [text('1')] })
   tasks.move(id, 'completed', { result: 'done' })
-  await settled(tasks)
+  await tasks.kept(id)
   assert.equal(tasks.running, 0)
   const other = tasksWith({}, store)
   const task = await other.get('ann', id)

@@ -1,28 +1,30 @@
 /**
- * What one turn of a task needs to be run again from the top: the answers that were given to its questions,
- * and the results of what must happen once. There is nothing before the first of them.
+ * What one turn of a task needs to be run again from the top: the request that began it, the answers that
+ * were given to its questions, and the results of what must happen once. There is nothing before the first of
+ * them, or before it is known that the turn may have to be run again.
  */
-import { Fault } from '../core/fault.ts'
-import type { TaskTurn } from '../core/task.ts'
+import { Fault } from './fault.ts'
+import type { TaskTurn } from './task.ts'
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** What a turn began with. */
-type Begun = Pick<TaskTurn, 'messageId' | 'metadata'>
+export type Begun = Omit<TaskTurn, 'answers' | 'results'>
 
 /** The memory of one turn. */
-export class TurnMemory {
-  readonly #begun: Begun
+export class RunMemory {
+  readonly #begun: () => Begun
   readonly #maxBytes: number
   #turn: TaskTurn | undefined
   /** Of the results, as JSON. */
   #bytes = 0
 
-  /** `before` is what an earlier run of the turn has left. */
-  constructor(begun: Begun, maxBytes: number, before: TaskTurn | undefined) {
+  /** `begun` is asked when there is something to keep; `before` is what an earlier run has left. */
+  constructor(begun: () => Begun, maxBytes: number, before: TaskTurn | undefined) {
     this.#begun = begun
     this.#maxBytes = maxBytes
     this.#turn = before
+    if (before !== undefined) this.#bytes = JSON.stringify(before.results).length
   }
 
   /** All of it; undefined where there is nothing. */
@@ -42,25 +44,28 @@ export class TurnMemory {
     this.#keep({ answers: { ...this.#turn?.answers, ...Object.fromEntries(answers) } })
   }
 
-  /** Throws `Fault('too-large')` where all results are over the bound. What is no JSON is not kept. */
-  keepResult(key: string, result: unknown): void {
-    const json: string | undefined = JSON.stringify(result)
-    if (json === undefined) return
+  /**
+   * Keeps a result, and gives it as it will be found again: what is no JSON is null. Throws
+   * `Fault('too-large')` where all results are over the bound.
+   */
+  keepResult(key: string, result: unknown): unknown {
+    const json: string = JSON.stringify(result) ?? 'null'
     this.#bytes += json.length
     if (this.#bytes > this.#maxBytes) {
       throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)
     }
-    this.#keep({ results: { ...this.#turn?.results, [key]: JSON.parse(json) as unknown } })
+    const kept: unknown = JSON.parse(json)
+    this.#keep({ results: { ...this.#turn?.results, [key]: kept } })
+    return kept
   }
 
   /** The turn may have to be run again, whatever is kept. */
   begin(): void {
-    this.#keep({})
+    if (this.#turn === undefined) this.#keep({})
   }
 
   #keep(more: Partial<TaskTurn>): void {
-    const { messageId, metadata } = this.#begun
-    this.#turn = { messageId, metadata, answers: nothing, results: nothing, ...this.#turn, ...more }
+    this.#turn = { ...this.#turn ?? { ...this.#begun(), answers: nothing, results: nothing }, ...more }
   }
 }
 

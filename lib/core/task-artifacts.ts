@@ -1,0 +1,63 @@
+/**
+ * How artifacts get into a task: a whole one, or piece by piece, where a text goes on with the text before
+ * it. All of them together are bounded. Knows nothing of who watches, and nothing of stores.
+ */
+import { addArtifact, isPlainText } from './artifact.ts'
+import { Fault } from './fault.ts'
+import { bytesOfParts } from './task-size.ts'
+import type { Artifact } from './artifact.ts'
+import type { Limits } from './defaults.ts'
+import type { TaskPlace } from './task-place.ts'
+import type { TaskPlaces } from './task-places.ts'
+
+/** The artifacts of all tasks of one server. */
+export class TaskArtifacts {
+  readonly #limits: Limits
+  readonly #places: TaskPlaces
+
+  constructor(limits: Limits, places: TaskPlaces) {
+    this.#limits = limits
+    this.#places = places
+  }
+
+  /**
+   * Adds an artifact, adds to one, or replaces it. Whether it goes on with one that was there. Throws
+   * `Fault('too-large')`, and then nothing has changed.
+   */
+  add(place: TaskPlace, artifact: Artifact, append: boolean): boolean {
+    const { task } = place
+    const isMore = append && place.holds(artifact.id)
+    this.#places.change(place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) })
+    if (place.slot !== undefined && this.#isTooLarge(place.slot.bytes)) {
+      this.#places.change(place, task)
+      throw this.#tooLarge()
+    }
+    return isMore
+  }
+
+  /** Adds the one part of a piece to the artifact of its id, in the same way. */
+  addPiece(place: TaskPlace, piece: Artifact, append: boolean): boolean {
+    const isMore = append && place.holds(piece.id)
+    // Only what is new is counted: a task is looked at for each piece.
+    const bytes = (place.slot?.bytes ?? 0) + bytesOfParts(piece.parts)
+    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    const [part] = piece.parts
+    if (isMore && part !== undefined && isPlainText(part)) {
+      place.grow(piece.id, part.text)
+    } else {
+      const { task } = place
+      place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
+    }
+    this.#places.resize(place, bytes)
+    return isMore
+  }
+
+  #isTooLarge(bytes: number): boolean {
+    return bytes > this.#limits.maxResultBytes * 2
+  }
+
+  #tooLarge(): Fault {
+    const { maxResultBytes } = this.#limits
+    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
+  }
+}

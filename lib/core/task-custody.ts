@@ -1,0 +1,90 @@
+/**
+ * Which process has a task, where several share a store: how one is taken from another process, how it is
+ * found out that another has taken one from here, and what is left to others when this one ends.
+ */
+import { Fault } from './fault.ts'
+import { isWaiting } from './task.ts'
+import type { Nodes } from './nodes.ts'
+import type { MaybePromise } from './store.ts'
+import type { Doubt, StoredTasks } from './stored-tasks.ts'
+import type { TaskEnds } from './task-ends.ts'
+import type { TaskPlaces } from './task-places.ts'
+import type { Task } from './task.ts'
+
+/** The tasks of one process among all. */
+export class TaskCustody {
+  readonly #stored: StoredTasks
+  readonly #places: TaskPlaces
+  readonly #ends: TaskEnds
+  readonly #nodes: Nodes | undefined
+
+  constructor(stored: StoredTasks, places: TaskPlaces, ends: TaskEnds, nodes: Nodes | undefined) {
+    this.#stored = stored
+    this.#places = places
+    this.#ends = ends
+    this.#nodes = nodes
+  }
+
+  /** What may have been written here though no answer came, by the ids of the tasks. */
+  get doubts(): ReadonlyMap<string, Doubt> { return this.#stored.doubts }
+
+  /** It is known what became of it, and nothing of it is announced any more. */
+  settle(id: string): Promise<void> { return this.#stored.settle(id) }
+
+  /** Whether a task is here. */
+  has(id: string): boolean { return this.#places.find(id) !== undefined }
+
+  /** The version at which a task was read here; undefined where it was not. */
+  versionOf(task: Task): number | undefined { return this.#stored.versionOf(task) }
+
+  /** As `Tasks.take`. */
+  async take(task: Task, next: Task): Promise<void> {
+    let place = this.#places.find(task.id)
+    const version = this.#stored.versionOf(task)
+    if (place === undefined && version !== undefined) {
+      place = this.#places.add(next, undefined, version)
+      // What works makes no room: nobody else would end it.
+      if (isWaiting(next.status.state)) this.#places.rest(place)
+    } else if (place?.task === task && next !== task) {
+      this.#places.change(place, next)
+    }
+    if (place?.task !== next) return
+    try {
+      await this.#stored.begin(place)
+    } catch (error) {
+      this.#places.forget(place)
+      if (!(error instanceof Fault && error.kind === 'conflict')) throw error
+    }
+  }
+
+  /** The task as it is in the store, unless it is this process's own. */
+  read(owner: string, id: string): MaybePromise<Task | undefined> {
+    const place = this.#places.find(id)
+    return place === undefined ? this.#stored.get(owner, id) : this.#stored.refresh(place)
+  }
+
+  /** Resolves when it is known whether a task is still this process's. Undefined: nobody doubts it. */
+  confirm(id: string): Promise<unknown> | undefined {
+    const place = this.#places.find(id)
+    if (place === undefined || this.#nodes?.isLeased !== false) return undefined
+    return this.#stored.insist(() => this.#stored.refresh(place))
+  }
+
+  /** Looks whether other processes have taken what runs here, and lets that go. Never rejects. */
+  async recheck(): Promise<void> {
+    for (const place of [...this.#places.working()]) await this.#stored.refresh(place).catch(() => {})
+  }
+
+  /** Leaves to other processes what they can go on with: from now on it does not run here. */
+  handOver(): void {
+    for (const place of [...this.#places.working()]) this.#ends.handOver(place)
+  }
+
+  /** Resolves when everything is written, in `storeTimeoutMs`. True: nothing is left to others. */
+  written(): Promise<boolean> { return this.#ends.written() }
+
+  /** Awaited before the end of a task is written. It must not reject. */
+  onBeforeEnd(listener: NonNullable<StoredTasks['beforeEnd']>): void {
+    this.#stored.beforeEnd = listener
+  }
+}

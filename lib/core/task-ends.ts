@@ -1,0 +1,94 @@
+/**
+ * The ends of tasks in a store that processes share. A task has ended when that is written and not before:
+ * another process may have ended it otherwise, and nobody hears of two ends.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from './fault.ts'
+import { isWaiting } from './task.ts'
+import type { Limits } from './defaults.ts'
+import type { StoredTasks } from './stored-tasks.ts'
+import type { TaskPlace } from './task-place.ts'
+import type { TaskPlaces } from './task-places.ts'
+import type { Task } from './task.ts'
+
+/** Tells those who watch a task how it has ended, which is the last that they hear. */
+export function tellEnd(place: TaskPlace): void {
+  place.tell({ what: 'status', status: place.status })
+  place.watchers?.clear()
+}
+
+type OnUnkept = (place: TaskPlace, cause: unknown) => void
+
+/** All ends of one process. */
+export class TaskEnds {
+  readonly #stored: StoredTasks
+  readonly #places: TaskPlaces
+  readonly #limits: Limits
+  readonly #onUnkept: OnUnkept
+  readonly #writing = new Set<Promise<void>>()
+
+  /** `onUnkept` hears of what could not be written. */
+  constructor(stored: StoredTasks, places: TaskPlaces, limits: Limits, onUnkept: OnUnkept) {
+    this.#stored = stored
+    this.#places = places
+    this.#limits = limits
+    this.#onUnkept = onUnkept
+  }
+
+  /** Writes the end of a task, then tells of it. */
+  begin(place: TaskPlace): void {
+    const ended = this.#stored.write(place).then(() => {
+      tellEnd(place)
+      this.#places.forget(place)
+    }, (cause: unknown) => this.#failed(place, cause))
+    this.#writing.add(ended)
+    void ended.finally(() => this.#writing.delete(ended))
+  }
+
+  /** A task whose end is being written, when it is. Rejects with `Fault('busy')` where that takes long. */
+  async read(place: TaskPlace): Promise<Task | undefined> {
+    const { owner, id, task } = place
+    const written = (place.waitingWrite ?? place.writing)?.then(() => true, () => false)
+    const late = pause(this.#limits.storeTimeoutMs, undefined, { ref: false })
+    const isKept = await Promise.race([written, late])
+    if (isKept === true) return task
+    if (isKept === false) return this.#stored.get(owner, id)
+    throw new Fault('busy', 'How this task has ended is not kept yet; try again later')
+  }
+
+  /** Leaves a task to other processes, if they can go on with it: it stays as it is, and announced. */
+  handOver(place: TaskPlace): void {
+    const { task: { turn, status: { state } } } = place
+    if (turn === undefined || !(turn.isRerun === true || isWaiting(state))) return
+    this.#abandon(place)
+  }
+
+  /** Resolves when everything is written, in `storeTimeoutMs`. True: nothing is left to others. */
+  async written(): Promise<boolean> {
+    const all = Promise.allSettled([...this.#writing]).then(() => this.#stored.idle()).then(() => true)
+    const late = pause(this.#limits.storeTimeoutMs, false, { ref: false })
+    return await Promise.race([all, late]) && this.#stored.announced === 0
+  }
+
+  /** It is another process's, too large, or this process is closing. */
+  #failed(place: TaskPlace, cause: unknown): void {
+    this.#onUnkept(place, cause)
+    // Another process has it.
+    if (place.slot === undefined) return
+    const { task } = place
+    const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
+    if (!isTooLarge || task.fault?.message === cause.message) return this.#abandon(place)
+    const { kind, message } = cause
+    const said = { id: `${task.id}-end`, role: 'agent', parts: [{ type: 'text', text: message }] } as const
+    this.#places.change(place, {
+      ...task, status: { state: 'failed', at: task.status.at, message: said }, fault: { kind, message },
+      result: undefined, artifacts: [], history: [], turn: undefined,
+    })
+    this.begin(place)
+  }
+
+  #abandon(place: TaskPlace): void {
+    this.#stored.doubts.set(place.id, { owner: place.owner, version: place.version })
+    this.#places.forget(place)
+  }
+}

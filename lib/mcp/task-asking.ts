@@ -1,0 +1,216 @@
+/**
+ * The questions of a task of 2025-11-25 on the streams of its client: each is asked on one stream, and taken
+ * back where it stands no longer. Where the task runs in another process, that process lends its questions to
+ * the stream that is here; where nobody runs it any more, its answers begin it again.
+ */
+import { asFault, Fault } from '../core/fault.ts'
+import { sendQuestion } from './ask.ts'
+import { META } from './revisions.ts'
+import type { NodeLine, NodeLineEnds } from '../core/node-lines.ts'
+import type { Question } from '../core/question.ts'
+import type { Task, TaskQuestion } from '../core/task.ts'
+import type { Asking } from './ask.ts'
+import type { McpRequest } from './request.ts'
+
+/** A stream that questions can be asked on. */
+export interface AskingStream { ask(key: string, question: Question): Asking }
+
+/** Where answers go. */
+export interface AskingEnds {
+  answer(key: string, answer: unknown): void
+  refuse(key: string, reason: Fault): void
+  /** The stream for what no other takes, if there is one. */
+  fallback?(): AskingStream | undefined
+}
+
+/** What stands in the `_meta` of every message about a task. */
+export function related(taskId: string): Readonly<Record<string, unknown>> {
+  return { [`${META}related-task`]: { taskId } }
+}
+
+/** A stream of the session of a request; undefined while there is none. */
+export function streamOf(
+  request: McpRequest, taskId: string, send: ((message: string) => void) | undefined,
+): AskingStream | undefined {
+  const { session, peer, mcp: { service: { limits } } } = request
+  if (session === undefined || send === undefined) return undefined
+  return { ask: (_key, question) => (
+    sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
+  ) }
+}
+
+/** The questions of one task. */
+export class TaskAsking {
+  readonly #ends: AskingEnds
+  readonly #streams = new Set<AskingStream>()
+  readonly #asking = new Map<string, { readonly stream: AskingStream; readonly asking: Asking }>()
+  #questions: readonly TaskQuestion[] = []
+
+  constructor(ends: AskingEnds) {
+    this.#ends = ends
+  }
+
+  /** Lets questions go out on one more stream, as long as it is open. */
+  attach(stream: AskingStream): () => void {
+    this.#streams.add(stream)
+    this.#ask()
+    return () => this.#streams.delete(stream)
+  }
+
+  /** A stream is gone for good: what was asked on it is asked on another. */
+  lose(stream: AskingStream): void {
+    this.#streams.delete(stream)
+    for (const [key, one] of this.#asking) if (one.stream === stream) this.#asking.delete(key)
+    this.#ask()
+  }
+
+  /** These stand, and no others. */
+  show(questions: readonly TaskQuestion[]): void {
+    this.#questions = questions
+    for (const [key, { asking }] of this.#asking) {
+      if (questions.some((one) => one.key === key)) continue
+      this.#asking.delete(key)
+      asking.withdraw(new Fault('cancelled', 'The question stands no longer'))
+    }
+    this.#ask()
+  }
+
+  #ask(): void {
+    if (this.#questions.length === 0) return
+    const [first] = this.#streams
+    const stream = first ?? this.#ends.fallback?.()
+    if (stream === undefined) return
+    for (const { key, question } of this.#questions) {
+      if (this.#asking.has(key)) continue
+      const asking = stream.ask(key, question)
+      const one = { stream, asking }
+      this.#asking.set(key, one)
+      const isAsked = (): boolean => this.#asking.get(key) === one
+      asking.answer.then(
+        (answer) => { if (isAsked()) this.#ends.answer(key, answer) },
+        (reason: unknown) => { if (isAsked()) this.#ends.refuse(key, asFault(reason)) },
+      )
+    }
+  }
+}
+
+const LEND = 'task-ask'
+
+/** The asking of tasks that run here, by their ids, for the streams of other processes. */
+export function lendQuestions(
+  { lines }: NonNullable<McpRequest['mcp']['service']['shared']>,
+  find: (owner: string, id: string) => TaskAsking | undefined,
+): void {
+  lines.on(LEND, (question, line) => {
+    const [owner, id] = question as readonly [string, string]
+    const asking = find(owner, id)
+    return asking && lendTo(asking, line)
+  })
+}
+
+function lendTo(asking: TaskAsking, line: NodeLine): NodeLineEnds {
+  const open = new Map<string, { resolve(answer: unknown): void; reject(reason: Fault): void }>()
+  const stream: AskingStream = {
+    ask(key, question) {
+      const answer = new Promise<unknown>((resolve, reject) => { open.set(key, { resolve, reject }) })
+      line.say(['ask', key, question])
+      return { answer, withdraw: () => line.say(['withdraw', key]) }
+    },
+  }
+  setImmediate(() => asking.attach(stream))
+  const lost = (): void => asking.lose(stream)
+  return {
+    hear(word) {
+      const [act, key, said] = word as readonly ['answer' | 'refuse', string, unknown]
+      if (act === 'answer') open.get(key)?.resolve(said)
+      else open.get(key)?.reject(new Fault('failed', String(said)))
+      open.delete(key)
+    },
+    end: lost, lost,
+  }
+}
+
+/** One stream on which somebody waits for a task, wherever that runs by now. */
+export class TaskStream {
+  readonly #request: McpRequest
+  readonly #stream: AskingStream
+  /** Asks where nobody else does. */
+  readonly #alone: TaskAsking
+  readonly #find: (id: string) => TaskAsking | undefined
+  #where: unknown
+  #leave: (() => void) | undefined
+  #isAlone = false
+  #task: Task
+
+  constructor(
+    request: McpRequest, task: Task, stream: AskingStream, find: (id: string) => TaskAsking | undefined,
+  ) {
+    this.#request = request
+    this.#task = task
+    this.#stream = stream
+    this.#find = find
+    const { shared, log } = request.mcp.service
+    this.#alone = new TaskAsking({
+      answer: (key, answer) => {
+        shared?.relay.answer(this.#task, new Map([[key, answer]])).catch((cause: unknown) => (
+          log('warning', 'An answer could not be brought to its task', { task: task.id, cause })
+        ))
+      },
+      // Nobody asks who could hear it: the question stays.
+      refuse() {},
+    })
+    this.#alone.attach(stream)
+  }
+
+  /** The task as it stands now. */
+  look(task: Task): void {
+    this.#task = task
+    const here = this.#find(task.id)
+    if (here !== undefined) return this.#at(here, () => here.attach(this.#stream))
+    const { shared } = this.#request.mcp.service
+    const node = shared?.relay.nodeOf(task)
+    if (shared === undefined || node === undefined) return this.#askAlone()
+    this.#at(node, () => this.#borrow(shared.lines, node))
+  }
+
+  leave(): void {
+    this.#leave?.()
+    this.#alone.show([])
+  }
+
+  #at(where: unknown, join: () => () => void): void {
+    if (this.#where === where) {
+      if (this.#isAlone) this.#askAlone()
+      return
+    }
+    this.leave()
+    this.#where = where
+    this.#isAlone = false
+    this.#leave = join()
+  }
+
+  #askAlone(): void {
+    this.#isAlone = true
+    this.#alone.show(this.#task.questions)
+  }
+
+  #borrow(lines: NonNullable<McpRequest['mcp']['service']['shared']>['lines'], node: string): () => void {
+    const asked = new Map<string, Asking>()
+    const lost = (): void => { if (this.#where === node) this.#askAlone() }
+    const { id, owner } = this.#task
+    const line = lines.open(node, LEND, [owner, id], {
+      hear: (word) => {
+        const [act, key, question] = word as readonly ['ask' | 'withdraw', string, Question]
+        if (act === 'withdraw') return asked.get(key)?.withdraw(new Fault('cancelled', 'It stands no longer'))
+        const asking = this.#stream.ask(key, question)
+        asked.set(key, asking)
+        asking.answer.then(
+          (answer) => line.say(['answer', key, answer]),
+          (reason: unknown) => line.say(['refuse', key, asFault(reason).message]),
+        )
+      },
+      end: lost, lost,
+    })
+    return () => line.end()
+  }
+}
