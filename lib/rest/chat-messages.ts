@@ -9,6 +9,7 @@
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { decodeBase64 } from '../wire/base64.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import type { Content } from '../core/content.ts'
 import type { ChatMessage } from '../core/conversation.ts'
 
@@ -26,6 +27,8 @@ export interface ChatRequest {
   readonly isStream: boolean
   /** Whether a stream ends with its usage. */
   readonly includesUsage: boolean
+  /** Where the answer is to end, whichever of them comes first. */
+  readonly stops: readonly string[]
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -44,7 +47,7 @@ export function decodeChat(body: unknown): ChatRequest {
   if (!isRecord(body)) {
     throw new Fault('invalid', 'The body must be a JSON object with "model" and "messages"')
   }
-  const { model, messages, metadata, stream, stream_options: options } = body
+  const { model, messages, metadata, stream, stream_options: options, stop } = body
   if (typeof model !== 'string' || model === '') {
     throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
   }
@@ -57,7 +60,17 @@ export function decodeChat(body: unknown): ChatRequest {
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,
+    stops: isGiven(stop) ? stopsIn(stop) : [],
   }
+}
+
+function stopsIn(stop: unknown): readonly string[] {
+  const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop]
+  const isStop = (one: unknown): one is string => (
+    typeof one === 'string' && one !== '' && one.length <= MAX_STOP_LENGTH
+  )
+  if (stops.length <= MAX_STOPS && stops.every(isStop)) return stops
+  throw wrong('stop', `must be a string of 1 to ${MAX_STOP_LENGTH} characters, or up to ${MAX_STOPS} of them`)
 }
 
 /** A member that an agent cannot obey: when it asks for nothing after all, and what to do about it. */

@@ -2,6 +2,7 @@
  * What the OpenAPI description says of the paths for clients of OpenAI, as constants.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import type { Components } from '../http/exchange.ts'
 
 type Operation = Readonly<Record<string, unknown>>
@@ -67,6 +68,8 @@ export const completionOperation: Operation = operation(
   },
 )
 
+const stopText = { type: 'string', minLength: 1, maxLength: MAX_STOP_LENGTH }
+
 const schemas: Operation = {
   ChatRequest: {
     type: 'object',
@@ -89,6 +92,10 @@ const schemas: Operation = {
       },
       stream: { type: 'boolean' },
       stream_options: { type: 'object', properties: { include_usage: { type: 'boolean' } } },
+      stop: {
+        anyOf: [stopText, { type: 'array', maxItems: MAX_STOPS, items: stopText }, { type: 'null' }],
+        description: 'The answer ends before whichever of these comes first.',
+      },
       metadata: { type: 'object', description: 'Handed to the agent as it is.' },
     },
     required: ['model', 'messages'],

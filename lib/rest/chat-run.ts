@@ -9,6 +9,7 @@ import { LiveCall } from '../core/live-call.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
+import { StoppingText } from './chat-stop.ts'
 import { openaiFaultText } from './openai-errors.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
@@ -34,14 +35,16 @@ export class ChatRun implements Source, UserMessage {
   readonly #who: Agent | Group
   readonly #call: LiveCall
   readonly #includesUsage: boolean
+  readonly #text: StoppingText
 
   constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
-    const { prompt, history, message, metadata, includesUsage } = request
+    const { prompt, history, message, metadata, includesUsage, stops } = request
     this.prompt = prompt
     this.history = history
     this.#service = service
     this.#who = who
     this.#includesUsage = includesUsage
+    this.#text = new StoppingText(stops)
     const channel = new PlainChannel(service, origin, 'http', undefined, message, metadata)
     this.#call = new LiveCall(origin, channel, channel)
   }
@@ -62,27 +65,36 @@ export class ChatRun implements Source, UserMessage {
     const tail = this.#includesUsage ? ',"usage":null}' : '}'
     const chunk = (delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean =>
       sink.write(formatEvent(`${head}{"index":0,"delta":{${delta}},${end}${tail}`))
+    let hasHeard = false
     let said = 0
     const say = (text: string): boolean => {
       said += Buffer.byteLength(text)
-      return chunk(`"content":${quote(text)}`)
+      return text === '' || chunk(`"content":${quote(text)}`)
     }
-    const finish = (answer: Answer): void => {
-      // An answer that came whole is one piece; artifacts come at the end.
-      const rest = said === 0 ? textOfAnswer(answer) : textOfBlocks(artifactsOf(answer), false)
-      if (rest !== '') say(rest)
+    const end = (): void => {
       chunk('', STOP)
       if (this.#includesUsage) sink.write(formatEvent(`${head}],${this.#usage(said)}}`))
       sink.end(formatEvent('[DONE]'))
+    }
+    const hear = (piece: Content): Promise<void> | undefined => {
+      const hasRoom = say(this.#text.take(textOfBlocks([piece], !hasHeard)))
+      hasHeard = true
+      if (!this.#text.isOver) return hasRoom ? undefined : sink.ready()
+      end()
+      return void this.#call.leave()
+    }
+    const finish = (answer: Answer): void => {
+      // An answer that came whole is one piece; artifacts come at the end.
+      say(this.#text.take(hasHeard ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)))
+      say(this.#text.rest())
+      end()
     }
     const failed = (error: unknown): void => {
       sink.end(formatEvent(openaiFaultText(this.#service, error, this.#call.requestId).text))
     }
     chunk('"role":"assistant","content":""')
     try {
-      const answer = converse(this.#service, this.#who, this, this.#call, (piece) => (
-        say(textOfBlocks([piece], said === 0)) ? undefined : sink.ready()
-      ))
+      const answer = converse(this.#service, this.#who, this, this.#call, hear)
       if (answer instanceof Promise) answer.then(finish).catch(failed)
       else finish(answer)
     } catch (error) {
@@ -92,7 +104,7 @@ export class ChatRun implements Source, UserMessage {
   }
 
   #finished(answer: Answer): Reply {
-    const said = textOfAnswer(answer)
+    const said = this.#text.take(textOfAnswer(answer)) + this.#text.rest()
     const message = `{"role":"assistant","content":${quote(said)},"refusal":null}`
     const choices = `"choices":[{"index":0,"message":${message},${STOP}`
     const usage = this.#usage(Buffer.byteLength(said))

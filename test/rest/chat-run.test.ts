@@ -170,6 +170,28 @@ test('an agent that fails or rejects ends in an error, whole or in chunks', asyn
   }
 })
 
+test('an answer ends before a sequence that the client named, and so does its run', async (t) => {
+  let reason: unknown
+  let pieces = 0
+  const server = serving(t, async function* (_prompt, call) {
+    call.signal.addEventListener('abort', () => { reason = call.signal.reason })
+    while (pieces < 100) yield ++pieces < 3 ? `piece ${pieces}, ` : 'then END and more'
+  })
+  const asked = { stop: ['END', 'FINIS'], stream: true, stream_options: { include_usage: true } }
+  const chunks = await chunksOf(await server.fetch(chat(asked)))
+  const said = chunks.map(({ choices: [choice] }) => choice?.delta['content'] ?? '').join('')
+  assert.equal(said, 'piece 1, piece 2, then ')
+  assert.deepEqual(chunks.at(-2)?.choices[0]?.finish_reason, 'stop')
+  assert.equal(chunks.at(-1)?.usage?.['completion_tokens'], Math.ceil(said.length / 4))
+  await eventually(() => reason !== undefined && server.status().calls.running === 0)
+  assert.ok(pieces < 100, `${pieces}`)
+  const whole = serving(t, () => 'One, two END three')
+  const reply = await jsonOf(await whole.fetch(chat({ stop: 'END' }))) as unknown as Chunk & {
+    readonly choices: readonly { readonly message: Json }[]
+  }
+  assert.deepEqual(reply.choices[0]?.message['content'], 'One, two ')
+})
+
 test('a client that leaves ends the run, whole or in chunks', async (t) => {
   let running = 0
   const run = async (_prompt: string, call: Call): Promise<void> => {
