@@ -30,7 +30,10 @@ export interface Limits {
   readonly authTimeoutMs: number
   /** How often the two timeouts of reading are looked at. */
   readonly checkIntervalMs: number
-  /** An idle connection is kept this long: longer than the 60 s of common load balancers. */
+  /**
+   * An idle connection is kept this long, or up to twelve seconds longer: longer than the 60 s of common
+   * load balancers.
+   */
   readonly keepAliveMs: number
   /** Open sockets; never more than the process's file limit less 100. */
   readonly maxConnections: number

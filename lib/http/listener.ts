@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Queue } from '../core/queue.ts'
 import { isLoopback } from './guard.ts'
+import { IdleSweep } from './idle-sweep.ts'
 import { isOutside } from './node-request.ts'
 import { Transaction } from './transaction.ts'
 import { responseOn, Turns } from './turns.ts'
@@ -136,6 +137,9 @@ export function createListener(options: ListenerOptions): Listener {
     opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
     opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
     opened.on('clientError', giveUp)
+    const sweep = new IdleSweep(opened.keepAliveTimeout)
+    opened.on('connection', (socket) => sweep.watch(socket))
+    opened.on('close', () => sweep.end())
     opened.on('drop', () => {
       if (performance.now() - dropsLoggedAt < DROP_LOG_MS) return
       dropsLoggedAt = performance.now()

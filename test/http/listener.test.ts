@@ -329,12 +329,38 @@ test('what waits behind a request that is the last one is not run', async (t) =>
   }
 })
 
-test('an idle connection is kept for a while, and no longer', async (t) => {
-  const { port } = await listen(t, { agents: [echo], keepAliveMs: 100 })
+test('an idle connection is kept for a while, and no longer; one with a request under way is', async (t) => {
+  let reply = (_text: string): void => {}
+  const slow = { name: 'Slow', run: () => new Promise<string>((resolve) => { reply = resolve }) }
+  const { port } = await listen(t, { agents: [slow], keepAliveMs: 100 })
+  const [idle, asking] = [await dial(t, port), await dial(t, port)]
+  for (const wire of [idle, asking]) {
+    wire.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    const [answer] = await wire.answers(1)
+    assert.equal(answer?.headers.get('connection'), 'keep-alive')
+  }
+  asking.send(`${POST}Content-Length: ${QUERY.length}\r\n\r\n${QUERY}`)
+  await idle.closed()
+  // Another one is idle as long again.
+  const next = await dial(t, port)
+  next.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await next.closed()
+  assert.equal(asking.isClosed, false)
+  reply('late')
+  assert.match((await asking.answers(2))[1]!.body, /late/)
+  await asking.closed()
+})
+
+test('an answer says how long its connection will be kept, unless it will not be', async (t) => {
+  const { port } = await listen(t, { agents: [echo], keepAliveMs: 7_000 })
   const wire = await dial(t, port)
   wire.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  assert.equal((await wire.answers(1))[0]?.headers.get('connection'), 'keep-alive')
-  await wire.closed()
+  assert.equal((await wire.answers(1))[0]?.headers.get('keep-alive'), 'timeout=7')
+  for (const last of ['HTTP/1.1\r\nConnection: close', 'HTTP/1.0']) {
+    const [answer] = await say(t, port, `GET /health ${last}\r\nHost: localhost\r\n\r\n`)
+    assert.equal(answer?.headers.get('connection'), 'close')
+    assert.equal(answer?.headers.has('keep-alive'), false)
+  }
 })
 
 /** Bodies over a limit of 1000 bytes, all of which the client goes on sending. */
