@@ -232,8 +232,11 @@ function checkIds(owner: string, group: Group): void {
 
 /** The sentence for two agents that would be reached by one path. */
 export function twins(owner: string, first: { name: string; id: string }, second: { name: string }): string {
-  return `${owner} has two agents with the id '${first.id}' ('${first.name}' and '${second.name}'); `
-    + `give one of them another name, or an id of its own`
+  if (first === second) return `${owner} has '${first.name}' twice; take one of them out`
+  const both = `${owner} has two agents with the id '${first.id}' ('${first.name}' and '${second.name}'); `
+  const isOne = first.name === second.name
+  return `${both}${isOne ? 'define one agent once, with defineAgent, and use that in each place; else ' : ''}`
+    + 'give one of them another name, or an id of its own'
 }
 
 function idOf(owner: string, id: unknown, name: string): string {

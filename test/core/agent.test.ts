@@ -139,6 +139,8 @@ test('a group may hold groups, made or as they are written, and one agent may be
 const circle: { name: string; agents: unknown[] } = { name: 'Circle', agents: [] }
 circle.agents.push({ name: 'Around', agents: [circle] })
 
+const once = defineAgent(first)
+
 const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineGroup takes an object, not undefined/],
   [{ agents: [first] }, /A group needs 'name'/],
@@ -158,7 +160,8 @@ const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[
     /The group 'Desk' has the kind "agent"; put it into 'agents'/],
   [{ name: 'Desk', agent: [first] }, /The group 'Desk' has no option 'agent'; did you mean 'agents'\?/],
   [{ name: 'Desk', agents: [defineAgent(first), { name: 'Inner', agents: [first] }] },
-    /The group 'Desk' has two agents with the id 'first' \('First' and 'First'\)/],
+    /The group 'Desk' has two agents with the id 'first' \('First' and 'First'\); define one agent once, with defineAgent, and/],
+  [{ name: 'Desk', agents: [once, once] }, /The group 'Desk' has 'First' twice; take one of them out/],
   [{ name: 'Desk', agents: [{ name: 'Inner', agents: [{ name: 'Desk', run }] }] },
     /The group 'Desk' has two agents with the id 'desk'/],
   [{ name: 'Desk', agents: [{ name: 'Desk', run }] }, /The group 'Desk' has two agents with the id 'desk'/],
