@@ -2,11 +2,11 @@
  * A message in, a message out: for dialects, and agents, without tasks. What happens on the way is not told,
  * and whoever leaves ends the run.
  */
-import { randomUUID } from 'node:crypto'
 import { callTool } from '../core/call-tool.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { randomUuid } from '../wire/random.ts'
 import { requestedExtensions } from './extensions.ts'
 import { filenameOf } from './parts.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'
@@ -65,7 +65,7 @@ function toolAnswer(result: ToolResult): Answer {
 export function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
   const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(partsOf)]
   return {
-    id: randomUUID(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
+    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
     extensions: undefined, referenceTaskIds: undefined,
   }
 }

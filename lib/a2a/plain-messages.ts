@@ -5,10 +5,10 @@
  * It has two kinds of part, so a value is its JSON text and bytes are a `data:` address. What a file or a
  * text is called stands in `name`, which a plain client may pass over.
  */
-import { randomUUID } from 'node:crypto'
 import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { quote } from '../wire/json.ts'
+import { randomUuid } from '../wire/random.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, readText, wrongField,
 } from './fields.ts'
@@ -84,7 +84,8 @@ function decodeResult(value: unknown): SendResult {
 function decodeMessage(said: JsonMembers, role: Message['role'], at: string, maxNameBytes: number): Message {
   if (said['role'] !== role) throw wrongField(at, 'role', `must be "${role}"`)
   return {
-    id: readName(said['messageId'], at, 'messageId', maxNameBytes) ?? randomUUID(),
+    // Of a question without an id nobody asks for one.
+    id: readName(said['messageId'], at, 'messageId', maxNameBytes) ?? (role === 'user' ? '' : randomUuid()),
     role,
     parts: needList(said['parts'], at, 'parts', decodePart),
     contextId: readName(said['contextId'], at, 'contextId', maxNameBytes),

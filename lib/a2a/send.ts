@@ -3,12 +3,12 @@
  * that works takes no message; one that has ended takes none ever.
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
-import { randomUUID } from 'node:crypto'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { answersFrom } from '../core/question-answer.ts'
 import { isFinished } from '../core/task.ts'
+import { randomUuid } from '../wire/random.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
@@ -114,7 +114,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   const contextId = message.contextId ?? service.conversations.makeId()
   const isReserved = who.kind === 'agent' && who.replies === 'either'
   const said = historical(message)
-  const id = randomUUID()
+  const id = randomUuid()
   const turn = new Turn({
     service, origin, message: said, metadata, extensions: visit.extensions, isReserved,
     isRerun: isRerunFor(visit, said.parts),

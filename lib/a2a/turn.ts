@@ -7,7 +7,6 @@
  * is seen before it has said something, and then it may have answered with a message.
  * Spec: A2A 1.0 §3.1.1, §3.4.
  */
-import { randomUUID } from 'node:crypto'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { describe, logLevelOf } from '../core/log.ts'
@@ -16,6 +15,7 @@ import { RunMemory } from '../core/run-memory.ts'
 import { isFinished } from '../core/task.ts'
 import { requestOf } from '../core/task-request.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { randomUuid } from '../wire/random.ts'
 import { answerParts, dataPart } from './answer-parts.ts'
 import { messageOf } from './message.ts'
 import type { Answer, AnswerState, Emit } from '../core/answer.ts'
@@ -234,7 +234,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
 
   /** One for each turn. */
   #answerId(): string {
-    return this.#artifactId ??= randomUUID()
+    return this.#artifactId ??= randomUuid()
   }
 
   #answered(answer: Answer): void {

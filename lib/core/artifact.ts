@@ -4,9 +4,9 @@
  *
  * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
  */
-import { randomUUID } from 'node:crypto'
 import { blockOf } from './content.ts'
 import { rejectUnknownMembers, requireDefinition, show } from './define.ts'
+import { randomUuid } from '../wire/random.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
 import type { Members } from './define.ts'
 
@@ -57,7 +57,7 @@ const members: Members<ArtifactInput> = {
 export function artifactOf(input: ArtifactInput): Artifact {
   requireDefinition('call.artifact', input, `{ name: 'Report', parts: ['Done.'] }`)
   rejectUnknownMembers('call.artifact', input, members)
-  const { id = randomUUID(), name, description, parts, metadata, extensions } = input
+  const { id = randomUuid(), name, description, parts, metadata, extensions } = input
   if (!Array.isArray(parts)) {
     throw new TypeError(`call.artifact has parts ${show(parts)}; write a list, as in ['Done.']`)
   }

@@ -11,8 +11,8 @@
 /** Stands where there is no slot. */
 export const NO_SLOT = -1
 
-/** How long the ids are, as `randomUUID` makes them. */
-const ID_LENGTH = 36
+/** How long the ids are, as `randomUuid` makes them. */
+export const ID_LENGTH = 36
 /** What a slot has for an id and two texts of ASCII. Other texts, and longer ones, are kept as strings. */
 const CELL_BYTES = 256
 const LEAST_SLOTS = 64
@@ -70,7 +70,7 @@ export class BegunConversations<T extends SlotHolder> {
   }
 
   /**
-   * Takes a slot, the last of its holder's. `id` is of `randomUUID`; `moreBytes` count beside the texts.
+   * Takes a slot, the last of its holder's. `id` is of `randomUuid`; `moreBytes` count beside the texts.
    */
   add(holder: T, id: string, said: Exchanged, moreBytes: number, begunAt: number): number {
     if (this.#free === NO_SLOT) this.#grow()

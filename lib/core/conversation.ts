@@ -5,12 +5,12 @@
  * When memory is short, the principal that holds most makes room: first with what was begun and never named
  * again (most clients never come back), then with what is idle for longest.
  */
-import { randomUUID } from 'node:crypto'
-import { BegunConversations, NO_SLOT } from './begun-conversations.ts'
+import { BegunConversations, ID_LENGTH, NO_SLOT } from './begun-conversations.ts'
 import { append, silence, sizeOf } from './chat.ts'
 import { Queue } from './queue.ts'
 import { Share, Shares } from './shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
+import { randomUuid } from '../wire/random.ts'
 import type { Exchanged, SlotHolder } from './begun-conversations.ts'
 import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
@@ -87,7 +87,7 @@ export class Conversations {
 
   /** An id that nobody can guess and that tells nothing, for a client that brought none. */
   makeId(): string {
-    return randomUUID()
+    return randomUuid()
   }
 
   /**
@@ -124,15 +124,15 @@ export class Conversations {
   }
 
   /**
-   * Begins a conversation with what was said, under an id of `makeId`, which nobody has named yet. Where
-   * nobody ever does it costs next to nothing.
+   * Begins a conversation with what was said, under an id that was made for it: nobody has named it yet, and
+   * where nobody ever does it costs next to nothing.
    */
   begin(owner: string, id: string, said: Exchanged): MaybePromise<void> {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(said), silence.messages)
     const now = monotonic()
     this.#sweepAt(now)
     const holding = this.#holdingOf(owner)
-    if (!this.#fits(said)) return this.#say(this.#open(holding, id, now), messagesOf(said), 1)
+    if (!this.#fits(id, said)) return this.#say(this.#open(holding, id, now), messagesOf(said), 1)
     const slot = this.#begun.add(holding, id, said, ROLES_BYTES, now)
     this.#shares.change(holding.share, 1, this.#begun.bytesOf(slot))
     while (this.#shares.isOver) {
@@ -140,10 +140,10 @@ export class Conversations {
     }
   }
 
-  /** Whether a conversation may hold so much, however its characters are spelled. */
-  #fits({ asked, answered }: Exchanged): boolean {
+  /** Whether it can stand in a slot: a conversation may hold so much, however its characters are spelled. */
+  #fits(id: string, { asked, answered }: Exchanged): boolean {
     const { conversationBytes, conversationMessages } = this.#limits
-    return conversationMessages >= 2
+    return id.length === ID_LENGTH && conversationMessages >= 2
       && (asked.length + answered.length) * MAX_CHARACTER_BYTES + ROLES_BYTES <= conversationBytes
   }
 

@@ -1,7 +1,7 @@
 /**
  * A task at its beginning: what its door says of it goes in, a task without anything in it comes out.
  */
-import { randomUUID } from 'node:crypto'
+import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from './artifact.ts'
 import type { Task, TaskMessage, TaskState } from './task.ts'
 
@@ -26,7 +26,7 @@ export function taskOf(
   fault: Task['fault'] = undefined,
 ): Task {
   return {
-    id: seed.id ?? randomUUID(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
+    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
     isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
     sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
     history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,

@@ -8,7 +8,6 @@
  * processes share the store, each change is written there with the version before it, and what does not run
  * here is read from there.
  */
-import { randomUUID } from 'node:crypto'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
 import { TaskArtifacts } from './task-artifacts.ts'
@@ -18,6 +17,7 @@ import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
 import { taskOf } from './task-seed.ts'
 import { Timeline } from './timeline.ts'
+import { randomUuid } from '../wire/random.ts'
 import type { Artifact, ArtifactChange } from './artifact.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -92,7 +92,7 @@ export class Tasks {
   /** Keeps a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
     const at = this.#times.next()
-    const said: TaskMessage | undefined = message && { id: randomUUID(), role: 'agent', parts: message }
+    const said: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
     const status = said === undefined ? { state, at } : { state, at, message: said }
     const task: Task = taskOf(seed, at, status, artifacts, fault)
     this.#places.rest(this.#places.add(task, undefined, 0))
@@ -169,7 +169,7 @@ export class Tasks {
     const { message, questions = task.questions, result = task.result, fault = task.fault } = change
     const at = this.#times.next(task.status.at)
     const status = message === undefined ? { state, at }
-      : { state, at, message: { id: randomUUID(), role: 'agent', parts: message } as const }
+      : { state, at, message: { id: randomUuid(), role: 'agent', parts: message } as const }
     const history = historyOf(task, this.#limits)
     this.#places.change(place, { ...task, history, status, questions, result, fault })
     this.#places.touch(place)

@@ -9,11 +9,42 @@ let used = pool.length
 
 /** So many random bytes, at most 1024, as base64url. */
 export function randomId(bytes: number): string {
+  const from = draw(bytes)
+  return pool.toString('base64url', from, from + bytes)
+}
+
+const UUID_BYTES = 16
+/** Where the two digits of each byte stand. */
+const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
+const digits = Buffer.from('0123456789abcdef')
+const uuid = Buffer.from('00000000-0000-0000-0000-000000000000')
+
+/**
+ * A UUID of version 4. Node's own is a text of some thirty pieces, which are put together when it is first
+ * looked at: with that it costs twice as much. RFC 9562 §5.4.
+ */
+export function randomUuid(): string {
+  const from = draw(UUID_BYTES)
+  pool[from + 6] = pool[from + 6]! & 0x0f | 0x40
+  pool[from + 8] = pool[from + 8]! & 0x3f | 0x80
+  for (let at = 0; at < UUID_BYTES; at++) {
+    const byte = pool[from + at]!
+    const place = places[at]!
+    uuid[place] = digits[byte >> 4]!
+    uuid[place + 1] = digits[byte & 15]!
+  }
+  return uuid.toString('latin1')
+}
+
+/** Where so many bytes begin that nobody has used. */
+function draw(bytes: number): number {
   if (used + bytes > pool.length) {
     randomFillSync(pool)
     used = 0
   }
-  return pool.toString('base64url', used, used += bytes)
+  const from = used
+  used += bytes
+  return from
 }
 
 /** So many characters are looked at in one place. */

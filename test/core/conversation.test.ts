@@ -104,6 +104,14 @@ test('what was begun is there word by word when it is named, and counts for as m
   assert.deepEqual([all.count, all.bytes], [texts.length, bytes])
 })
 
+test('one is begun under an id of any kind', () => {
+  const all = conversations()
+  for (const id of ['tools', 'x'.repeat(36), 'é'.repeat(128)]) {
+    all.begin('ann', id, id)
+    assert.deepEqual(all.history('ann', id), [user(id), assistant(`${id}!`)])
+  }
+})
+
 test('one that is begun is nobody else\'s, and naming it keeps it', () => {
   const all = conversations({ maxConversations: 3 })
   const [kept, id] = [all.all.makeId(), all.all.makeId()] as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PLACE_LENGTH, placesIn, randomId } from '../../lib/wire/random.ts'
+import { PLACE_LENGTH, placesIn, randomId, randomUuid } from '../../lib/wire/random.ts'
 
 test('an id has as many bytes as were asked for, over the end of a batch too', () => {
   for (let count = 0; count < 1000; count++) {
@@ -23,6 +23,24 @@ test('every bit of an id is drawn', () => {
     }
   }
   assert.deepEqual([ones, zeros], [Buffer.alloc(24, 0xff), Buffer.alloc(24)])
+})
+
+test('a UUID is of version 4, comes once, and every other bit of it is drawn', () => {
+  const [ones, zeros] = [Buffer.alloc(16), Buffer.alloc(16, 0xff)]
+  const ids = new Set<string>()
+  for (let count = 0; count < 20_000; count++) {
+    const id = randomUuid()
+    assert.match(id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+    ids.add(id)
+    for (const [at, byte] of Buffer.from(id.replaceAll('-', ''), 'hex').entries()) {
+      ones[at]! |= byte
+      zeros[at]! &= byte
+    }
+  }
+  assert.equal(ids.size, 20_000)
+  const fixed = (byte: number, at: number): number => at === 6 ? 0x40 : at === 8 ? 0x80 : byte
+  assert.deepEqual(zeros, Buffer.from(Buffer.alloc(16).map(fixed)))
+  assert.deepEqual(ones, Buffer.alloc(16, 0xff).fill(0x4f, 6, 7).fill(0xbf, 8, 9))
 })
 
 test('the places of a text lie in it, in order, apart, and all over it', () => {
