@@ -68,7 +68,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
     tasks,
-    idempotency: new IdempotentReplies(limits, replies, log),
+    idempotency: new IdempotentReplies(limits, replies, log, nodes),
     store,
     shared: guarded && nodes && share(guarded, nodes, { tasks, workload, limits, log }),
   }

@@ -5,44 +5,54 @@
  *
  * One entry a key in a store, written before the run begins (by compare-and-set, so that of two who come at
  * once one runs), and again with its reply at the end. Of a run that fails nothing is left, so that it may be
- * tried again. What a process that died was running reads as running until the entry expires: whether it took
- * effect is not known. Knows no protocol; a reply is a text.
+ * tried again. What a process that died was running is never run again under its key: whether it took effect
+ * is not known. Knows no protocol; a reply is a text.
  */
 import { createHash } from 'node:crypto'
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
+import type { Nodes } from './nodes.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 
 /** What may be a key: 1 to 255 visible characters of ASCII. */
 export const IDEMPOTENCY_KEY: RegExp = /^[\x21-\x7e]{1,255}$/
 
 /**
- * What is known of a key: nothing, and now it is held; that its request is `running`; what was replied to it;
- * that the reply was too large to be kept (`lost`); that it stands for another request (`other`).
+ * What is known of a key: nothing, and now it is held; that its request is `running`; that its process has
+ * ended before there was a reply (`died`); what was replied to it; that the reply could not be kept (`lost`);
+ * that it stands for another request (`other`).
  */
 export type KeyClaim =
   | { readonly state: 'held'; readonly hold: KeyHold }
   | { readonly state: 'done'; readonly reply: string }
-  | { readonly state: 'running' | 'lost' | 'other' }
+  | { readonly state: 'running' | 'died' | 'lost' | 'other' }
 
 const COLLECTION = 'idempotency'
 const DIGEST_LENGTH = 43
 /** A run without a limit counts as dead after this. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
+/** What is done for a key at its end, of which the store could not be told. */
+type Unsettled = () => MaybePromise<unknown>
+
 /** The keys of one server, in a store. */
 export class IdempotentReplies {
   readonly #limits: Limits
   readonly #store: Store
   readonly #log: Log
+  readonly #nodes: Nodes | undefined
+  readonly #unsettled = new Set<Unsettled>()
   #hasFailed = false
 
-  constructor(limits: Limits, store: Store, log: Log) {
+  /** `nodes` are the processes that share the store, where any do. */
+  constructor(limits: Limits, store: Store, log: Log, nodes?: Nodes) {
     this.#limits = limits
     this.#store = store
     this.#log = log
+    this.#nodes = nodes
+    nodes?.onBeat(() => void this.#settle())
   }
 
   /**
@@ -55,7 +65,7 @@ export class IdempotentReplies {
     const digest = createHash('sha256').update(request).digest('base64url')
     const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + this.#limits.idempotencyKeepMs
     try {
-      const version = this.#store.write(place, `r${digest}`, keepMs, 0)
+      const version = this.#store.write(place, `r${digest}${this.#nodes?.id ?? ''}`, keepMs, 0)
       const claim = version instanceof Promise
         ? version.then((written) => this.#claimed(place, digest, written))
         : this.#claimed(place, digest, version)
@@ -72,14 +82,41 @@ export class IdempotentReplies {
       return { state: 'held', hold }
     }
     const entry = this.#store.read(place)
-    return entry instanceof Promise ? entry.then((read) => claimIn(read, digest)) : claimIn(entry, digest)
+    if (entry instanceof Promise) return entry.then((read) => this.#found(place, digest, read))
+    return this.#nodes === undefined ? claimIn(entry, digest) : this.#found(place, digest, entry)
   }
 
-  /** The first of several failures is enough. */
-  readonly #failed = (cause: unknown): void => {
+  /** Who runs it may have ended. */
+  async #found(place: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
+    const claim = claimIn(entry, digest)
+    const node = entry?.value.slice(1 + DIGEST_LENGTH)
+    // Who cannot tell who is dead takes everybody for alive.
+    if (claim.state !== 'running' || !node || this.#nodes?.mayJudge !== true) return claim
+    if (await this.#nodes.isAlive(node)) return claim
+    // Its last word may have been the reply.
+    const last = await this.#store.read(place)
+    return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
+  }
+
+  /** The first of several failures is enough. Others must not wait for what is over: it is told later. */
+  readonly #failed = (cause: unknown, again: Unsettled): void => {
+    const { size } = this.#unsettled
+    if (this.#nodes !== undefined && size < this.#limits.maxIdempotencyKeys) this.#unsettled.add(again)
     if (this.#hasFailed) return
     this.#hasFailed = true
     this.#log('warning', 'A reply could not be kept for its Idempotency-Key', { cause })
+  }
+
+  async #settle(): Promise<void> {
+    for (const again of [...this.#unsettled]) {
+      try {
+        await again()
+        this.#unsettled.delete(again)
+      } catch {
+        // There will be another sign of life.
+        return
+      }
+    }
   }
 }
 
@@ -90,11 +127,11 @@ export class KeyHold {
   readonly #digest: string
   readonly #version: number
   readonly #keepMs: number
-  readonly #onFailure: (cause: unknown) => void
+  readonly #onFailure: (cause: unknown, again: Unsettled) => void
 
   constructor(
     store: Store, place: StoreKey, digest: string, version: number, keepMs: number,
-    onFailure: (cause: unknown) => void,
+    onFailure: (cause: unknown, again: Unsettled) => void,
   ) {
     this.#store = store
     this.#place = place
@@ -104,17 +141,19 @@ export class KeyHold {
     this.#onFailure = onFailure
   }
 
-  /** What was replied. One that is too large to be kept is remembered as such. */
+  /** What was replied. One that cannot be kept is remembered as such. */
   keep(reply: string): MaybePromise<void> {
+    const lose = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
     return this.#try(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
-      if (!(cause instanceof Fault) || cause.kind !== 'too-large') return this.#onFailure(cause)
-      return this.#try(() => this.#write(`l${this.#digest}`), this.#onFailure)
+      if (!(cause instanceof Fault) || cause.kind !== 'too-large') return this.#onFailure(cause, lose)
+      return this.#try(lose, (later) => this.#onFailure(later, lose))
     })
   }
 
   /** There is no reply: the same may be run again. */
   release(): MaybePromise<void> {
-    return this.#try(() => this.#store.remove(this.#place, this.#version), this.#onFailure)
+    const remove = (): MaybePromise<unknown> => this.#store.remove(this.#place, this.#version)
+    return this.#try(remove, (cause) => this.#onFailure(cause, remove))
   }
 
   #write(value: string): MaybePromise<unknown> {

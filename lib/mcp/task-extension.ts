@@ -66,11 +66,12 @@ type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
  * tool needs a task and there is no room for one.
  */
 export function runTaskable(
-  request: McpRequest, tool: Tool, subject: readonly unknown[], work: Work,
-  encode: Encode,
+  request: McpRequest, tool: Tool, subject: readonly unknown[], work: Work, encode: Encode,
 ): undefined {
-  if (tool.task === 'required' && request.mcp.service.tasks.isFull) {
-    throw new Fault('busy', 'Too many tasks are running; try again later')
+  if (tool.task === 'required') {
+    const { tasks, shared } = request.mcp.service
+    tasks.check()
+    if (shared?.store.isAway === true) throw new Fault('busy', 'No task can be kept now; try again later')
   }
   return new TaskableChannel(request, tool, subject).run(work, encode)
 }
@@ -167,7 +168,11 @@ class TaskableChannel extends RequestChannel implements TaskClient {
       ttlMs: undefined,
     }, this.#said)
     if (!(task instanceof Promise)) return this.#tell(task)
-    this.#beginning = task.then((kept) => this.#tell(kept), (error: unknown) => { this.#refusal = error })
+    this.#beginning = task.then((kept) => this.#tell(kept), (error: unknown) => {
+      this.#refusal = error
+      // What cannot be promised is not run. Where no task is needed, it goes on as a call.
+      if (this.#tool.task === 'required') this.live.cancel(asFault(error))
+    })
   }
 
   #tell(task: Task): void {
@@ -188,8 +193,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
   }
 
   #fail(thrown: unknown): undefined {
-    const isRefusal = !this.#task.isTask && refusals.has(asFault(thrown).kind)
-    if (isRefusal) return void this.request.fail(thrown)
+    if (!this.#task.isTask && refusals.has(asFault(thrown).kind)) return void this.request.fail(thrown)
     this.#end(() => this.#task.fail(this.request.faultOf(thrown)), () => this.request.fail(thrown))
   }
 

@@ -52,12 +52,15 @@ function replyTo(claim: KeyClaim, requestId: string, work: Repeatable): MaybePro
         : { status: 200, type: JSON_TYPE, headers: REPLAYED, body: reply }
     }
     case 'running': {
-      const sentence = 'The request of this Idempotency-Key is running, or its process has ended and whether '
-        + 'it took effect is not known; ask again later, or use a new key'
+      const sentence = 'The request of this Idempotency-Key is running; ask again later'
       return { ...refusal(409, sentence, requestId), headers: ['Retry-After', '1'] }
     }
+    case 'died': return refusal(
+      409, 'The process that ran the request of this Idempotency-Key has ended, and whether it took effect '
+        + 'is not known; find that out, and use a new key', requestId,
+    )
     case 'lost': return refusal(
-      409, 'The request of this Idempotency-Key has run, but its reply was too large to be kept', requestId,
+      409, 'The request of this Idempotency-Key has run, but its reply could not be kept', requestId,
     )
     case 'other': return refusal(
       422, 'This Idempotency-Key belongs to another request; make a new key for each', requestId,

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/core/idempotency.ts'
+import { GuardedStore } from '../../lib/core/guarded-store.ts'
+import { Nodes } from '../../lib/core/nodes.ts'
+import { createSeal } from '../../lib/wire/seal.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { KeyClaim, KeyHold } from '../../lib/core/idempotency.ts'
@@ -144,4 +148,28 @@ test('a key that has gone meanwhile is not taken from whoever has it now', async
   assert.equal((await replies.claim('ann', 'k', 'body', 1_000)).state, 'running')
   await second.keep('"second"')
   assert.deepEqual(await replies.claim('ann', 'k', 'body', 1_000), { state: 'done', reply: '"second"' })
+})
+
+test('of a run whose process has died it is said that nobody knows, and it is never run again', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
+  const seal = createSeal('the secret of all servers')
+  const log = (): void => {}
+  const processes = [1, 2].map(() => {
+    const store = new GuardedStore(memory, limits, log)
+    const nodes = new Nodes(store, seal, limits, log)
+    t.after(() => nodes.close(true))
+    return { nodes, replies: new IdempotentReplies(limits, store, log, nodes) }
+  })
+  const [one, two] = processes
+  await Promise.all(processes.map(({ nodes }) => nodes.ready()))
+  await eventually(() => two!.nodes.mayJudge)
+  held(await one!.replies.claim('ann', 'k', 'body', 1_000))
+  assert.equal((await two!.replies.claim('ann', 'k', 'body', 1_000)).state, 'running')
+  await one!.nodes.close(true)
+  const state = async (): Promise<string> => (await two!.replies.claim('ann', 'k', 'body', 1_000)).state
+  // A busy machine may be late with its own sign of life, and then judges nobody.
+  await eventually(async () => await state() === 'died')
+  assert.equal((await two!.replies.claim('ann', 'k', 'another', 1_000)).state, 'other')
+  await eventually(async () => await state() === 'died')
 })
