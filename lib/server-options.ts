@@ -79,7 +79,8 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly a2a?: A2aServerOptions | undefined
   /**
    * Seals what clients carry: states between two rounds, cursors. The first of several seals, all open. At
-   * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, else random for this process.
+   * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, in which commas join several, else
+   * random for this process.
    */
   readonly secret?: string | readonly string[] | undefined
   /** Where finished tasks are kept and, where it is shared, conversations. Left out: bounded memory. */

@@ -42,7 +42,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log ?? usualLog))
   warnOfSilence(log, catalog)
-  const secret = options.secret ?? (process.env['TRIPORT_SECRET'] || undefined)
+  const secret = options.secret ?? secretsIn(process.env['TRIPORT_SECRET'])
   if (options.store?.isShared === true && secret === undefined) {
     throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
@@ -73,6 +73,12 @@ export function createService(options: ServerOptions): { readonly service: Servi
     shared: guarded && nodes && share(guarded, nodes, { tasks, workload, limits, log }),
   }
   return { service, seal }
+}
+
+/** The secrets of a variable; undefined where it is not set. */
+function secretsIn(variable: string | undefined): readonly string[] | undefined {
+  const secrets = variable?.split(',').map((one) => one.trim()).filter((one) => one !== '') ?? []
+  return secrets.length === 0 ? undefined : secrets
 }
 
 function share(store: GuardedStore, nodes: Nodes, service: Helping): Shared | undefined {
