@@ -149,8 +149,10 @@ export class StoredTasks {
    * is gone there too.
    */
   async refresh(place: TaskPlace): Promise<Task | undefined> {
-    const { owner, id } = place
+    const { owner, id, version: before } = place
     const task = await this.get(owner, id)
+    // It is being begun here: its first write finds out whether it may be.
+    if (task === undefined && before === 0) return place.task
     // What was read may be what is being written here.
     await place.writing?.catch(() => {})
     const version = task && this.versionOf(task)

@@ -142,3 +142,15 @@ test('a store that mixes up owners shows nobody another\'s task', async () => {
   assert.equal(await mixed.get('bob', id), undefined)
   assert.deepEqual(await mixed.list('bob'), [])
 })
+
+test('a task that is being begun is not taken for lost when all are looked at', async () => {
+  // What is read was not there yet when it was asked for.
+  const tasks = processOn({ ...sharedStore(), read: () => Promise.resolve(undefined) })
+  const run = runOf()
+  const created = tasks.create(seed, run)
+  await tasks.custody!.recheck()
+  const task = await created
+  assert.equal(tasks.isCurrent(task), true)
+  assert.equal(tasks.runOf(task.id), run)
+  assert.equal(run.cancels(), 0)
+})
