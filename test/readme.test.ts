@@ -50,7 +50,9 @@ const anyPort = `import { Server } from 'node:net'
 const { listen } = Server.prototype
 Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0, ...rest) }`
 
-const programs = blocks.filter(({ language }) => language === 'js')
+// Those that need a server are run in test/interop/scale.
+const isHere = (text: string): boolean => !/from '(?:ioredis|pg)'/.test(text)
+const programs = blocks.filter(({ language, text }) => language === 'js' && isHere(text))
 
 function start(text: string): ChildProcess {
   mkdirSync('.test/readme', { recursive: true })
