@@ -212,7 +212,7 @@ function result(
     if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
     return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
   }
-  const task = tasks.get(principal.id, id)
+  const task = turn?.ended ?? tasks.get(principal.id, id)
   return task instanceof Promise ? task.then(shown) : shown(task)
 }
 

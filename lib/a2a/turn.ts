@@ -68,6 +68,8 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   reply: Message | undefined
   /** Why there is neither task nor message. */
   fault: Fault | undefined
+  /** The task, where it was over before anybody could see it. */
+  ended: Task | undefined
   readonly #setup: TurnSetup
   /** Nothing is shown before the agent has said something. */
   #isReserved: boolean
@@ -249,7 +251,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     const message = isSaid && parts.length > 0 ? parts : undefined
     if (!this.#run.isTask && isFinished(state)) {
       const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
-      service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
+      this.ended = service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
       return this.#shown()
     }
     this.#show()
@@ -277,7 +279,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
       const said = sentence(fault, this.call.requestId, service.exposeErrors)
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
       const message: readonly Content[] = [{ type: 'text', text: said }]
-      service.tasks.record(task as TaskSeed, {
+      this.ended = service.tasks.record(task as TaskSeed, {
         state, message, artifacts: [], fault: { kind: fault.kind, message: said },
       })
     }

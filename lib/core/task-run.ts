@@ -49,9 +49,9 @@ export class TaskRun implements CallChannel, RunningTask {
   #isOver = false
   #isShowing = false
   #said: TaskMessage['parts'] | undefined
-  readonly #open = new Map<string, Open>()
+  #open: Map<string, Open> | undefined
   /** All keys that the task has used: none is used twice. */
-  readonly #keys = new Set<string>()
+  #keys: Set<string> | undefined
 
   constructor(service: Service, call: LiveCall, client: TaskClient, memory?: RunMemory) {
     this.#service = service
@@ -112,7 +112,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const promise = new Promise<unknown>((resolve, reject) => {
       const timer = askTimeoutMs > MAX_TIMER_MS ? undefined
         : setTimeout(() => this.#giveUp(key), askTimeoutMs)
-      this.#open.set(key, { question, timer, resolve, reject })
+      this.#open = (this.#open ?? new Map<string, Open>()).set(key, { question, timer, resolve, reject })
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
     promise.catch(() => {})
@@ -162,7 +162,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#client.progress?.(done, total, said)
     if (said === undefined) return
     this.#said = [text(said)]
-    if (this.#open.size === 0) this.#move('working')
+    if ((this.#open?.size ?? 0) === 0) this.#move('working')
   }
 
   completeElicitation(elicitationId: string): void {
@@ -236,8 +236,8 @@ export class TaskRun implements CallChannel, RunningTask {
 
   #unused(name: string): string {
     let key = name
-    for (let count = 2; this.#keys.has(key); count++) key = `${name}-${count}`
-    this.#keys.add(key)
+    for (let count = 2; this.#keys?.has(key); count++) key = `${name}-${count}`
+    this.#keys = (this.#keys ?? new Set<string>()).add(key)
     return key
   }
 
@@ -259,17 +259,19 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   #close(key: string): Open | undefined {
-    const open = this.#open.get(key)
+    const open = this.#open?.get(key)
     clearTimeout(open?.timer)
-    this.#open.delete(key)
+    this.#open?.delete(key)
     return open
   }
 
-  #closeAll(): readonly Open[] { return [...this.#open.keys()].flatMap((key) => this.#close(key) ?? []) }
+  #closeAll(): readonly Open[] {
+    return [...this.#open?.keys() ?? none].flatMap((key) => this.#close(key) ?? [])
+  }
 
   /** The task as its questions have it. */
   #show(): void {
-    if (this.#open.size === 0) return this.#move('working')
+    if ((this.#open?.size ?? 0) === 0) return this.#move('working')
     if (this.#memory !== undefined) {
       this.#memory.begin()
       this.keepMemory()
@@ -280,7 +282,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   #questions(): readonly TaskQuestion[] {
-    return this.#open.size === 0 ? none : [...this.#open].map(([key, { question }]) => ({ key, question }))
+    return this.#open === undefined ? none : [...this.#open].map(([key, { question }]) => ({ key, question }))
   }
 
   #move(state: TaskState): void {

@@ -95,7 +95,9 @@ export class Tasks {
     const said: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
     const status = said === undefined ? { state, at } : { state, at, message: said }
     const task: Task = taskOf(seed, at, status, artifacts, fault)
-    this.#places.rest(this.#places.add(task, undefined, 0))
+    const place = this.#places.add(task, undefined, 0)
+    this.#places.rest(place)
+    place.shrink()
     return task
   }
 

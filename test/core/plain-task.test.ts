@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { plainOf, taskOfPlain } from '../../lib/core/plain-task.ts'
+import { Tasks } from '../../lib/core/tasks.ts'
+import { limitsOf } from '../../lib/core/defaults.ts'
+import { memoryStore } from '../../lib/index.ts'
+import type { Content } from '../../lib/core/content.ts'
+import type { Task, TaskMessage } from '../../lib/core/task.ts'
+
+const AT = '2026-07-28T12:00:00.000Z'
+const words = (text: string): Content => ({ type: 'text', text })
+const said: TaskMessage = { id: 'm', role: 'user', parts: [words('asked')] }
+const plain: Task = {
+  id: 't', owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, isReserved: false,
+  tenant: undefined, contextId: 'c', sessionId: undefined, createdAt: AT, ttlMs: undefined,
+  status: { state: 'completed', at: AT }, artifacts: [{ id: 'a', parts: [words('answered')] }],
+  history: [said], questions: [], turn: undefined, result: undefined, fault: undefined,
+}
+
+test('a task of a text asked and a text answered comes out as it went in', () => {
+  const kept = plainOf(plain)
+  assert.ok(kept !== undefined)
+  assert.deepEqual(taskOfPlain('t', 'ann', kept), plain)
+})
+
+const more: readonly (readonly [what: string, more: Partial<Task>])[] = [
+  ['that has failed', { status: { state: 'failed', at: AT } }],
+  ['that says something of its end', { status: { state: 'completed', at: AT, message: said } }],
+  ['that took its time', { createdAt: '2026-07-28T11:00:00.000Z' }],
+  ['of a process', { node: 'n' }],
+  ['that is reserved', { isReserved: true }],
+  ['of a tenant', { tenant: 'x' }],
+  ['of a session', { sessionId: 's' }],
+  ['with a time to live', { ttlMs: 1 }],
+  ['that is kept for another run', { turn: { answers: {}, results: {} } }],
+  ['with a result', { result: null }],
+  ['with a fault', { fault: { kind: 'failed', message: 'x' } }],
+  ['with a question', { questions: [{ key: 'k', question: { what: 'roots' } }] }],
+  ['without an artifact', { artifacts: [] }],
+  ['with two artifacts', { artifacts: [...plain.artifacts, { id: 'b', parts: [] }] }],
+  ['with a named artifact', { artifacts: [{ ...plain.artifacts[0]!, name: 'n' }] }],
+  ['with a described artifact', { artifacts: [{ ...plain.artifacts[0]!, description: 'd' }] }],
+  ['with a marked artifact', { artifacts: [{ ...plain.artifacts[0]!, metadata: {} }] }],
+  ['with an extended artifact', { artifacts: [{ ...plain.artifacts[0]!, extensions: [] }] }],
+  ['with an empty artifact', { artifacts: [{ id: 'a', parts: [] }] }],
+  ['with two parts', { artifacts: [{ id: 'a', parts: [words('1'), words('2')] }] }],
+  ['with data', { artifacts: [{ id: 'a', parts: [{ type: 'data', data: 1 }] }] }],
+  ['with a marked text', { artifacts: [{ id: 'a', parts: [{ type: 'text', text: '', _meta: {} }] }] }],
+  ['without a history', { history: [] }],
+  ['with a longer history', { history: [said, said] }],
+  ['that an agent began', { history: [{ ...said, role: 'agent' }] }],
+  ['with a marked message', { history: [{ ...said, metadata: {} }] }],
+  ['with an extended message', { history: [{ ...said, extensions: [] }] }],
+  ['that speaks of another', { history: [{ ...said, referenceTaskIds: [] }] }],
+  ['with a message of two parts', { history: [{ ...said, parts: [words('1'), words('2')] }] }],
+  ['with an annotated text', {
+    history: [{ ...said, parts: [{ type: 'text', text: '', annotations: { priority: 1 } }] }],
+  }],
+]
+
+for (const [what, members] of more) {
+  test(`a task ${what} is more than that`, () => {
+    assert.equal(plainOf({ ...plain, ...members }), undefined)
+  })
+}
+
+test('a task that was over at once is read as it was told, as often as somebody does', () => {
+  const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
+  const seeds = [{ ...plain, id: 'one' }, { ...plain, id: 'two', tenant: 'x' }]
+  const told = seeds.map((seed) => tasks.record(seed, {
+    state: 'completed', message: undefined, artifacts: plain.artifacts, fault: undefined,
+  }))
+  for (const task of told) {
+    assert.deepEqual(tasks.get('ann', task.id), task)
+    assert.equal(tasks.get('ann', task.id), tasks.get('ann', task.id))
+    assert.equal(tasks.get('bob', task.id), undefined)
+    assert.equal(tasks.move(task.id, 'working'), false)
+    assert.equal(tasks.watch('ann', task.id, () => {}), undefined)
+  }
+  assert.deepEqual(tasks.list('ann'), told.toReversed())
+})
