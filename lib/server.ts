@@ -174,6 +174,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     await listener.destroy()
     await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)
     await service.store.close?.()
+    service.timers.close()
     metrics?.close()
   }
 

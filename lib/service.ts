@@ -15,6 +15,7 @@ import { TaskRecovery } from './core/task-recovery.ts'
 import { TaskRelay } from './core/task-relay.ts'
 import { Tasks } from './core/tasks.ts'
 import { warnOfSilence } from './core/warn-once.ts'
+import { Timers } from './core/timers.ts'
 import { Workload } from './core/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from './store/memory.ts'
@@ -65,6 +66,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     log,
     exposeErrors: options.exposeErrors ?? false,
     workload,
+    timers: new Timers(),
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
     tasks,

@@ -48,11 +48,13 @@ function track<T>(
   service: Service, call: LiveCall, timeoutMs: number, output: Promise<T>, session: Workload | undefined,
   onEnd: EndListener | undefined,
 ): Promise<T> {
-  const { workload } = service
+  const { timers, workload } = service
   workload.enter(call)
   session?.enter(call)
   return new Promise((resolve, reject) => {
-    call.clock.limit(timeoutMs, () => call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`)))
+    call.clock.limitAmong(timers, timeoutMs, () => {
+      call.cancel(new Fault('timeout', `No result within ${timeoutMs} ms`))
+    })
     call.onCancel((reason) => {
       // It goes on running, and counts for as long again; after that its place is somebody else's.
       call.clock.limit(timeoutMs, () => {

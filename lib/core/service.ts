@@ -14,6 +14,7 @@ import type { Store } from './store.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { TaskRelay } from './task-relay.ts'
 import type { Tasks } from './tasks.ts'
+import type { Timers } from './timers.ts'
 import type { Workload } from './workload.ts'
 
 /** A store that processes share, and the way from one of them to another. */
@@ -38,6 +39,8 @@ export interface Service {
   /** Shows the message of an unexpected error to callers. For development. */
   readonly exposeErrors: boolean
   readonly workload: Workload
+  /** Of the lengths that calls and their answers are waited for. */
+  readonly timers: Timers
   /** Told of each call at its end. */
   readonly onCall: OnCall | undefined
   readonly conversations: Conversations

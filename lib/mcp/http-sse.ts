@@ -137,7 +137,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
       : greetInBody(mcp, message, overuse)
   }
   const peer = anonymousPeer(oldest)
-  const post = new PostReply(peer, jsonAlone, mcp.service.limits.heartbeatMs)
+  const post = new PostReply(peer, jsonAlone, mcp.service.timers, mcp.service.limits.heartbeatMs)
   const request = dispatch(mcp, message, peer, exchange.origin, post)
   const reply = post.reply()
   // Nobody else could fetch the answer.

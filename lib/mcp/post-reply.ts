@@ -6,6 +6,7 @@ import { MAX_TIMER_MS } from '../core/clock.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../wire/sse.ts'
+import type { Timed, Timers } from '../core/timers.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ReplayStream } from './replay.ts'
@@ -32,9 +33,13 @@ export function formsOf(accept: string | undefined): Forms | undefined {
 interface Stream { send(message: string): void; finish(): void }
 
 /** One reply: the way back of each request in the body. */
-export class PostReply implements ResponseChannel {
+export class PostReply implements ResponseChannel, Timed {
+  previous: Timed | undefined
+  next: Timed | undefined
+  dueAtMs = 0
   readonly #peer: Peer
   readonly #forms: Forms
+  readonly #timers: Timers
   readonly #heartbeatMs: number
   /** The body was an array of messages, so the JSON form of the answer is one too. */
   readonly #isBatch: boolean
@@ -48,12 +53,12 @@ export class PostReply implements ResponseChannel {
   #replay: ReplayStream | undefined
   #reply: Reply | undefined
   #resolve: ((reply: Reply) => void) | undefined
-  #timer: NodeJS.Timeout | undefined
 
   /** `batch` is how many requests a body that was an array held, each of which owes an answer. */
-  constructor(peer: Peer, forms: Forms, heartbeatMs: number, batch?: number) {
+  constructor(peer: Peer, forms: Forms, timers: Timers, heartbeatMs: number, batch?: number) {
     this.#peer = peer
     this.#forms = forms
+    this.#timers = timers
     this.#heartbeatMs = heartbeatMs
     this.#isBatch = batch !== undefined
     this.#owed = batch ?? 1
@@ -64,11 +69,13 @@ export class PostReply implements ResponseChannel {
   /** The reply if it is known, else the promise of it. */
   reply(): Reply | Promise<Reply> {
     if (this.#reply !== undefined) return this.#reply
-    if (this.#forms.events && this.#heartbeatMs <= MAX_TIMER_MS) {
-      // A proxy may give up on a silent answer; a stream can be kept alive.
-      this.#timer = setTimeout(() => this.#open(HEARTBEAT), this.#heartbeatMs)
-    }
+    if (this.#forms.events && this.#heartbeatMs <= MAX_TIMER_MS) this.#timers.of(this.#heartbeatMs).add(this)
     return new Promise((resolve) => { this.#resolve = resolve })
+  }
+
+  /** A proxy may give up on a silent answer; a stream can be kept alive. */
+  timeIsUp(): void {
+    this.#open(HEARTBEAT)
   }
 
   /** A request that is to be told when the client leaves before its answer. */
@@ -168,7 +175,7 @@ export class PostReply implements ResponseChannel {
   }
 
   #settle(reply: Reply): void {
-    clearTimeout(this.#timer)
+    if (this.dueAtMs > 0) this.#timers.of(this.#heartbeatMs).remove(this)
     this.#reply = reply
     this.#resolve?.(reply)
   }

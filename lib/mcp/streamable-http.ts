@@ -73,7 +73,7 @@ function answerOne(
   mcp: McpContext, exchange: Exchange, message: RequestMessage, peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   if (peer.session?.isRunning(message.id) === true) return twice(message)
-  const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs)
+  const post = new PostReply(peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs)
   if (mcp.elsewhere !== undefined) post.ids = [message.id]
   const request = dispatch(mcp, message, peer, exchange.origin, post)
   if (request !== undefined && !request.isFinished) post.waitFor(request)
@@ -85,7 +85,9 @@ function answerAll(
   mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message)
-  const post = new PostReply(peer, forms, mcp.service.limits.heartbeatMs, requests.length)
+  const post = new PostReply(
+    peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs, requests.length,
+  )
   if (mcp.elsewhere !== undefined) post.ids = requests.map(({ id }) => id)
   for (const message of requests) {
     const request = dispatch(mcp, message, peer, exchange.origin, post)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Timers } from '../../lib/core/timers.ts'
 import { anonymousPeer } from '../../lib/mcp/choose.ts'
 import { formsOf, PostReply } from '../../lib/mcp/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'
@@ -11,7 +12,7 @@ interface Asked { readonly accept?: string; readonly batch?: number; readonly he
 
 function make({ accept, batch, heartbeatMs = Infinity }: Asked = {}): PostReply {
   const peer = { ...anonymousPeer(revisionByName.get('2026-07-28')!) }
-  return new PostReply(peer, formsOf(accept)!, heartbeatMs, batch)
+  return new PostReply(peer, formsOf(accept)!, new Timers(), heartbeatMs, batch)
 }
 
 /** What a client reads of a reply: its status, its media type, and its text. */

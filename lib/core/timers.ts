@@ -1,0 +1,110 @@
+/**
+ * Timers of a few lengths, and many of each length. Those of one length end in the order in which they began,
+ * so that one of Node's does for all: to set and clear two of Node's own with each call costs a fifth of a
+ * whole request, since each time a list of them and its place among others is made and given up.
+ *
+ * The process lives on while something waits here. Knows nothing of what it is that waits.
+ */
+import { Queue } from './queue.ts'
+import type { Queued } from './queue.ts'
+
+/** What waits for its time. Only a timer queue writes the members that are not its own. */
+export interface Timed extends Queued<Timed> {
+  /** By `performance.now()`; zero while it is in no queue. */
+  dueAtMs: number
+  /** Called once when the time is over, in no queue any more. */
+  timeIsUp(): void
+}
+
+/** What a sum of times may be off. */
+const ROUNDING_MS = 0.001
+
+/** The timers of one server. */
+export class Timers {
+  readonly #queues = new Map<number, TimerQueue>()
+
+  /**
+   * The queue of one length in milliseconds, at most `MAX_TIMER_MS`. Each is kept: lengths are what an author
+   * writes, and none that a client can make up.
+   */
+  of(ms: number): TimerQueue {
+    const known = this.#queues.get(ms)
+    if (known !== undefined) return known
+    const queue = new TimerQueue(ms)
+    this.#queues.set(ms, queue)
+    return queue
+  }
+
+  /** Leaves none of Node's timers behind, but for what waits. */
+  close(): void {
+    for (const queue of this.#queues.values()) queue.close()
+  }
+}
+
+/** Timers of one length. */
+export class TimerQueue {
+  readonly #ms: number
+  readonly #waiting = new Queue<Timed>()
+  /** Not taken away when its first leaves: it is looked at when it fires who is first then. */
+  #timer: NodeJS.Timeout | undefined
+  #firesAtMs = 0
+  #isFiring = false
+
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  /** From now on the time of a member counts. */
+  add(member: Timed): void {
+    const isFirst = this.#waiting.first === undefined
+    const now = performance.now()
+    member.dueAtMs = now + this.#ms
+    this.#waiting.add(member)
+    if (this.#timer !== undefined) {
+      if (isFirst) this.#timer.ref()
+    } else if (!this.#isFiring) {
+      this.#set(member.dueAtMs, now)
+    }
+  }
+
+  /** Takes a member out before its time, if it waits. */
+  remove(member: Timed): void {
+    if (member.dueAtMs === 0) return
+    member.dueAtMs = 0
+    this.#waiting.remove(member)
+    if (this.#waiting.first === undefined) this.#timer?.unref()
+  }
+
+  close(): void {
+    if (this.#waiting.first !== undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #set(firesAtMs: number, now: number): void {
+    this.#firesAtMs = firesAtMs
+    this.#timer = setTimeout(fire, Math.max(1, Math.ceil(firesAtMs - now - ROUNDING_MS)), this)
+  }
+
+  fire(): void {
+    this.#timer = undefined
+    this.#isFiring = true
+    // Node counts in whole milliseconds, and may be a part of one early.
+    const now = Math.max(performance.now(), this.#firesAtMs)
+    try {
+      for (let { first } = this.#waiting; first !== undefined && first.dueAtMs <= now;) {
+        this.remove(first)
+        first.timeIsUp()
+        first = this.#waiting.first
+      }
+    } finally {
+      this.#isFiring = false
+      const { first } = this.#waiting
+      if (first !== undefined) this.#set(first.dueAtMs, now)
+    }
+  }
+}
+
+function fire(queue: TimerQueue): void {
+  queue.fire()
+}
