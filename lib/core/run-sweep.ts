@@ -154,7 +154,7 @@ export class RunSweep {
     const fate = this.#recovery.fateOf(task, performance.now() - since)
     if (fate === 'later') return false
     if (fate === 'rerun') return this.#recovery.rerun(task)
-    await tasks.take(task)
+    await this.#custody.take(task, task, true)
     if (!tasks.isCurrent(task)) return false
     await this.#recovery.taken(task)
     log('warning', 'The process of a task has ended, and the task with it', { task: task.id })

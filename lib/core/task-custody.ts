@@ -11,6 +11,8 @@ import type { TaskEnds } from './task-ends.ts'
 import type { TaskPlaces } from './task-places.ts'
 import type { Task } from './task.ts'
 
+const TAKEN = 'task-taken'
+
 /** The tasks of one process among all. */
 export class TaskCustody {
   readonly #stored: StoredTasks
@@ -23,6 +25,10 @@ export class TaskCustody {
     this.#places = places
     this.#ends = ends
     this.#nodes = nodes
+    nodes?.on(TAKEN, (id) => {
+      const place = typeof id === 'string' ? places.find(id) : undefined
+      if (place !== undefined) stored.refresh(place).catch(() => {})
+    })
   }
 
   /** What may have been written here though no answer came, by the ids of the tasks. */
@@ -37,8 +43,8 @@ export class TaskCustody {
   /** The version at which a task was read here; undefined where it was not. */
   versionOf(task: Task): number | undefined { return this.#stored.versionOf(task) }
 
-  /** As `Tasks.take`. */
-  async take(task: Task, next: Task): Promise<void> {
+  /** As `Tasks.take`. `isDead`: so is the process that it is taken from, which need not hear of it. */
+  async take(task: Task, next: Task, isDead = false): Promise<void> {
     let place = this.#places.find(task.id)
     const version = this.#stored.versionOf(task)
     if (place === undefined && version !== undefined) {
@@ -54,7 +60,12 @@ export class TaskCustody {
     } catch (error) {
       this.#places.forget(place)
       if (!(error instanceof Fault && error.kind === 'conflict')) throw error
+      return
     }
+    const { id, node } = task
+    if (isDead || node === undefined || node === this.#nodes?.id) return
+    // Where it is not heard, it is found out with the next that is written there.
+    this.#nodes?.tell(node, TAKEN, id).catch(() => {})
   }
 
   /** The task as it is in the store, unless it is this process's own. */

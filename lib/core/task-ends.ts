@@ -3,6 +3,7 @@
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import { isWaiting } from './task.ts'
 import type { Limits } from './defaults.ts'
@@ -49,8 +50,12 @@ export class TaskEnds {
   async read(place: TaskPlace): Promise<Task | undefined> {
     const { owner, id, task } = place
     const written = (place.waitingWrite ?? place.writing)?.then(() => true, () => false)
-    const late = pause(this.#limits.storeTimeoutMs, undefined, { ref: false })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS))
+    })
     const isKept = await Promise.race([written, late])
+    clearTimeout(timer)
     if (isKept === true) return task
     if (isKept === false) return this.#stored.get(owner, id)
     throw new Fault('busy', 'How this task has ended is not kept yet; try again later')
@@ -66,7 +71,7 @@ export class TaskEnds {
   /** Resolves when everything is written, in `storeTimeoutMs`. True: nothing is left to others. */
   async written(): Promise<boolean> {
     const all = Promise.allSettled([...this.#writing]).then(() => this.#stored.idle()).then(() => true)
-    const late = pause(this.#limits.storeTimeoutMs, false, { ref: false })
+    const late = pause(Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS), false, { ref: false })
     return await Promise.race([all, late]) && this.#stored.announced === 0
   }
 

@@ -95,7 +95,7 @@ export class TaskRecovery {
     const { run = 1, earlier = [] } = turn
     const artifacts = task.artifacts.filter(({ id }) => earlier.includes(id))
     // The count is kept before anything runs: what kills its process must not kill them all.
-    return this.#begin(task, { ...task, artifacts, turn: { ...turn, run: run + 1 } })
+    return this.#begin(task, { ...task, artifacts, turn: { ...turn, run: run + 1 } }, true)
   }
 
   /**
@@ -109,14 +109,14 @@ export class TaskRecovery {
       if (this.#runners.get(task.protocol)?.serves(task) !== true) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
       const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }
-      if (await this.#begin(task, { ...task, turn })) return true
+      if (await this.#begin(task, { ...task, turn }, false)) return true
     }
     return false
   }
 
-  async #begin(task: Task, next: Task): Promise<boolean> {
+  async #begin(task: Task, next: Task, isDead: boolean): Promise<boolean> {
     const { tasks } = this.#service
-    await tasks.take(task, next)
+    await this.#custody.take(task, next, isDead)
     if (!tasks.isCurrent(next)) return false
     await this.taken(next)
     void this.#run(next)

@@ -185,10 +185,13 @@ export class TaskRelay {
     return true
   }
 
+  /** A task of this process, as others read it. */
+  #own(task: Task): Task { return { ...task, node: this.#nodes.id } }
+
   #watched([owner, id]: readonly [string, string], line: NodeLine): NodeLineEnds | undefined {
     const watched = this.#tasks.watch(owner, id, (event, after) => {
       if (event.what === 'artifact') return line.say([event])
-      const { task } = after
+      const task = this.#own(after.task)
       const isLast = event.what === 'forgotten' || isFinished(task.status.state)
       if (!isLast) return line.say([event, task])
       // Whoever hears of the end may read the task at any process next.
@@ -199,7 +202,7 @@ export class TaskRelay {
       return undefined
     })
     if (watched === undefined) return undefined
-    line.say([null, watched.task])
+    line.say([null, this.#own(watched.task)])
     return { end: watched.stop, lost: watched.stop }
   }
 }

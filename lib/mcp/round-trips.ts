@@ -80,7 +80,8 @@ export class RoundTrips {
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
   #pending: readonly PendingQuestion[] = []
-  #onceRunning = 0
+  /** Side effects that run, and other reasons for no round to end. */
+  #held = 0
   #isScheduled = false
 
   /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
@@ -125,6 +126,14 @@ export class RoundTrips {
     return pending
   }
 
+  /** No round ends until `letGo`: it is being found out whether the call goes on as something else. */
+  hold(): void { this.#held++ }
+
+  letGo(call: LiveCall): void {
+    this.#held--
+    if (this.isAsking) this.#schedule(call)
+  }
+
   /**
    * The answer, if the client has given it by now. Throws `Fault('unsupported')` for what it cannot be asked.
    */
@@ -158,7 +167,7 @@ export class RoundTrips {
   /** Runs a side effect unless an earlier round has; its result goes with the state. */
   async once(key: string, fn: () => unknown, call: LiveCall): Promise<unknown> {
     if (this.#once.has(key)) return this.#once.get(key)
-    this.#onceRunning++
+    this.#held++
     try {
       const result = await fn()
       // As it will come back from the state, so that no round sees another value than the next.
@@ -166,7 +175,7 @@ export class RoundTrips {
       this.#once.set(key, json)
       return json
     } finally {
-      this.#onceRunning--
+      this.#held--
       if (this.#pending.length > 0) this.#schedule(call)
     }
   }
@@ -195,7 +204,7 @@ export class RoundTrips {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#onceRunning === 0 && this.isAsking && !call.over) this.#endRound(call)
+      if (this.#held === 0 && this.isAsking && !call.over) this.#endRound(call)
     })
   }
 

@@ -168,10 +168,14 @@ class TaskableChannel extends RequestChannel implements TaskClient {
       ttlMs: undefined,
     }, this.#said)
     if (!(task instanceof Promise)) return this.#tell(task)
+    // What is asked meanwhile is the task's to ask.
+    const rounds = this.roundTrips()
+    rounds.hold()
     this.#beginning = task.then((kept) => this.#tell(kept), (error: unknown) => {
       this.#refusal = error
       // What cannot be promised is not run. Where no task is needed, it goes on as a call.
       if (this.#tool.task === 'required') this.live.cancel(asFault(error))
+      else rounds.letGo(this.live)
     })
   }
 

@@ -11,7 +11,7 @@ import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
 import type { Run } from './caller.ts'
 
-const times = { leaseMs: 600, storeTimeoutMs: 300 }
+const times = { leaseMs: 800, storeTimeoutMs: 800 }
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
 interface Process { readonly server: TriportServer; readonly store: Connection; readonly caller: Caller }
@@ -21,7 +21,12 @@ function processOn(
   t: TestContext, shared: SharedMemory, run: Run, options: Partial<ServerOptions> = {}, recover?: 'rerun',
 ): Process {
   const store = shared.connect()
-  t.after(() => { store.isCut = false })
+  // Nothing else does while all wait for a store.
+  const alive = setInterval(() => {}, 1_000)
+  t.after(() => {
+    store.isCut = false
+    clearInterval(alive)
+  })
   const server = serveBot(t, run, { name: 'Fleet', store, log: false, ...times, ...options }, { ...recover && { recover } })
   return { server, store, caller: new Caller(server, { headers: { 'Accept-Language': 'de', 'X-API-Key': 'ann-1234567890' } }) }
 }

@@ -1,0 +1,291 @@
+// Tasks of both generations in a fleet: whatever is asked about one may come to any process, and a process may
+// die while it runs, or while it waits for its client.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventually } from '../fixtures/client.ts'
+import { fleetOf } from '../fixtures/fleet.ts'
+import { begin, EventStream, gate, LegacySession, modern, said } from './client.ts'
+import { answer, capabilities, form, get, reaches, started, update } from './task-client.ts'
+import type { TestContext } from 'node:test'
+import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { Connection, Fleet } from '../fixtures/fleet.ts'
+import type { Json } from './client.ts'
+
+type Run = (call: Call, args: Json) => unknown
+
+const times = { leaseMs: 800, storeTimeoutMs: 800 }
+
+/** Processes that serve the tool `work` as a task. One dies when its store is cut. */
+function fleet(
+  t: TestContext, count: number, run: Run, beside: { recover?: 'rerun' } = {}, options: Partial<ServerOptions> = {},
+): Promise<Fleet> {
+  // Nothing else does while all wait for a store.
+  const alive = setInterval(() => {}, 1_000)
+  t.after(() => clearInterval(alive))
+  return fleetOf(t, count, {
+    tools: [{
+      name: 'work', task: 'optional', inputSchema: { type: 'object' }, ...beside,
+      run: (args: object, call: Call) => run(call, args),
+    }],
+    ...times, ...options,
+  })
+}
+
+function via(server: TriportServer, { headers, opened }: LegacySession): LegacySession {
+  return new LegacySession(server, headers, opened)
+}
+
+async function begun(session: LegacySession, args: object = {}): Promise<string> {
+  return (await session.ask('tools/call', { name: 'work', arguments: args, task: {} })).result.task.taskId
+}
+
+async function ends(session: LegacySession, taskId: string, status = 'completed'): Promise<Json> {
+  let task: Json
+  await eventually(async () => {
+    task = (await session.ask('tasks/get', { taskId })).result
+    return task?.status === status
+  }, `the task was ${status}`)
+  return task
+}
+
+async function waits(session: LegacySession, taskId: string): Promise<EventStream> {
+  return new EventStream(await session.send('tasks/result', { taskId }))
+}
+
+/** The question on a stream; what tells of the state of tasks is passed over. */
+async function question(stream: EventStream): Promise<Json> {
+  for (;;) {
+    const message = await stream.next()
+    assert.ok(message, 'a question comes')
+    if (message.method === 'elicitation/create') return message
+  }
+}
+
+const asks: Run = async (call, { who }) => {
+  const receipt = await call.once('pay', () => `${who ?? 'nobody'} paid`)
+  const { content } = await call.elicit({ key: 'name', message: 'Name?', schema: form })
+  return `${String(content?.['name'])}: ${receipt}, run ${call.run}`
+}
+
+test('a task of 2025 is read, listed, waited for and cancelled at any process', async (t) => {
+  const held = gate<string>()
+  const { servers: [one, two, three] } = await fleet(t, 3, (_call, { wait }) => wait === true ? held.promise : new Promise(() => {}))
+  const session = await begin(one!)
+  const other = via(two!, session)
+  const taskId = await begun(session, { wait: true })
+  assert.equal((await other.ask('tasks/get', { taskId })).result.status, 'working')
+  assert.deepEqual((await other.ask('tasks/list')).result.tasks.map((task: Json) => task.taskId), [taskId])
+  const waiting = Promise.all([session, other].map((one) => one.ask('tasks/result', { taskId })))
+  held.open('done')
+  assert.deepEqual((await waiting).map(({ result }) => said(result)), ['done', 'done'])
+  assert.equal((await via(three!, session).ask('tasks/get', { taskId })).result.status, 'completed')
+  const stuck = await begun(session)
+  assert.equal((await other.ask('tasks/cancel', { taskId: stuck })).result.status, 'cancelled')
+  assert.equal((await session.ask('tasks/get', { taskId: stuck })).result.status, 'cancelled')
+  assert.equal((await other.ask('tasks/cancel', { taskId: stuck })).error.code, -32602)
+})
+
+test('a task of 2026 is read, answered, listened to and cancelled at any process', async (t) => {
+  const { servers: [one, two, three] } = await fleet(t, 3, async (call) => {
+    call.detach()
+    return asks(call, {})
+  })
+  const taskId = await started(one!)
+  const shown = await reaches(two!, taskId, 'input_required')
+  assert.deepEqual(Object.keys(shown.inputRequests), ['name'])
+  const listening = new EventStream(await modern(three!, 'subscriptions/listen', {
+    notifications: { taskIds: [taskId] },
+  }, { capabilities }))
+  const told = async (status: string): Promise<Json> => {
+    for (;;) {
+      const message = await listening.next()
+      assert.ok(message, status)
+      if (message.params?.status === status) return message.params
+    }
+  }
+  await told('input_required')
+  assert.deepEqual(await update(two!, taskId, { name: { action: 'accept', content: { name: 'Ann' } } }).then(({ error }) => error), undefined)
+  assert.equal(said((await told('completed')).result), 'Ann: nobody paid, run 1')
+  await listening.cancel()
+  for (const server of [one!, two!, three!]) assert.equal((await get(server, taskId)).status, 'completed')
+  const next = await started(one!)
+  await reaches(two!, next, 'input_required')
+  await answer(three!, 'cancel', { taskId: next })
+  for (const server of [one!, two!, three!]) await reaches(server, next, 'cancelled')
+})
+
+/** How each generation begins a task and looks at it. */
+interface Generation {
+  begin(server: TriportServer, args: object): Promise<{ id: string; state(server: TriportServer): Promise<string>; result(server: TriportServer): Promise<Json> }>
+}
+
+const generations: readonly (readonly [string, Generation])[] = [
+  ['2025', {
+    async begin(server, args) {
+      const session = await begin(server, '2025-11-25', { elicitation: {} })
+      const id = await begun(session, args)
+      return {
+        id,
+        state: async (at) => (await via(at, session).ask('tasks/get', { taskId: id })).result?.status,
+        result: async (at) => (await via(at, session).ask('tasks/result', { taskId: id })).result,
+      }
+    },
+  }],
+  ['2026', {
+    async begin(server, args) {
+      const response = await modern(server, 'tools/call', { name: 'work', arguments: args }, { capabilities })
+      const id = ((await response.json()) as Json).result.taskId
+      return {
+        id,
+        state: async (at) => (await get(at, id))?.status,
+        result: async (at) => (await get(at, id)).result,
+      }
+    },
+  }],
+]
+
+for (const [name, generation] of generations) {
+  test(`a tool that says so is run again when its process has died, with what it had: ${name}`, async (t) => {
+    const paid: unknown[] = []
+    const seen: unknown[] = []
+    const { servers: [one, two], connections: [store] } = await fleet(t, 2, async (call, args) => {
+      const receipt = await call.once('pay', async () => paid.push(args))
+      await call.once('log', () => undefined)
+      seen.push([args, call.run, call.principal.id, call.client?.name, call.can('elicit')])
+      if (call.run === 1) await new Promise(() => {})
+      return `receipt ${receipt} in run ${call.run}`
+    }, { recover: 'rerun' })
+    const task = await generation.begin(one!, { n: 7 })
+    await eventually(() => seen.length === 1)
+    store!.isCut = true
+    await eventually(async () => await task.state(two!) === 'completed')
+    assert.equal(said(await task.result(two!)), 'receipt 1 in run 2')
+    assert.deepEqual(seen, [1, 2].map((run) => [{ n: 7 }, run, 'anonymous', 'test', true]))
+    assert.deepEqual(paid, [{ n: 7 }])
+  })
+
+  test(`a tool that does not say so has run once, and its task has failed: ${name}`, async (t) => {
+    let runs = 0
+    const { servers: [one, two], connections: [store] } = await fleet(t, 2, () => {
+      runs += 1
+      return new Promise(() => {})
+    })
+    const task = await generation.begin(one!, {})
+    store!.isCut = true
+    await eventually(async () => await task.state(two!) === 'failed')
+    assert.equal(runs, 1)
+  })
+}
+
+/** Cuts a process off from all others, and waits until they know. */
+async function die({ connections }: Fleet, at: number, left: number): Promise<void> {
+  const store = connections[at] as Connection
+  const other = connections.find((one) => !one.isCut && one !== store)!
+  store.isCut = true
+  await eventually(async () => (await other.list('leases', '~', 10)).length === left)
+}
+
+test('a question of 2026 outlives its process: the answer begins the tool again, and what was done stays done', async (t) => {
+  let paid = 0
+  const all = await fleet(t, 3, async (call, args) => {
+    call.detach()
+    await call.once('count', () => { paid += 1 })
+    return asks(call, args)
+  })
+  const [one, two, three] = all.servers
+  const taskId = await started(one!)
+  await reaches(two!, taskId, 'input_required')
+  await die(all, 0, 2)
+  assert.equal((await get(two!, taskId)).status, 'input_required')
+  const answers = { name: { action: 'accept', content: { name: 'Ann' } } }
+  const both = await Promise.all([two!, three!].map((server) => update(server, taskId, answers)))
+  assert.deepEqual(both.map(({ error }) => error), [undefined, undefined])
+  const task = await reaches(three!, taskId, 'completed')
+  assert.equal(said(task.result), 'Ann: nobody paid, run 1')
+  assert.equal(paid, 1)
+})
+
+test('answers of rounds before there was a task are not asked for again by its next run', async (t) => {
+  const all = await fleet(t, 2, async (call) => {
+    const first = await call.elicit({ key: 'first', message: 'First?', schema: form })
+    call.detach()
+    const second = await call.elicit({ message: 'Second?', schema: form })
+    return `${String(first.content?.['name'])} ${String(second.content?.['name'])}`
+  })
+  const [one, two] = all.servers
+  const call = async (more: object): Promise<Json> => (
+    ((await (await modern(one!, 'tools/call', { name: 'work', arguments: {}, ...more }, { capabilities })).json()) as Json).result
+  )
+  const accept = (name: string): object => ({ action: 'accept', content: { name } })
+  const round = await call({})
+  assert.equal(round.resultType, 'input_required')
+  const { taskId } = await call({ requestState: round.requestState, inputResponses: { first: accept('Ann') } })
+  const shown = await reaches(two!, taskId, 'input_required')
+  await die(all, 0, 1)
+  const [key] = Object.keys(shown.inputRequests)
+  await update(two!, taskId, { [key!]: accept('Lee') })
+  assert.equal(said((await reaches(two!, taskId, 'completed')).result), 'Ann Lee')
+})
+
+test('a question of 2025 is asked where its client waits for the result, and its answer reaches the run', async (t) => {
+  const { servers: [one, two] } = await fleet(t, 2, asks)
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const taskId = await begun(session, { who: 'Bob' })
+  const other = via(two!, session)
+  await ends(other, taskId, 'input_required')
+  const stream = await waits(other, taskId)
+  const asked = await question(stream)
+  assert.deepEqual(asked.params._meta, { 'io.modelcontextprotocol/related-task': { taskId } })
+  await other.answer(asked.id, { action: 'accept', content: { name: 'Ann' } })
+  assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: Bob paid, run 1')
+})
+
+test('one question is asked on one stream, and on the next when that one has gone', async (t) => {
+  const { servers: [one, two, three] } = await fleet(t, 3, asks)
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const taskId = await begun(session)
+  await ends(session, taskId, 'input_required')
+  const first = await waits(via(two!, session), taskId)
+  const asked = await question(first)
+  assert.match(asked.id, /^ask-1@/)
+  const second = await waits(via(three!, session), taskId)
+  const next = second.next()
+  const none = await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 200, 'none'))])
+  assert.equal(none, 'none')
+  await via(two!, session).notify('notifications/cancelled', { requestId: 2 })
+  await first.cancel()
+  await via(one!, session).answer(asked.id, { action: 'accept', content: { name: 'Ann' } })
+  assert.equal(said((await next).result), 'Ann: nobody paid, run 1')
+})
+
+test('a question of 2025 outlives its process: it is asked again, and its answer begins the tool again', async (t) => {
+  const all = await fleet(t, 3, asks)
+  const [one, two, three] = all.servers
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const taskId = await begun(session, { who: 'Bob' })
+  const other = via(two!, session)
+  await ends(other, taskId, 'input_required')
+  await die(all, 0, 2)
+  const stream = await waits(other, taskId)
+  const asked = await question(stream)
+  await via(three!, session).answer(asked.id, { action: 'accept', content: { name: 'Ann' } })
+  assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: Bob paid, run 1')
+})
+
+test('where nobody answers in time the run ends and the question stays, and a later answer begins it again', async (t) => {
+  let runs = 0
+  const { servers: [one, two] } = await fleet(t, 2, async (call, args) => {
+    runs += 1
+    call.detach()
+    return asks(call, args)
+  }, {}, { askTimeoutMs: 50 })
+  const taskId = await started(one!)
+  await reaches(two!, taskId, 'input_required')
+  await eventually(() => one!.status().calls.running === 0)
+  for (const server of [two!, one!]) {
+    assert.equal((await get(server, taskId)).status, 'input_required')
+  }
+  await update(two!, taskId, { name: { action: 'accept', content: { name: 'Ann' } } })
+  assert.equal(said((await reaches(one!, taskId, 'completed')).result), 'Ann: nobody paid, run 1')
+  assert.equal(runs, 2)
+})
