@@ -5,6 +5,8 @@
 import cluster from 'node:cluster'
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import {
   createServer, defineAgent, defineResource, defineTool, hostStore, memoryStore, sqliteStore, workerStore,
 } from '../../../dist/index.js'
@@ -12,12 +14,20 @@ import { postgresClients, redisClients } from './servers.mjs'
 
 process.removeAllListeners('warning')
 const [kind, url, given] = process.argv.slice(2)
-const { effects, port = 0, ...settings } = JSON.parse(process.env.MEMBER ?? given ?? '{}')
+const { effects, port = 0, recover, ...settings } = JSON.parse(process.env.MEMBER ?? given ?? '{}')
 
 const inputSchema = { type: 'object', properties: { a: { type: 'number' } } }
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 const work = {
   type: 'object', properties: { name: { type: 'string' }, ms: { type: 'number' } }, required: ['name', 'ms'],
+}
+
+/** Bytes of the heap that something needs. */
+function held() {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  for (let turn = 0; turn < 4; turn++) collect()
+  return process.memoryUsage().heapUsed
 }
 
 /** Takes its time, and leaves a line behind outside of every store. */
@@ -34,9 +44,10 @@ async function greet(_args, call) {
   return `Hello ${content?.name}`
 }
 
+let cancelled = 0
 const tools = [
   defineTool({ name: 'double', description: 'Doubles.', inputSchema, run: ({ a }) => String(2 * a) }),
-  defineTool({ name: 'where', description: 'Tells which process it is.', run: () => String(process.pid) }),
+  defineTool({ name: 'heap', description: 'Tells what is held.', run: () => String(held()) }),
   defineTool({ name: 'greet', description: 'Asks.', inputSchema, run: greet }),
   defineTool({
     name: 'count', description: 'Counts.', inputSchema,
@@ -50,8 +61,28 @@ const tools = [
       return 'counted'
     },
   }),
-  defineTool({ name: 'work', description: 'Works.', inputSchema: work, task: 'optional', run: labour }),
-  defineTool({ name: 'ask', description: 'Asks, as a task.', inputSchema, task: 'optional', run: greet }),
+  defineTool({
+    name: 'job', description: 'Works, as a task.', inputSchema: work, task: 'required', recover, run: labour,
+  }),
+  defineTool({
+    name: 'ask', description: 'Asks, as a task.', inputSchema, task: 'required',
+    async run(args, call) {
+      call.detach()
+      await sleep(50)
+      return greet(args, call)
+    },
+  }),
+  defineTool({
+    name: 'wait', description: 'Waits for its end.',
+    run(_args, call) {
+      call.progress(0, 1)
+      return new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => {
+        cancelled += 1
+        reject(call.signal.reason)
+      }))
+    },
+  }),
+  defineTool({ name: 'cancelled', description: 'Counts ends.', run: () => String(cancelled) }),
   defineTool({
     name: 'touch', description: 'Changes what can be watched.',
     run() {
@@ -64,8 +95,10 @@ const tools = [
 const agent = defineAgent({
   name: 'Worker',
   description: 'Works, asks, or says what it is told.',
+  recover,
   run(prompt, call) {
     const [what, name, ms] = prompt.split(' ')
+    if (what === 'history') return String(call.history.length)
     if (what === 'work') return labour({ name, ms: Number(ms) }, call)
     return what === 'greet' ? greet({}, call) : `You said ${prompt}`
   },
