@@ -5,18 +5,18 @@
  * When memory is short, the principal that holds most makes room: first with what was begun and never named
  * again (most clients never come back), then with what is idle for longest.
  */
-import { BegunConversations, ID_LENGTH, NO_SLOT } from './begun-conversations.ts'
 import { append, silence, sizeOf } from './chat.ts'
 import { Queue } from './queue.ts'
 import { Share, Shares } from './shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
+import { ID_LENGTH, NO_SLOT, TextSlots } from './text-slots.ts'
 import { randomUuid } from '../wire/random.ts'
-import type { Exchanged, SlotHolder } from './begun-conversations.ts'
 import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { Queued } from './queue.ts'
 import type { MaybePromise, Store } from './store.ts'
+import type { SlotHolder } from './text-slots.ts'
 
 export type { ChatMessage } from './chat.ts'
 
@@ -52,6 +52,8 @@ class Holding implements SlotHolder {
   }
 }
 
+/** Room for an id and for a short question and its answer. */
+const CELL_BYTES = 256
 /** What the roles of a question and its answer count for. */
 const ROLES_BYTES = 'user'.length + 'assistant'.length
 /** A character of a string takes at most so many bytes. */
@@ -67,7 +69,8 @@ export class Conversations {
   readonly #stored: StoredConversations | undefined
   readonly #holdings = new Map<string, Holding>()
   readonly #shares: Shares<Holding>
-  readonly #begun: BegunConversations<Holding>
+  /** What nobody has named yet: what was asked, what was answered. */
+  readonly #begun: TextSlots<Holding>
   readonly #sweepMs: number
   #sweptAt = 0
 
@@ -77,7 +80,7 @@ export class Conversations {
     this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
     this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)
     // One is begun before another makes room.
-    this.#begun = new BegunConversations(limits.maxConversations + 1)
+    this.#begun = new TextSlots(limits.maxConversations + 1, 2, CELL_BYTES)
     if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
   }
 
@@ -127,13 +130,14 @@ export class Conversations {
    * Begins a conversation with what was said, under an id that was made for it: nobody has named it yet, and
    * where nobody ever does it costs next to nothing.
    */
-  begin(owner: string, id: string, said: Exchanged): MaybePromise<void> {
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(said), silence.messages)
+  begin(owner: string, id: string, asked: string, answered: string): MaybePromise<void> {
+    const texts = [asked, answered]
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), silence.messages)
     const now = monotonic()
     this.#sweepAt(now)
     const holding = this.#holdingOf(owner)
-    if (!this.#fits(id, said)) return this.#say(this.#open(holding, id, now), messagesOf(said), 1)
-    const slot = this.#begun.add(holding, id, said, ROLES_BYTES, now)
+    if (!this.#fits(id, asked, answered)) return this.#say(this.#open(holding, id, now), messagesOf(texts), 1)
+    const slot = this.#begun.add(holding, id, texts, ROLES_BYTES, now)
     this.#shares.change(holding.share, 1, this.#begun.bytesOf(slot))
     while (this.#shares.isOver) {
       if (!this.#makeRoom(undefined, slot)) return this.#settle(this.#taken(slot, id))
@@ -141,7 +145,7 @@ export class Conversations {
   }
 
   /** Whether it can stand in a slot: a conversation may hold so much, however its characters are spelled. */
-  #fits(id: string, { asked, answered }: Exchanged): boolean {
+  #fits(id: string, asked: string, answered: string): boolean {
     const { conversationBytes, conversationMessages } = this.#limits
     return id.length === ID_LENGTH && conversationMessages >= 2
       && (asked.length + answered.length) * MAX_CHARACTER_BYTES + ROLES_BYTES <= conversationBytes
@@ -283,7 +287,7 @@ function touch(conversation: Conversation, queue: Queue<Conversation>, now: numb
   queue.add(conversation)
 }
 
-function messagesOf({ asked, answered }: Exchanged): readonly ChatMessage[] {
+function messagesOf([asked = '', answered = '']: readonly string[]): readonly ChatMessage[] {
   return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
 }
 

@@ -110,7 +110,7 @@ function remember(
   const answered = answer.text + shown
   const recorded = isNamed ? conversations.record(call.principal.id, conversationId, [
     { role: 'user', content: asked }, { role: 'assistant', content: answered },
-  ], call.history) : conversations.begin(call.principal.id, conversationId, { asked, answered })
+  ], call.history) : conversations.begin(call.principal.id, conversationId, asked, answered)
   return recorded instanceof Promise ? recorded.then(() => whole) : whole
 }
 

@@ -1,32 +1,21 @@
 /**
  * A task as most are: a text was asked, a text was answered, and it was over at once. What is not the same in
- * all of these goes in, and the same task comes out when somebody reads it, which mostly nobody does.
- *
- * A task and what it is made of are a dozen objects, which the garbage collector copies twice before it takes
- * them for something that stays; one object with the texts takes a third of that.
+ * all of these goes in, as texts, and the same task comes out when somebody reads it, which mostly nobody
+ * does.
  */
 import { isPlainText } from './artifact.ts'
 import type { Protocol } from './call.ts'
 import type { Runnable } from './call-observer.ts'
 import type { Task } from './task.ts'
 
-/** What is kept of such a task, beside its id and its owner. */
-export interface PlainTask {
-  readonly protocol: Protocol
-  readonly kind: Runnable['kind']
-  readonly name: string
-  readonly contextId: string
-  readonly at: string
-  readonly messageId: string
-  readonly asked: string
-  readonly artifactId: string
-  readonly answered: string
-}
+/** How many texts there are of one, beside its id and its owner; and room for them where they are short. */
+export const PLAIN_TEXTS = 9
+export const PLAIN_CELL_BYTES = 400
 
 const none: readonly never[] = Object.freeze([])
 
 /** What is kept of a task; undefined where there is more to it. */
-export function plainOf(task: Task): PlainTask | undefined {
+export function plainOf(task: Task): readonly string[] | undefined {
   const { status: { state, at, message: said }, artifacts, history, runnable, protocol, contextId } = task
   if (state !== 'completed' || said !== undefined || artifacts.length !== 1 || history.length !== 1) return
   const isMore = at !== task.createdAt || task.isReserved !== false || task.node !== undefined
@@ -45,20 +34,23 @@ export function plainOf(task: Task): PlainTask | undefined {
   const [asked] = message.parts
   const [answered] = artifact.parts
   if (asked === undefined || answered === undefined || !isPlainText(asked) || !isPlainText(answered)) return
-  return {
-    protocol, kind: runnable.kind, name: runnable.name, contextId, at,
-    messageId: message.id, asked: asked.text, artifactId: artifact.id, answered: answered.text,
-  }
+  return [
+    protocol, runnable.kind, runnable.name, contextId, at, message.id, asked.text, artifact.id, answered.text,
+  ]
 }
 
 /** The task. */
-export function taskOfPlain(id: string, owner: string, plain: PlainTask): Task {
-  const { at, protocol, kind, name, contextId } = plain
+export function taskOfPlain(id: string, owner: string, texts: readonly string[]): Task {
+  const [
+    protocol, kind, name = '', contextId = '', at = '', messageId = '', asked = '', artifactId = '',
+    answered = '',
+  ] = texts
   return {
-    id, owner, protocol, runnable: { kind, name }, isReserved: false, tenant: undefined, contextId,
-    sessionId: undefined, createdAt: at, ttlMs: undefined, status: { state: 'completed', at },
-    artifacts: [{ id: plain.artifactId, parts: [{ type: 'text', text: plain.answered }] }],
-    history: [{ id: plain.messageId, role: 'user', parts: [{ type: 'text', text: plain.asked }] }],
+    id, owner, protocol: protocol as Protocol, runnable: { kind: kind as Runnable['kind'], name },
+    isReserved: false, tenant: undefined, contextId, sessionId: undefined, createdAt: at, ttlMs: undefined,
+    status: { state: 'completed', at },
+    artifacts: [{ id: artifactId, parts: [{ type: 'text', text: answered }] }],
+    history: [{ id: messageId, role: 'user', parts: [{ type: 'text', text: asked }] }],
     questions: none, turn: undefined, result: undefined, fault: undefined,
   }
 }

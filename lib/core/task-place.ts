@@ -6,10 +6,8 @@
  */
 import { addArtifact } from './artifact.ts'
 import { text } from './content.ts'
-import { plainOf, taskOfPlain } from './plain-task.ts'
 import { isFinished } from './task.ts'
 import type { Slot } from './fair-pool.ts'
-import type { PlainTask } from './plain-task.ts'
 import type { Queued } from './queue.ts'
 import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher } from './task.ts'
 
@@ -28,18 +26,12 @@ export class TaskPlace implements Queued<TaskPlace> {
   waitingWrite: Promise<void> | undefined = undefined
   previous: TaskPlace | undefined = undefined
   next: TaskPlace | undefined = undefined
-  readonly id: string
-  readonly owner: string
-  /** Undefined where less than a task is kept: that is in `#plain`. */
-  #task: Task | undefined
-  #plain: PlainTask | undefined = undefined
+  #task: Task
   /** The artifact that was added to last, and what of its text is put aside. */
   #growingId: string | undefined = undefined
   #aside = ''
 
   constructor(task: Task, run: RunningTask | undefined, version: number) {
-    this.id = task.id
-    this.owner = task.owner
     this.#task = task
     this.run = run
     this.version = version
@@ -48,7 +40,7 @@ export class TaskPlace implements Queued<TaskPlace> {
   /** The task as it stands. */
   get task(): Task {
     if (this.#aside !== '') this.#join()
-    return this.#task ??= taskOfPlain(this.id, this.owner, this.#plain!)
+    return this.#task
   }
 
   /** It is another one now, which has all that was put aside. */
@@ -59,19 +51,14 @@ export class TaskPlace implements Queued<TaskPlace> {
   }
 
   // What no text changes, so that to ask for it joins nothing.
-  get status(): TaskStatus { return (this.#task ?? this.task).status }
-  get isFinished(): boolean { return this.#task === undefined || isFinished(this.#task.status.state) }
-
-  /** Nothing happens to the task any more, and most are never read: so less is kept, where that is enough. */
-  shrink(): void {
-    if (this.#task === undefined) return
-    this.#plain = plainOf(this.#task)
-    if (this.#plain !== undefined) this.#task = undefined
-  }
+  get id(): string { return this.#task.id }
+  get owner(): string { return this.#task.owner }
+  get status(): TaskStatus { return this.#task.status }
+  get isFinished(): boolean { return isFinished(this.#task.status.state) }
 
   /** Whether the task has an artifact of that id. */
   holds(artifactId: string): boolean {
-    return this.#growingId === artifactId || this.task.artifacts.some(({ id }) => id === artifactId)
+    return this.#growingId === artifactId || this.#task.artifacts.some(({ id }) => id === artifactId)
   }
 
   /** The text of an artifact that the task has goes on. */
@@ -102,7 +89,7 @@ export class TaskPlace implements Queued<TaskPlace> {
 
   #join(): void {
     if (this.#growingId === undefined || this.#aside === '') return
-    const task = this.#task!
+    const task = this.#task
     const artifact = { id: this.#growingId, parts: [text(this.#aside)] }
     this.#task = { ...task, artifacts: addArtifact(task.artifacts, artifact, true, true) }
     this.#aside = ''

@@ -6,15 +6,22 @@
  */
 import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
+import { PLAIN_CELL_BYTES, PLAIN_TEXTS, plainOf, taskOfPlain } from './plain-task.ts'
 import { Queue } from './queue.ts'
 import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
 import { bytesOf } from './task-size.ts'
+import { ID_LENGTH } from './text-slots.ts'
 import type { Limits } from './defaults.ts'
 import type { RunningTask, Task } from './task.ts'
 
 /** The least that a finished task is kept, so that a client that polls can see its end. */
 const LEAST_KEEP_MS = 60_000
+
+/** What a task counts for beside its texts, where these are all that is kept of it. */
+const PLAIN_BYTES = 1_024
+/** Of these, what has expired is looked for at most so often. */
+const SWEEP_MS = 1_000
 
 /** All places of one server. */
 export class TaskPlaces {
@@ -25,18 +32,20 @@ export class TaskPlaces {
   /** Those that do not run, in the order in which they stopped. */
   readonly #idle = new Queue<TaskPlace>()
   #idleCount = 0
+  #sweptAt = 0
 
   /** `onForget` is told of each task that is here no more. */
   constructor(limits: Limits, onForget: (place: TaskPlace) => void) {
     this.#limits = limits
     this.#onForget = onForget
     const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }
-    this.#pool = new FairPool(bounds, (place) => this.#left(place), ({ isIdle }) => isIdle)
+    this.#pool = new FairPool(bounds, (place) => this.#left(place), ({ isIdle }) => isIdle,
+      PLAIN_TEXTS, PLAIN_CELL_BYTES)
   }
 
   /** Tasks that run, or may be about to. */
   get running(): number { return this.#places.size - this.#idleCount }
-  get idle(): number { return this.#idleCount }
+  get idle(): number { return this.#idleCount + this.#pool.textCount }
   get bytes(): number { return this.#pool.bytes }
 
   /** Throws `Fault('busy')` where as many tasks run as may. */
@@ -54,17 +63,33 @@ export class TaskPlaces {
     return place
   }
 
+  /** Keeps a task that is over, which mostly nobody reads. Throws `Fault('busy')` where there is no room. */
+  keep(task: Task): void {
+    const texts = task.id.length === ID_LENGTH ? plainOf(task) : undefined
+    if (texts === undefined) return this.rest(this.add(task, undefined, 0))
+    this.#forgetExpired()
+    // Two for each character, as of any task.
+    let bytes = PLAIN_BYTES
+    for (const text of texts) bytes += text.length
+    if (!this.#pool.addTexts(task.owner, task.id, texts, bytes, performance.now())) throw this.#busy()
+  }
+
   find(id: string): TaskPlace | undefined {
-    const place = this.#places.get(id)
+    const place = this.#places.get(id) ?? this.#placed(id)
     if (place?.isIdle !== true || place.until > performance.now()) return place
     this.forget(place)
     return undefined
   }
 
   /** The owner's, the one that changed its state last first. */
-  * of(owner: string): Generator<Task> {
+  of(owner: string): readonly Task[] {
     const now = performance.now()
-    for (const { task, until } of this.#pool.of(owner)) if (until > now) yield task
+    const tasks: Task[] = []
+    for (const { task, until } of this.#pool.of(owner)) if (until > now) tasks.push(task)
+    for (const { id, texts, at } of this.#pool.textsOf(owner)) {
+      if (at + this.#limits.taskKeepMs > now) tasks.push(taskOfPlain(id, owner, texts))
+    }
+    return tasks.sort((one, other) => one.status.at < other.status.at ? 1 : -1)
   }
 
   /** Those that run, or wait with their run. */
@@ -122,6 +147,16 @@ export class TaskPlaces {
     return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
   }
 
+  /** A place for a task of which texts alone are kept: somebody reads it. */
+  #placed(id: string): TaskPlace | undefined {
+    const kept = this.#pool.takeTexts(id)
+    if (kept === undefined) return undefined
+    const place = this.add(taskOfPlain(id, kept.owner, kept.texts), undefined, 0)
+    this.rest(place)
+    place.until = kept.at + this.#limits.taskKeepMs
+    return place
+  }
+
   #busy(): Fault {
     return new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
   }
@@ -136,6 +171,10 @@ export class TaskPlaces {
   /** Forgets what is past its time, as far as it stands before all that is not. */
   #forgetExpired(): void {
     const now = performance.now()
+    if (now - this.#sweptAt >= SWEEP_MS) {
+      this.#sweptAt = now
+      this.#pool.dropTexts(now - this.#limits.taskKeepMs)
+    }
     for (let place = this.#idle.first; place !== undefined && place.until <= now; place = this.#idle.first) {
       this.forget(place)
     }

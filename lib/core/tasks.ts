@@ -95,9 +95,7 @@ export class Tasks {
     const said: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
     const status = said === undefined ? { state, at } : { state, at, message: said }
     const task: Task = taskOf(seed, at, status, artifacts, fault)
-    const place = this.#places.add(task, undefined, 0)
-    this.#places.rest(place)
-    place.shrink()
+    this.#places.keep(task)
     return task
   }
 
@@ -141,8 +139,9 @@ export class Tasks {
 
   /** Resolves when other processes can read what is here of a task. Undefined where there are none. */
   kept(id: string): Promise<void> | undefined {
+    if (this.#stored === undefined) return undefined
     const place = this.#places.find(id)
-    if (place !== undefined && this.#stored?.isDue(place) === true) void this.#write(place)
+    if (place !== undefined && this.#stored.isDue(place)) void this.#write(place)
     return (place?.waitingWrite ?? place?.writing)?.catch(() => {})
   }
 
@@ -252,7 +251,7 @@ export class Tasks {
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
-    const here = [...this.#places.of(owner)]
+    const here = this.#places.of(owner)
     if (this.#stored === undefined) return here
     return this.#stored.list(owner, here.filter(({ status }) => !isFinished(status.state)))
   }

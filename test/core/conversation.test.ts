@@ -29,7 +29,7 @@ class Here {
 
   /** The answer is what was asked, louder. */
   begin(owner: string, id: string, asked: string): void {
-    assert.equal(this.all.begin(owner, id, { asked, answered: `${asked}!` }), undefined)
+    assert.equal(this.all.begin(owner, id, asked, `${asked}!`), undefined)
   }
 }
 

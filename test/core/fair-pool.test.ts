@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { FairPool } from '../../lib/core/fair-pool.ts'
+import { randomUuid } from '../../lib/wire/random.ts'
 
 function poolOf(maxCount: number, maxBytes = Infinity, mayEvict?: (value: string) => boolean): {
   readonly pool: FairPool<string>
@@ -59,4 +60,65 @@ test('making room takes no longer among many owners than among few', () => {
   for (let owner = 0; owner < 20_000; owner++) pool.add(`owner ${owner}`, String(owner), 1)
   assert.equal(evicted.length, 10_000)
   assert.equal(pool.count, 10_000)
+})
+
+/** A pool of values and of texts, two under each id. */
+function textPool(maxCount: number, maxBytes = Infinity): {
+  readonly pool: FairPool<string>
+  readonly evicted: string[]
+  readonly add: (owner: string, name: string, at?: number) => boolean
+  readonly names: (owner: string) => readonly string[]
+} {
+  const evicted: string[] = []
+  const mayEvict = (value: string): boolean => !value.startsWith('live')
+  const pool = new FairPool<string>({ maxCount, maxBytes }, (value) => evicted.push(value), mayEvict, 2, 64)
+  return {
+    pool,
+    evicted,
+    add: (owner, name, at = 0) => pool.addTexts(owner, randomUuid(), [name, ''], 10, at),
+    names: (owner) => [...pool.textsOf(owner)].map(({ texts }) => texts[0]!),
+  }
+}
+
+test('texts count as values do, and of an owner they make room first, the oldest of them', () => {
+  const { pool, evicted, add, names } = textPool(5)
+  pool.add('ann', 'a', 1)
+  pool.add('bob', 'b', 1)
+  for (const name of ['1', '2']) assert.ok(add('bob', name))
+  assert.deepEqual([pool.count, pool.textCount, pool.bytes], [4, 2, 24])
+  assert.ok(add('ann', '3'))
+  assert.ok(add('ann', '4'))
+  assert.deepEqual([names('bob'), names('ann'), evicted], [['2'], ['4', '3'], []])
+  assert.ok(pool.add('bob', 'b2', 1))
+  assert.deepEqual([names('bob'), names('ann'), evicted], [['2'], ['4'], []])
+  for (const name of ['5', '6', '7', '8']) assert.ok(add('cat', name))
+  assert.deepEqual([names('cat').length, pool.count], [2, 5])
+  assert.deepEqual([[...pool.of('ann')], [...pool.of('bob')]], [['a'], ['b2', 'b']])
+})
+
+test('texts find no room among what may not leave, and none where they can never fit', () => {
+  const { pool, evicted, add, names } = textPool(3, 100)
+  for (const value of ['live 1', 'live 2', 'other']) pool.add('ann', value, 1)
+  assert.ok(add('bob', 'in'))
+  assert.deepEqual(evicted, ['other'])
+  assert.equal(add('bob', 'x'.repeat(91)), false)
+  assert.deepEqual([names('bob'), pool.count, pool.bytes], [['in'], 3, 14])
+  assert.ok(pool.add('cat', 'live 3', 1))
+  assert.equal(add('bob', 'none'), false)
+  assert.deepEqual([pool.count, pool.bytes, names('bob')], [3, 3, []])
+})
+
+test('texts are taken out by their id, or when they are old', () => {
+  const { pool, add, names } = textPool(10)
+  const id = randomUuid()
+  for (const [at, name] of ['0', '1', '2', '3'].entries()) add(at % 2 === 0 ? 'ann' : 'bob', name, at)
+  pool.addTexts('ann', id, ['é', 'x'.repeat(100)], 10, 4)
+  const kept = { id, owner: 'ann', texts: ['é', 'x'.repeat(100)], at: 4 }
+  assert.deepEqual([...pool.textsOf('ann')][0], kept)
+  assert.deepEqual(pool.takeTexts(id), kept)
+  assert.equal(pool.takeTexts(id), undefined)
+  pool.dropTexts(1)
+  assert.deepEqual([names('ann'), names('bob'), pool.count, pool.bytes], [['2'], ['3'], 2, 22])
+  pool.dropTexts(3)
+  assert.deepEqual([pool.count, pool.bytes, names('eve')], [0, 0, []])
 })

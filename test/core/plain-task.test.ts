@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plainOf, taskOfPlain } from '../../lib/core/plain-task.ts'
+import { PLAIN_TEXTS, plainOf, taskOfPlain } from '../../lib/core/plain-task.ts'
 import { Tasks } from '../../lib/core/tasks.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { memoryStore } from '../../lib/index.ts'
+import { randomUuid } from '../../lib/wire/random.ts'
 import type { Content } from '../../lib/core/content.ts'
 import type { Task, TaskMessage } from '../../lib/core/task.ts'
 
@@ -20,6 +21,7 @@ const plain: Task = {
 test('a task of a text asked and a text answered comes out as it went in', () => {
   const kept = plainOf(plain)
   assert.ok(kept !== undefined)
+  assert.equal(kept.length, PLAIN_TEXTS)
   assert.deepEqual(taskOfPlain('t', 'ann', kept), plain)
 })
 
@@ -66,10 +68,15 @@ for (const [what, members] of more) {
 
 test('a task that was over at once is read as it was told, as often as somebody does', () => {
   const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
-  const seeds = [{ ...plain, id: 'one' }, { ...plain, id: 'two', tenant: 'x' }]
+  const seeds = [
+    { ...plain, id: randomUuid() }, { ...plain, id: randomUuid(), tenant: 'x' }, { ...plain, id: 'short' },
+    { ...plain, id: randomUuid(), history: [{ ...said, parts: [words('€'.repeat(1_000))] }] },
+  ]
   const told = seeds.map((seed) => tasks.record(seed, {
     state: 'completed', message: undefined, artifacts: plain.artifacts, fault: undefined,
   }))
+  assert.deepEqual(tasks.list('ann'), told.toReversed())
+  assert.deepEqual(tasks.list('bob'), [])
   for (const task of told) {
     assert.deepEqual(tasks.get('ann', task.id), task)
     assert.equal(tasks.get('ann', task.id), tasks.get('ann', task.id))
@@ -78,4 +85,5 @@ test('a task that was over at once is read as it was told, as often as somebody 
     assert.equal(tasks.watch('ann', task.id, () => {}), undefined)
   }
   assert.deepEqual(tasks.list('ann'), told.toReversed())
+  assert.deepEqual([tasks.finished, tasks.running], [told.length, 0])
 })

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { TaskPlaces } from '../../lib/core/task-places.ts'
 import { taskOf } from '../../lib/core/task-seed.ts'
+import { randomUuid } from '../../lib/wire/random.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Task, TaskState } from '../../lib/core/task.ts'
 import type { Limits } from '../../lib/index.ts'
@@ -89,4 +90,43 @@ test('tasks are bounded in bytes too, as they grow', () => {
   assert.deepEqual(gone, ['a'])
   assert.ok(places.bytes > 80_000 && places.bytes < 100_000, String(places.bytes))
   assert.throws(() => places.add(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
+})
+
+/** A task of a text asked and a text answered. */
+function plain(at: number, owner = 'ann'): Task {
+  const artifacts = [{ id: 'a', parts: [{ type: 'text' as const, text: 'answered' }] }]
+  const time = new Date(Date.parse(AT) + at).toISOString()
+  const made = task(randomUuid(), { state: 'completed', owner, text: 'asked' })
+  return { ...made, artifacts, createdAt: time, status: { state: 'completed', at: time } }
+}
+
+test('a task that is over is listed and found as it was, and kept for its time', (t) => {
+  const pass = standingTime(t)
+  const { places, gone } = placesWith({ taskKeepMs: 3_000 })
+  const tasks = [0, 1, 2].map((at) => plain(at))
+  for (const one of tasks) places.keep(one)
+  assert.deepEqual([places.running, places.idle], [0, 3])
+  assert.deepEqual(places.of('ann'), tasks.toReversed())
+  pass(2_000)
+  assert.deepEqual(places.find(tasks[1]!.id)?.task, tasks[1])
+  assert.equal(places.find(tasks[1]!.id), places.find(tasks[1]!.id))
+  assert.deepEqual(places.of('ann'), tasks.toReversed())
+  assert.deepEqual([places.running, places.idle, places.of('bob')], [0, 3, []])
+  pass(1_000)
+  assert.deepEqual(places.of('ann'), [])
+  for (const { id } of tasks) assert.equal(places.find(id), undefined)
+  places.keep(plain(3, 'bob'))
+  assert.deepEqual([places.running, places.idle], [0, 1])
+  assert.ok(gone.includes(tasks[1]!.id))
+})
+
+test('tasks that are over make room for what runs, and find none where all else does', () => {
+  const { places } = placesWith({ maxTasks: 2 })
+  for (const at of [0, 1, 2]) places.keep(plain(at))
+  assert.equal(places.of('ann').length, 2)
+  places.add(task('b1', { owner: 'bob' }), undefined, 0)
+  places.add(task('b2', { owner: 'bob' }), undefined, 0)
+  assert.deepEqual([places.running, places.idle], [2, 0])
+  assert.throws(() => places.keep(plain(3)), { kind: 'busy' })
+  assert.deepEqual([places.running, places.idle], [2, 0])
 })

@@ -1,11 +1,10 @@
 /**
- * Conversations that were begun under an id made for them and that nobody has named since, which most stay
- * for ever: an id, what was asked, what was answered. Each is a slot in tables of numbers and bytes; it
- * becomes an object when it is named.
+ * What is kept for long and mostly never read: a few texts under an id of ours, each in a slot of tables of
+ * numbers and bytes. Whoever keeps them makes an object of one when somebody asks for it.
  *
- * It costs plainness, and saves 3 µs of the 4.6 that objects took for each: the garbage collector copies
- * ten thousand of them, with their strings, as the oldest make room for new ones. Knows slots; what is
- * counted, and who makes room, is in `conversation.ts`.
+ * It costs plainness, and saves 3 µs of the 4.6 that a conversation took as an object, and more of an A2A
+ * task: the garbage collector copies ten thousand of them, with their strings, as the oldest make room for
+ * new ones. Knows slots; what is counted, and who makes room, is its owner's business.
  */
 
 /** Stands where there is no slot. */
@@ -13,31 +12,28 @@ export const NO_SLOT = -1
 
 /** How long the ids are, as `randomUuid` makes them. */
 export const ID_LENGTH = 36
-/** What a slot has for an id and two texts of ASCII. Other texts, and longer ones, are kept as strings. */
-const CELL_BYTES = 256
 const LEAST_SLOTS = 64
 
-/** The slots of one holder, the one begun first in front. Written by `BegunConversations` alone. */
+/** The slots of one holder, the one begun first in front. Written by `TextSlots` alone. */
 export interface SlotHolder {
   firstSlot: number
   lastSlot: number
 }
 
-/** What was said. */
-export interface Exchanged { readonly asked: string; readonly answered: string }
-
 /** All of one server. */
-export class BegunConversations<T extends SlotHolder> {
+export class TextSlots<T extends SlotHolder> {
   readonly #maxSlots: number
+  readonly #texts: number
+  readonly #cellBytes: number
+  #count = 0
   #slots = 0
   /** The first free one; `#next` has the others. */
   #free = NO_SLOT
   // By slot:
   readonly #holders: (T | undefined)[] = []
-  readonly #long: (Exchanged | undefined)[] = []
+  readonly #long: (readonly string[] | undefined)[] = []
   #cells: Buffer = Buffer.alloc(0)
-  #askedLength = new Uint8Array()
-  #answeredLength = new Uint8Array()
+  #lengths = new Uint16Array()
   #bytes = new Uint32Array()
   #begunAt = new Float64Array()
   #previous = new Int32Array()
@@ -48,37 +44,54 @@ export class BegunConversations<T extends SlotHolder> {
   /** By hash, the last slot of a chain; their number is a power of two. */
   #heads = new Int32Array()
 
-  /** There are never more than `maxSlots` at a time. */
-  constructor(maxSlots: number) {
+  /**
+   * There are never more than `maxSlots` at a time, of so many texts each. In `cellBytes` an id and texts of
+   * ASCII find room; texts that are longer, or others, are kept as strings.
+   */
+  constructor(maxSlots: number, texts: number, cellBytes: number) {
     this.#maxSlots = maxSlots
+    this.#texts = texts
+    this.#cellBytes = cellBytes
   }
 
+  get count(): number { return this.#count }
   holderOf(slot: number): T { return this.#holders[slot]! }
   bytesOf(slot: number): number { return this.#bytes[slot]! }
   begunAt(slot: number): number { return this.#begunAt[slot]! }
 
-  /** What was said, as it was. */
-  textsOf(slot: number): Exchanged {
+  idOf(slot: number): string {
+    const at = slot * this.#cellBytes
+    return this.#cells.toString('latin1', at, at + ID_LENGTH)
+  }
+
+  /** The texts, as they were. */
+  textsOf(slot: number): readonly string[] {
     const long = this.#long[slot]
     if (long !== undefined) return long
-    const at = slot * CELL_BYTES + ID_LENGTH
-    const end = at + this.#askedLength[slot]!
-    return {
-      asked: this.#cells.toString('latin1', at, end),
-      answered: this.#cells.toString('latin1', end, end + this.#answeredLength[slot]!),
-    }
+    let at = slot * this.#cellBytes + ID_LENGTH
+    return Array.from({ length: this.#texts }, (_, which) => {
+      const from = at
+      at += this.#lengths[slot * this.#texts + which]!
+      return this.#cells.toString('latin1', from, at)
+    })
+  }
+
+  /** The slots of a holder, the one begun last first. */
+  * of(holder: T): Generator<number> {
+    for (let slot = holder.lastSlot; slot !== NO_SLOT; slot = this.#previous[slot]!) yield slot
   }
 
   /**
    * Takes a slot, the last of its holder's. `id` is of `randomUuid`; `moreBytes` count beside the texts.
    */
-  add(holder: T, id: string, said: Exchanged, moreBytes: number, begunAt: number): number {
+  add(holder: T, id: string, texts: readonly string[], moreBytes: number, begunAt: number): number {
     if (this.#free === NO_SLOT) this.#grow()
+    this.#count += 1
     const slot = this.#free
     this.#free = this.#next[slot]!
     this.#holders[slot] = holder
     this.#begunAt[slot] = begunAt
-    this.#bytes[slot] = moreBytes + this.#write(slot, id, said)
+    this.#bytes[slot] = moreBytes + this.#write(slot, id, texts)
     this.#append(holder, slot)
     const hash = this.#hashes[slot] = hashOf(id)
     this.#link(slot, hash)
@@ -90,7 +103,7 @@ export class BegunConversations<T extends SlotHolder> {
     if (id.length !== ID_LENGTH || this.#slots === 0) return NO_SLOT
     const hash = hashOf(id)
     let slot = this.#heads[this.#headOf(hash)]!
-    while (slot !== NO_SLOT && (this.#hashes[slot] !== hash || this.#idOf(slot) !== id)) {
+    while (slot !== NO_SLOT && (this.#hashes[slot] !== hash || this.idOf(slot) !== id)) {
       slot = this.#chain[slot]!
     }
     return slot
@@ -98,6 +111,7 @@ export class BegunConversations<T extends SlotHolder> {
 
   /** Gives a slot back. */
   remove(slot: number): void {
+    this.#count -= 1
     this.#leave(this.#holders[slot]!, slot)
     this.#unlink(slot)
     this.#holders[slot] = undefined
@@ -107,24 +121,21 @@ export class BegunConversations<T extends SlotHolder> {
   }
 
   /** Writes what a slot is of; says how many bytes the texts have. */
-  #write(slot: number, id: string, said: Exchanged): number {
-    const { asked, answered } = said
-    const all = id + asked + answered
-    const at = slot * CELL_BYTES
+  #write(slot: number, id: string, texts: readonly string[]): number {
+    let all = id
+    for (let which = 0; which < texts.length; which++) all += texts[which]!
+    const at = slot * this.#cellBytes
     // As many bytes as characters: so it is ASCII.
-    if (all.length <= CELL_BYTES && this.#cells.write(all, at, CELL_BYTES) === all.length) {
-      this.#askedLength[slot] = asked.length
-      this.#answeredLength[slot] = answered.length
+    if (all.length <= this.#cellBytes && this.#cells.write(all, at, this.#cellBytes) === all.length) {
+      const first = slot * this.#texts
+      for (let which = 0; which < texts.length; which++) this.#lengths[first + which] = texts[which]!.length
       return all.length - ID_LENGTH
     }
     this.#cells.write(id, at, ID_LENGTH, 'latin1')
-    this.#long[slot] = said
-    return Buffer.byteLength(asked) + Buffer.byteLength(answered)
-  }
-
-  #idOf(slot: number): string {
-    const at = slot * CELL_BYTES
-    return this.#cells.toString('latin1', at, at + ID_LENGTH)
+    this.#long[slot] = texts
+    let bytes = 0
+    for (const text of texts) bytes += Buffer.byteLength(text)
+    return bytes
   }
 
   #append(holder: T, slot: number): void {
@@ -171,9 +182,8 @@ export class BegunConversations<T extends SlotHolder> {
   #grow(): void {
     const from = this.#slots
     const slots = Math.min(Math.max(LEAST_SLOTS, from * 2), this.#maxSlots)
-    this.#cells = moved(this.#cells, Buffer.allocUnsafeSlow(slots * CELL_BYTES))
-    this.#askedLength = moved(this.#askedLength, new Uint8Array(slots))
-    this.#answeredLength = moved(this.#answeredLength, new Uint8Array(slots))
+    this.#cells = moved(this.#cells, Buffer.allocUnsafeSlow(slots * this.#cellBytes))
+    this.#lengths = moved(this.#lengths, new Uint16Array(slots * this.#texts))
     this.#bytes = moved(this.#bytes, new Uint32Array(slots))
     this.#begunAt = moved(this.#begunAt, new Float64Array(slots))
     this.#previous = moved(this.#previous, new Int32Array(slots))
@@ -197,7 +207,7 @@ function hashOf(id: string): number {
   return hash
 }
 
-function moved<Column extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+function moved<Column extends Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array>(
   from: Column, to: Column,
 ): Column {
   to.set(from)
