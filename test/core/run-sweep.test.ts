@@ -167,3 +167,131 @@ test('a task that cannot be promised is not: without the store no run begins', a
   await assert.rejects(async () => one.tasks.create(seed, runOf()), { kind: 'busy' })
   assert.equal(one.tasks.running, 0)
 })
+
+/** From now on what one process writes to a collection arrives, and its answer does not; so often. */
+function deafen({ store }: Process, collection: string, times = 1): void {
+  const { write } = store
+  let left = times
+  store.write = (key, ...rest) => {
+    const answer = Promise.resolve(write(key, ...rest))
+    if (key.collection !== collection || left === 0) return answer
+    left -= 1
+    return answer.then(() => new Promise(() => {}))
+  }
+}
+
+test('a write whose answer never came is known again as one of its own', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const run = runOf()
+  const { id } = await one.tasks.create(seed, run)
+  deafen(one, 'tasks')
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  one.tasks.addArtifact(id, { id: 'a', parts: [{ type: 'text', text: 'whole' }] })
+  one.tasks.move(id, 'completed', { result: 1 })
+  await eventually(async () => await stateOf(two, id) === 'completed')
+  assert.equal(run.cancels, 0)
+  assert.equal((await two.tasks.get('ann', id))?.artifacts.length, 1)
+})
+
+test('a task whose client was refused never comes to be, though it was written', async (t) => {
+  const shared = sharedMemory()
+  const one = await processOn(t, shared)
+  deafen(one, 'tasks')
+  await assert.rejects(async () => one.tasks.create(seed, runOf()), { kind: 'busy' })
+  assert.equal(one.tasks.running, 0)
+  await eventually(() => shared.memory.list('tasks', 'ann', 10)[0]?.value === 'null')
+  await eventually(() => shared.memory.list('runs', `~${one.nodes.id}`, 10).length === 0)
+  assert.deepEqual(await one.tasks.list('ann'), [])
+})
+
+test('nobody hears of an end that another process has not let be', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const { id } = await one.tasks.create(seed, runOf())
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  const told: string[] = []
+  one.tasks.watch('ann', id, (event) => { told.push(event.what === 'status' ? event.status.state : event.what) })
+  one.store.isCut = true
+  await eventually(async () => await stateOf(two, id) === 'failed')
+  one.tasks.move(id, 'completed', { result: 1 })
+  await assert.rejects(async () => one.tasks.get('ann', id), { kind: 'busy' })
+  one.store.isCut = false
+  await eventually(async () => await stateOf(one, id).catch(() => '') === 'failed')
+  assert.deepEqual(told, ['forgotten'])
+})
+
+test('a task that went on after its process was taken for dead is announced again', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const announced = (): number => shared.memory.list('runs', `~${one.nodes.id}`, 10).length
+  const { id } = await one.tasks.create(seed, runOf())
+  one.tasks.move(id, 'input-required')
+  await one.tasks.kept(id)
+  one.store.isCut = true
+  await eventually(() => announced() === 0)
+  one.store.isCut = false
+  await eventually(() => one.nodes.isLeased)
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  assert.equal(announced(), 1)
+  one.store.isCut = true
+  await eventually(async () => await stateOf(two, id) === 'failed')
+})
+
+test('a process that comes back looks at once what others have taken', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const run = runOf()
+  const { id } = await one.tasks.create(seed, run)
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  one.store.isCut = true
+  await eventually(async () => await stateOf(two, id) === 'failed')
+  assert.equal(run.cancels, 0)
+  one.store.isCut = false
+  await eventually(() => run.cancels === 1)
+})
+
+test('what is taken from a process that lives is known there at once', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const run = runOf()
+  const { id } = await one.tasks.create(seed, run)
+  one.tasks.move(id, 'input-required')
+  await one.tasks.kept(id)
+  const seen = await two.tasks.get('ann', id) as Task
+  await two.tasks.take(seen)
+  assert.ok(two.tasks.isCurrent(seen))
+  await eventually(() => run.cancels === 1)
+})
+
+test('artifacts that grow are written at most four times a second, and what follows has them whole', async (t) => {
+  const shared = sharedMemory()
+  const one = await processOn(t, shared)
+  const { id } = await one.tasks.create(seed, runOf())
+  one.tasks.move(id, 'working')
+  await one.tasks.kept(id)
+  let writes = 0
+  const { write } = one.store
+  one.store.write = (key, ...rest) => {
+    if (key.collection === 'tasks') writes += 1
+    return write(key, ...rest)
+  }
+  const begunAt = performance.now()
+  let said = ''
+  while (performance.now() - begunAt < 700) {
+    one.tasks.addPiece(id, { id: 'a', parts: [{ type: 'text', text: 'x' }] }, said !== '', false)
+    said += 'x'
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  const most = Math.ceil((performance.now() - begunAt) / 250) + 1
+  assert.ok(writes >= 2 && writes <= most, `${writes} of ${most}`)
+  const kept = (): Task => JSON.parse(shared.memory.list('tasks', 'ann', 1)[0]!.value)
+  one.tasks.addPiece(id, { id: 'a', parts: [{ type: 'text', text: '.' }] }, true, true)
+  one.tasks.move(id, 'input-required')
+  await one.tasks.kept(id)
+  assert.deepEqual(kept().artifacts[0]?.parts, [{ type: 'text', text: `${said}.` }])
+})
