@@ -113,7 +113,7 @@ export class GuardedStore implements Store {
         reject(unreached(late))
       }, storeTimeoutMs)
       answer.then((value) => {
-        if (isLate) return onLate?.(value)
+        if (isLate) return tidy(() => onLate?.(value))
         clearTimeout(timer)
         this.#failures = 0
         resolve(value)
@@ -175,6 +175,15 @@ export class GuardedStore implements Store {
       asked.then(() => resolve(undefined), (error: unknown) => resolve(error ?? new Error('It failed')))
         .finally(() => clearTimeout(timer))
     })
+  }
+}
+
+/** What comes too late is put away; nobody hears how that goes. */
+function tidy(act: () => void): void {
+  try {
+    act()
+  } catch {
+    // The store is the one that knows of it.
   }
 }
 

@@ -138,7 +138,12 @@ export class NodeLines {
     const open = this.#take(id)
     if (open === undefined) return
     this.#nodes.tell(open.line.node, 'end', id).catch(() => {})
-    open.ends?.lost?.()
+    try {
+      open.ends?.lost?.()
+    } catch (error) {
+      // Nobody waits for this.
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
   }
 
   /** As long as a line is open, looks whether the other side lives. */

@@ -14,7 +14,7 @@ import type { Log } from './log.ts'
 import type { StoreKey } from './store.ts'
 import type { Seal } from '../wire/seal.ts'
 
-/** Takes what another process says. It must not throw. */
+/** Takes what another process says. What it throws is logged. */
 export type Hear = (body: unknown, from: string) => void
 
 /** What is said stays in an inbox for whoever was cut off from the store: so many events, for so long. */
@@ -120,8 +120,8 @@ export class Nodes {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
-    for (const stop of this.#stops) stop()
     try {
+      for (const stop of this.#stops) stop()
       await this.#beating
       await this.#starting
       if (this.#version === 0) return
@@ -216,7 +216,12 @@ export class Nodes {
   }
 
   #take(kind: string, body: unknown, from: string): void {
-    this.#hear.get(kind)?.(body, from)
+    try {
+      this.#hear.get(kind)?.(body, from)
+    } catch (cause) {
+      // What another process says must not end this one, whatever version of the house it runs.
+      this.#log('error', 'What another process said could not be taken', { kind, from, cause })
+    }
   }
 
   #noteStranger(): void {

@@ -42,7 +42,7 @@ export class StoredTasks {
   readonly #announced = new Set<string>()
   readonly #unannounced = new WeakSet<TaskPlace>()
   /** Announcements that are being taken back. */
-  readonly #leaving = new Set<Promise<unknown>>()
+  readonly #leaving = new Map<string, Promise<void>>()
 
   /** `places` are those of this process; one that has lost its task goes. */
   constructor(store: Store, places: TaskPlaces, nodes: Nodes | undefined) {
@@ -77,6 +77,8 @@ export class StoredTasks {
   get announced(): number { return this.#announced.size }
 
   async #announce(place: TaskPlace): Promise<void> {
+    // A store may do in another order what it is asked at one time.
+    await this.#leaving.get(place.id)
     this.#announced.add(place.id)
     await this.#store.write(runPlace(this.#nodes!.id, place), formatRun(place), Infinity, 'any')
   }
@@ -88,8 +90,10 @@ export class StoredTasks {
     if (this.doubts.has(place.id)) return
     // What stays announced is looked at when this process has ended.
     const settled = this.settle(place.id).catch(() => {})
-    this.#leaving.add(settled)
-    void settled.then(() => this.#leaving.delete(settled))
+    this.#leaving.set(place.id, settled)
+    void settled.then(() => {
+      if (this.#leaving.get(place.id) === settled) this.#leaving.delete(place.id)
+    })
   }
 
   /** It is known what became of a task: nothing of it is announced any more. */
@@ -102,7 +106,7 @@ export class StoredTasks {
 
   /** Resolves when everything that is on its way has come to its end. */
   async idle(): Promise<void> {
-    await Promise.allSettled([...this.#leaving])
+    await Promise.all(this.#leaving.values())
   }
 
   /** The task waited for its client, and may not be announced any more. */

@@ -120,6 +120,10 @@ export class TaskRelay {
         if (isFinished(now.status.state)) show(now)
         else if (node === undefined) here()
         else open(node, now)
+      }).catch((error: unknown) => {
+        // Whoever follows cannot be told.
+        stop()
+        process.emitWarning(error instanceof Error ? error : String(error))
       })
     }
     const wait = (): void => {

@@ -5,6 +5,7 @@
  */
 import { asFault, Fault } from '../core/fault.ts'
 import { sendQuestion } from './ask.ts'
+import { canAsk } from './questions.ts'
 import { META } from './revisions.ts'
 import type { NodeLine, NodeLineEnds } from '../core/node-lines.ts'
 import type { Question } from '../core/question.ts'
@@ -12,7 +13,7 @@ import type { Task, TaskQuestion } from '../core/task.ts'
 import type { Asking } from './ask.ts'
 import type { McpRequest } from './request.ts'
 
-/** A stream that questions can be asked on. */
+/** A stream to ask on. Throws `Fault('unsupported')` for what its client cannot be asked. */
 export interface AskingStream { ask(key: string, question: Question): Asking }
 
 /** Where answers go. */
@@ -34,9 +35,12 @@ export function streamOf(
 ): AskingStream | undefined {
   const { session, peer, mcp: { service: { limits } } } = request
   if (session === undefined || send === undefined) return undefined
-  return { ask: (_key, question) => (
-    sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
-  ) }
+  return {
+    ask(_key, question) {
+      if (!canAsk(peer, question.what)) throw new Fault('unsupported', 'This client cannot be asked that')
+      return sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
+    },
+  }
 }
 
 /** The questions of one task. */
@@ -44,6 +48,8 @@ export class TaskAsking {
   readonly #ends: AskingEnds
   readonly #streams = new Set<AskingStream>()
   readonly #asking = new Map<string, { readonly stream: AskingStream; readonly asking: Asking }>()
+  /** What the clients of streams elsewhere could not be asked. */
+  readonly #unable = new WeakMap<AskingStream, Set<string>>()
   #questions: readonly TaskQuestion[] = []
 
   constructor(ends: AskingEnds) {
@@ -77,20 +83,34 @@ export class TaskAsking {
 
   #ask(): void {
     if (this.#questions.length === 0) return
-    const [first] = this.#streams
-    const stream = first ?? this.#ends.fallback?.()
-    if (stream === undefined) return
+    const fallback = this.#ends.fallback?.()
+    const streams = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
     for (const { key, question } of this.#questions) {
-      if (this.#asking.has(key)) continue
-      const asking = stream.ask(key, question)
-      const one = { stream, asking }
-      this.#asking.set(key, one)
-      const isAsked = (): boolean => this.#asking.get(key) === one
-      asking.answer.then(
-        (answer) => { if (isAsked()) this.#ends.answer(key, answer) },
-        (reason: unknown) => { if (isAsked()) this.#ends.refuse(key, asFault(reason)) },
-      )
+      if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
     }
+  }
+
+  /** False where the client behind a stream cannot be asked that. */
+  #askOn(stream: AskingStream, key: string, question: Question): boolean {
+    if (this.#unable.get(stream)?.has(key) === true) return false
+    let asking: Asking
+    try {
+      asking = stream.ask(key, question)
+    } catch {
+      return false
+    }
+    const one = { stream, asking }
+    this.#asking.set(key, one)
+    const isAsked = (): boolean => this.#asking.get(key) === one
+    asking.answer.then((answer) => { if (isAsked()) this.#ends.answer(key, answer) }, (reason: unknown) => {
+      if (!isAsked()) return
+      const fault = asFault(reason)
+      if (fault.kind !== 'unsupported') return this.#ends.refuse(key, fault)
+      this.#asking.delete(key)
+      this.#unable.set(stream, (this.#unable.get(stream) ?? new Set()).add(key))
+      this.#ask()
+    })
+    return true
   }
 }
 
@@ -121,9 +141,9 @@ function lendTo(asking: TaskAsking, line: NodeLine): NodeLineEnds {
   const lost = (): void => asking.lose(stream)
   return {
     hear(word) {
-      const [act, key, said] = word as readonly ['answer' | 'refuse', string, unknown]
+      const [act, key, said] = word as readonly ['answer' | 'refuse' | 'pass', string, unknown]
       if (act === 'answer') open.get(key)?.resolve(said)
-      else open.get(key)?.reject(new Fault('failed', String(said)))
+      else open.get(key)?.reject(new Fault(act === 'pass' ? 'unsupported' : 'failed', String(said)))
       open.delete(key)
     },
     end: lost, lost,
@@ -202,7 +222,12 @@ export class TaskStream {
       hear: (word) => {
         const [act, key, question] = word as readonly ['ask' | 'withdraw', string, Question]
         if (act === 'withdraw') return asked.get(key)?.withdraw(new Fault('cancelled', 'It stands no longer'))
-        const asking = this.#stream.ask(key, question)
+        let asking: Asking
+        try {
+          asking = this.#stream.ask(key, question)
+        } catch {
+          return line.say(['pass', key])
+        }
         asked.set(key, asking)
         asking.answer.then(
           (answer) => line.say(['answer', key, answer]),

@@ -30,7 +30,15 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
     ids,
     begin(tell) {
       const say = (task: Task | undefined): void => {
-        if (task !== undefined && !isStopped) tell(shapeOf(request, task))
+        if (task === undefined || isStopped) return
+        let shape
+        try {
+          shape = shapeOf(request, task)
+        } catch {
+          // It asks what this client has not said that it can be asked: whoever began it can.
+          return
+        }
+        tell(shape)
       }
       for (const task of found.filter(isOurs)) {
         const { id } = task

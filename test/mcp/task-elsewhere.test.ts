@@ -289,3 +289,53 @@ test('where nobody answers in time the run ends and the question stays, and a la
   assert.equal(said((await reaches(one!, taskId, 'completed')).result), 'Ann: nobody paid, run 1')
   assert.equal(runs, 2)
 })
+
+test('a client that cannot be asked what a task asks hurts nobody, and hears what it can', async (t) => {
+  const messages = [{ role: 'user' as const, content: 'Hi' }]
+  const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
+  for (const count of [1, 2]) {
+    const { servers } = await fleet(t, count, async (call) => {
+      call.detach()
+      await call.once('wait', () => new Promise((resolve) => setImmediate(resolve)))
+      return (await call.sample({ key: 'said', messages, maxTokens: 9, tools })).model
+    })
+    const able = { ...capabilities, sampling: { tools: {} } }
+    const [one, other] = [servers[0]!, servers.at(-1)!]
+    const response = await modern(one, 'tools/call', { name: 'work', arguments: {} }, { capabilities: able })
+    const { taskId } = ((await response.json()) as Json).result
+    const listening = new EventStream(await modern(other, 'subscriptions/listen', {
+      notifications: { taskIds: [taskId] },
+    }, { capabilities }))
+    await eventually(async () => (await get(one, taskId, { capabilities: able })).status === 'input_required')
+    const inputResponses = { said: { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' } }
+    await answer(other, 'update', { taskId, inputResponses }, { capabilities: able })
+    for (;;) {
+      const message = await listening.next()
+      assert.ok(message)
+      if (message.params?.status !== 'completed') continue
+      assert.equal(said(message.params.result), 'm')
+      break
+    }
+    await listening.cancel()
+  }
+})
+
+test('a session that cannot be asked waits for the result, and another of the same client is asked', async (t) => {
+  for (const count of [1, 2]) {
+    const { servers } = await fleet(t, count, async (call) => {
+      await call.once('wait', () => new Promise((resolve) => setTimeout(resolve, 50)))
+      return asks(call, {})
+    }, {}, { apiKey: [{ id: 'ann', key: 'ann-1234567890' }] })
+    const headers = { 'X-API-Key': 'ann-1234567890' }
+    const [one, other] = [servers[0]!, servers.at(-1)!]
+    const able = await begin(one, '2025-11-25', { elicitation: {} }, headers)
+    const unable = await begin(other, '2025-11-25', {}, headers)
+    const taskId = await begun(able)
+    const waiting = unable.ask('tasks/result', { taskId })
+    const stream = await waits(via(other, able), taskId)
+    const asked = await question(stream)
+    await able.answer(asked.id, { action: 'accept', content: { name: 'Ann' } })
+    assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: nobody paid, run 1', `${count}`)
+    assert.equal(said((await waiting).result), 'Ann: nobody paid, run 1')
+  }
+})
