@@ -7,13 +7,14 @@ import { Agent, createServer, request as send } from 'node:http'
 
 /**
  * Starts one. `ports()` are those of the processes now. `onAnswer(headers, body, status)` is told of each
- * POST that has been answered, `onCut(headers, body)` of each that was not, or not wholly. `halfCloses`: when
- * a client has sent its request it ends its half of the connection to the process. `keepsAlive`: connections
- * to processes are used again.
+ * POST that has been answered, `onCut(headers, body)` of each that was not, or not wholly. `halfCloses`: of
+ * every second stream one half is closed as soon as it says something: that to the 'client', of which the
+ * process is not told, or that to the 'process'. `keepsAlive`: connections to processes are used again.
  */
-export async function startBalancer(ports, { onAnswer, onCut, halfCloses = false, keepsAlive = true } = {}) {
-  const agent = new Agent({ keepAlive: keepsAlive && !halfCloses })
+export async function startBalancer(ports, { onAnswer, onCut, halfCloses, keepsAlive = true } = {}) {
+  const agent = new Agent({ keepAlive: keepsAlive })
   let turn = 0
+  let streams = 0
   const balancer = createServer(async (incoming, response) => {
     const chunks = []
     for await (const chunk of incoming) chunks.push(chunk)
@@ -21,6 +22,7 @@ export async function startBalancer(ports, { onAnswer, onCut, halfCloses = false
     const { method, url: path, headers } = incoming
     const isPost = method === 'POST'
     let isGone = false
+    let isHalfClosed = false
     const forward = (tries) => {
       const all = ports()
       const port = all[turn++ % all.length]
@@ -28,6 +30,14 @@ export async function startBalancer(ports, { onAnswer, onCut, halfCloses = false
         if (isPost) onAnswer?.(headers, body, answer.statusCode)
         response.writeHead(answer.statusCode, answer.headers)
         response.flushHeaders()
+        const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
+        if (halfCloses !== undefined && isStream && ++streams % 2 === 0) {
+          answer.once('data', () => setImmediate(() => {
+            isHalfClosed = halfCloses === 'client'
+            if (isHalfClosed) response.destroy()
+            else outgoing.socket.end()
+          }))
+        }
         answer.pipe(response)
         answer.on('close', () => {
           if (answer.complete) return
@@ -41,10 +51,9 @@ export async function startBalancer(ports, { onAnswer, onCut, halfCloses = false
         if (isPost && !isGone) onCut?.(headers, body)
         response.destroy()
       })
-      if (halfCloses) outgoing.on('finish', () => outgoing.socket.end())
       response.on('close', () => {
         isGone = true
-        outgoing.destroy()
+        if (!isHalfClosed) outgoing.destroy()
       })
       outgoing.end(body)
     }

@@ -117,12 +117,11 @@ export async function startFleet(engine, options = {}) {
   // Begun before it is needed, so that the fleet is whole again at once.
   let spare = hasSpare ? opened.begin(settings) : undefined
   await spare
-  const replace = async (at, name) => {
+  const replace = async (at) => {
     const old = members[at]
-    signal(old, name)
-    if (name !== 'SIGKILL') await old.ended
     members[at] = await (spare ?? opened.begin(settings))
     if (hasSpare) spare = opened.begin(settings)
+    return old
   }
   return {
     members,
@@ -130,9 +129,18 @@ export async function startFleet(engine, options = {}) {
     urls: () => members.map(({ port }) => `http://127.0.0.1:${port}`),
     server: opened.server,
     /** Ends one without a word; another takes its place. */
-    kill: (at = anyone()) => replace(at, 'SIGKILL'),
-    /** Ends one as an operator would; then another takes its place. */
-    restart: (at) => replace(at, 'SIGTERM'),
+    async kill(at = anyone()) {
+      signal(members[at], 'SIGKILL')
+      await replace(at)
+    },
+    /** Another takes the place of one, which is then ended as an operator would. */
+    async restart(at) {
+      const old = await replace(at)
+      // What was sent to it before has arrived by then, as balancers wait for it.
+      await sleep(1_000)
+      signal(old, 'SIGTERM')
+      await old.ended
+    },
     /** One does nothing for so long, and goes on. */
     async suspend(ms, at = anyone()) {
       const one = members[at]

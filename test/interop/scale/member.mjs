@@ -57,7 +57,7 @@ const tools = [
         call.progress(done, 3)
       }
       // Official clients drop progress that comes in one piece with the result.
-      await sleep(20)
+      await sleep(50)
       return 'counted'
     },
   }),
