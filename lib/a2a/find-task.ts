@@ -6,8 +6,10 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { Visit } from './visit.ts'
 
+type Visible = Pick<Task, 'protocol' | 'runnable' | 'tenant' | 'isReserved'>
+
 /** Whether a task is the visitor's to see. */
-export function isVisible({ who }: Visit, tenant: string | undefined, task: Task): boolean {
+export function isVisible({ who }: Visit, tenant: string | undefined, task: Visible): boolean {
   return task.protocol === 'a2a' && task.runnable.name === who.id && task.tenant === tenant
     && task.isReserved !== true
 }

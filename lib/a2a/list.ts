@@ -7,7 +7,7 @@ import { wrongField } from './fields.ts'
 import { isVisible } from './find-task.ts'
 import { viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task } from '../core/task.ts'
+import type { ListedTask, Task } from '../core/task.ts'
 import type { ListRequest, TaskPage } from './model.ts'
 import type { Visit } from './visit.ts'
 
@@ -26,16 +26,21 @@ export function listTasks(visit: Visit, request: ListRequest): MaybePromise<Task
     : page(visit, request, all, after)
 }
 
-function page(visit: Visit, request: ListRequest, all: readonly Task[], after: Cursor | undefined): TaskPage {
+function page(
+  visit: Visit, request: ListRequest, all: readonly ListedTask[], after: Cursor | undefined,
+): TaskPage {
   const { pageSize, historyLength, withArtifacts } = request
   const shown: Task[] = []
   let totalSize = 0
   let isMore = false
-  for (const task of all) {
-    if (!isWanted(visit, request, task)) continue
+  let isPast = after === undefined
+  for (const listed of all) {
+    if (!isWanted(visit, request, listed)) continue
     totalSize += 1
-    if (after !== undefined && !isBehind(task, after)) continue
-    if (shown.length < pageSize) shown.push(task)
+    if (isMore) continue
+    isPast ||= after !== undefined && isBehind(listed, after)
+    if (!isPast) continue
+    if (shown.length < pageSize) shown.push(listed.task)
     else isMore = true
   }
   const last = shown.at(-1)
@@ -47,7 +52,7 @@ function page(visit: Visit, request: ListRequest, all: readonly Task[], after: C
   }
 }
 
-function isWanted(visit: Visit, request: ListRequest, task: Task): boolean {
+function isWanted(visit: Visit, request: ListRequest, task: ListedTask): boolean {
   const { tenant, contextId, state, changedSince } = request
   return isVisible(visit, tenant, task)
     && (contextId === undefined || task.contextId === contextId)
@@ -55,7 +60,7 @@ function isWanted(visit: Visit, request: ListRequest, task: Task): boolean {
     && (changedSince === undefined || task.status.at >= changedSince)
 }
 
-function isBehind({ id, status: { at } }: Task, cursor: Cursor): boolean {
+function isBehind({ id, status: { at } }: ListedTask, cursor: Cursor): boolean {
   return at === cursor.at ? id < cursor.id : at < cursor.at
 }
 

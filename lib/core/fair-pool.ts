@@ -20,12 +20,31 @@ export interface Slot<T> extends Queued<Slot<T>> {
   bytes: number
 }
 
-/** Texts that were kept: under which id, whose, and since when. */
-export interface KeptTexts {
+/** Texts that were kept: under which id, since when, and of which kind. */
+export interface KeptTexts<Tag> {
   readonly id: string
-  readonly owner: string
-  readonly texts: readonly string[]
   readonly at: number
+  readonly tag: Tag
+  readonly texts: readonly string[]
+  /** One of them, without a look at the others. */
+  text(which: number): string
+}
+
+/** The same, read when it is asked for: as long as nothing was added or taken out. */
+class SlotTexts<Tag> implements KeptTexts<Tag> {
+  readonly #slots: TextSlots<SlotHolder, Tag>
+  readonly #slot: number
+
+  constructor(slots: TextSlots<SlotHolder, Tag>, slot: number) {
+    this.#slots = slots
+    this.#slot = slot
+  }
+
+  get id(): string { return this.#slots.idOf(this.#slot) }
+  get at(): number { return this.#slots.begunAt(this.#slot) }
+  get tag(): Tag { return this.#slots.tagOf(this.#slot) }
+  get texts(): readonly string[] { return this.#slots.textsOf(this.#slot) }
+  text(which: number): string { return this.#slots.textOf(this.#slot, which) }
 }
 
 /** What one owner holds, the value that was used longest ago first. */
@@ -41,14 +60,14 @@ class Holding<T> implements SlotHolder {
   }
 }
 
-/** All values of one pool. */
-export class FairPool<T> {
+/** All values of one pool, and its texts, which have a `Tag` each. */
+export class FairPool<T, Tag = undefined> {
   readonly #limits: PoolLimits
   readonly #onEvict: (value: T) => void
   readonly #mayEvict: (value: T) => boolean
   readonly #holdings = new Map<string, Holding<T>>()
   readonly #shares: Shares<Holding<T>>
-  readonly #texts: TextSlots<Holding<T>>
+  readonly #texts: TextSlots<Holding<T>, Tag>
 
   /**
    * `onEvict` is told of each value that had to make room; `mayEvict` says whether a value can. Under each id
@@ -91,9 +110,11 @@ export class FairPool<T> {
    * Adds texts of an owner, under an id of ours, and makes room for them. `moreBytes` count beside the texts;
    * `at` is when, and never before what was added last. False where there is no room.
    */
-  addTexts(owner: string, id: string, texts: readonly string[], moreBytes: number, at: number): boolean {
+  addTexts(
+    owner: string, id: string, texts: readonly string[], moreBytes: number, at: number, tag?: Tag,
+  ): boolean {
     const holding = this.#holdingOf(owner)
-    const slot = this.#texts.add(holding, id, texts, moreBytes, at)
+    const slot = this.#texts.add(holding, id, texts, moreBytes, at, tag)
     const bytes = this.#texts.bytesOf(slot)
     this.#shares.change(holding.share, 1, bytes)
     // What can never fit makes nobody else leave.
@@ -103,20 +124,22 @@ export class FairPool<T> {
     return false
   }
 
-  /** The texts of an id, which are taken out. */
-  takeTexts(id: string): KeptTexts | undefined {
-    const slot = this.#texts.find(id)
+  /** The texts of an id, which are taken out, and whose they are. */
+  takeTexts(id: string): Omit<KeptTexts<Tag>, 'text'> & { readonly owner: string } | undefined {
+    const slots = this.#texts
+    const slot = slots.find(id)
     if (slot === NO_SLOT) return undefined
-    const kept = this.#keptIn(slot)
+    const { owner } = slots.holderOf(slot)
+    const kept = { owner, id, at: slots.begunAt(slot), tag: slots.tagOf(slot), texts: slots.textsOf(slot) }
     this.#drop(slot)
     return kept
   }
 
-  /** An owner's texts, those that were added last first. */
-  * textsOf(owner: string): Generator<KeptTexts> {
+  /** An owner's texts, those that were added last first. They are read before anything changes. */
+  * textsOf(owner: string): Generator<KeptTexts<Tag>> {
     const holding = this.#holdings.get(owner)
     if (holding === undefined) return
-    for (const slot of this.#texts.of(holding)) yield this.#keptIn(slot)
+    for (const slot of this.#texts.of(holding)) yield new SlotTexts(this.#texts, slot)
   }
 
   /** Takes out all texts that were added at that time or before. */
@@ -163,12 +186,6 @@ export class FairPool<T> {
     let holding = this.#holdings.get(owner)
     if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
     return holding
-  }
-
-  #keptIn(slot: number): KeptTexts {
-    const texts = this.#texts
-    const { owner } = texts.holderOf(slot)
-    return { id: texts.idOf(slot), owner, texts: texts.textsOf(slot), at: texts.begunAt(slot) }
   }
 
   #drop(slot: number): void {

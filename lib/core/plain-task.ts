@@ -4,19 +4,23 @@
  * does.
  */
 import { isPlainText } from './artifact.ts'
-import type { Protocol } from './call.ts'
-import type { Runnable } from './call-observer.ts'
-import type { Task } from './task.ts'
+import type { KeptTexts } from './fair-pool.ts'
+import type { ListedTask, Task, TaskStatus } from './task.ts'
+
+/** What many have in common: the door, and what it ran. */
+export type PlainKind = Pick<Task, 'protocol' | 'runnable'>
 
 /** How many texts there are of one, beside its id and its owner; and room for them where they are short. */
-export const PLAIN_TEXTS = 9
-export const PLAIN_CELL_BYTES = 400
+export const PLAIN_TEXTS = 6
+export const PLAIN_CELL_BYTES = 320
+/** Where its time stands among them, and its context. */
+const [AT, CONTEXT] = [0, 1] as const
 
 const none: readonly never[] = Object.freeze([])
 
 /** What is kept of a task; undefined where there is more to it. */
 export function plainOf(task: Task): readonly string[] | undefined {
-  const { status: { state, at, message: said }, artifacts, history, runnable, protocol, contextId } = task
+  const { status: { state, at, message: said }, artifacts, history, contextId } = task
   if (state !== 'completed' || said !== undefined || artifacts.length !== 1 || history.length !== 1) return
   const isMore = at !== task.createdAt || task.isReserved !== false || task.node !== undefined
     || task.tenant !== undefined || task.sessionId !== undefined || task.ttlMs !== undefined
@@ -34,23 +38,56 @@ export function plainOf(task: Task): readonly string[] | undefined {
   const [asked] = message.parts
   const [answered] = artifact.parts
   if (asked === undefined || answered === undefined || !isPlainText(asked) || !isPlainText(answered)) return
-  return [
-    protocol, runnable.kind, runnable.name, contextId, at, message.id, asked.text, artifact.id, answered.text,
-  ]
+  return [at, contextId, message.id, asked.text, artifact.id, answered.text]
 }
 
 /** The task. */
-export function taskOfPlain(id: string, owner: string, texts: readonly string[]): Task {
-  const [
-    protocol, kind, name = '', contextId = '', at = '', messageId = '', asked = '', artifactId = '',
-    answered = '',
-  ] = texts
+export function taskOfPlain(id: string, owner: string, kind: PlainKind, texts: readonly string[]): Task {
+  const [at = '', contextId = '', messageId = '', asked = '', artifactId = '', answered = ''] = texts
   return {
-    id, owner, protocol: protocol as Protocol, runnable: { kind: kind as Runnable['kind'], name },
-    isReserved: false, tenant: undefined, contextId, sessionId: undefined, createdAt: at, ttlMs: undefined,
-    status: { state: 'completed', at },
+    id, owner, protocol: kind.protocol, runnable: kind.runnable, isReserved: false, tenant: undefined,
+    contextId, sessionId: undefined, createdAt: at, ttlMs: undefined, status: { state: 'completed', at },
     artifacts: [{ id: artifactId, parts: [{ type: 'text', text: answered }] }],
     history: [{ id: messageId, role: 'user', parts: [{ type: 'text', text: asked }] }],
     questions: none, turn: undefined, result: undefined, fault: undefined,
   }
+}
+
+/** One in a list, of which no more is read than is asked for: ten thousand may be listed to show ten. */
+export class ListedPlainTask implements ListedTask {
+  readonly #owner: string
+  readonly #kept: KeptTexts<PlainKind>
+
+  constructor(owner: string, kept: KeptTexts<PlainKind>) {
+    this.#owner = owner
+    this.#kept = kept
+  }
+
+  get id(): string { return this.#kept.id }
+  get protocol(): Task['protocol'] { return this.#kept.tag.protocol }
+  get runnable(): Task['runnable'] { return this.#kept.tag.runnable }
+  get isReserved(): false { return false }
+  get tenant(): undefined { return undefined }
+  get sessionId(): undefined { return undefined }
+  get contextId(): string { return this.#kept.text(CONTEXT) }
+  get status(): TaskStatus { return { state: 'completed', at: this.#kept.text(AT) } }
+  get task(): Task { return taskOfPlain(this.id, this.#owner, this.#kept.tag, this.#kept.texts) }
+}
+
+/** Any other one in a list. */
+export class ListedWholeTask implements ListedTask {
+  readonly task: Task
+
+  constructor(task: Task) {
+    this.task = task
+  }
+
+  get id(): string { return this.task.id }
+  get protocol(): Task['protocol'] { return this.task.protocol }
+  get runnable(): Task['runnable'] { return this.task.runnable }
+  get isReserved(): boolean { return this.task.isReserved === true }
+  get tenant(): string | undefined { return this.task.tenant }
+  get sessionId(): string | undefined { return this.task.sessionId }
+  get contextId(): string { return this.task.contextId }
+  get status(): TaskStatus { return this.task.status }
 }

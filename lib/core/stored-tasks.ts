@@ -2,6 +2,7 @@
  * Tasks in a store that other processes share: each change is written with the version before it, so that a
  * task which another process has taken over is noticed and never overwritten.
  */
+import { ListedWholeTask } from './plain-task.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatRun, runPlace } from './announced-runs.ts'
 import { Fault } from './fault.ts'
@@ -10,7 +11,7 @@ import type { Nodes } from './nodes.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskPlaces } from './task-places.ts'
-import type { Task } from './task.ts'
+import type { ListedTask, Task } from './task.ts'
 
 const COLLECTION = 'tasks'
 /** Entries that one list reads at most. */
@@ -126,9 +127,9 @@ export class StoredTasks {
   }
 
   /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
-  list(owner: string, here: readonly Task[]): MaybePromise<readonly Task[]> {
+  list(owner: string, here: readonly Task[]): MaybePromise<readonly ListedTask[]> {
     const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
-    const merged = (kept: readonly Entry[]): readonly Task[] => {
+    const merged = (kept: readonly Entry[]): readonly ListedTask[] => {
       const byId = new Map(here.map((task) => [task.id, task]))
       for (const entry of kept) {
         const task = this.#decode(entry)
@@ -138,7 +139,7 @@ export class StoredTasks {
         const isNewer = known === undefined || known.status.at < task.status.at
         if (task.owner === owner && isNewer) byId.set(task.id, task)
       }
-      return [...byId.values()].sort(byStatus)
+      return [...byId.values()].sort(byStatus).map((task) => new ListedWholeTask(task))
     }
     return entries instanceof Promise ? entries.then(merged) : merged(entries)
   }

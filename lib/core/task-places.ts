@@ -6,14 +6,17 @@
  */
 import { FairPool } from './fair-pool.ts'
 import { Fault } from './fault.ts'
-import { PLAIN_CELL_BYTES, PLAIN_TEXTS, plainOf, taskOfPlain } from './plain-task.ts'
+import {
+  ListedPlainTask, ListedWholeTask, PLAIN_CELL_BYTES, PLAIN_TEXTS, plainOf, taskOfPlain,
+} from './plain-task.ts'
 import { Queue } from './queue.ts'
 import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
 import { bytesOf } from './task-size.ts'
 import { ID_LENGTH } from './text-slots.ts'
 import type { Limits } from './defaults.ts'
-import type { RunningTask, Task } from './task.ts'
+import type { PlainKind } from './plain-task.ts'
+import type { ListedTask, RunningTask, Task } from './task.ts'
 
 /** The least that a finished task is kept, so that a client that polls can see its end. */
 const LEAST_KEEP_MS = 60_000
@@ -28,7 +31,9 @@ export class TaskPlaces {
   readonly #limits: Limits
   readonly #onForget: (place: TaskPlace) => void
   readonly #places = new Map<string, TaskPlace>()
-  readonly #pool: FairPool<TaskPlace>
+  readonly #pool: FairPool<TaskPlace, PlainKind>
+  /** One for each agent, group or tool that has ended a task, by its name and door. */
+  readonly #kinds = new Map<string, PlainKind>()
   /** Those that do not run, in the order in which they stopped. */
   readonly #idle = new Queue<TaskPlace>()
   #idleCount = 0
@@ -71,7 +76,8 @@ export class TaskPlaces {
     // Two for each character, as of any task.
     let bytes = PLAIN_BYTES
     for (const text of texts) bytes += text.length
-    if (!this.#pool.addTexts(task.owner, task.id, texts, bytes, performance.now())) throw this.#busy()
+    const kind = this.#kindOf(task)
+    if (!this.#pool.addTexts(task.owner, task.id, texts, bytes, performance.now(), kind)) throw this.#busy()
   }
 
   find(id: string): TaskPlace | undefined {
@@ -82,14 +88,27 @@ export class TaskPlaces {
   }
 
   /** The owner's, the one that changed its state last first. */
-  of(owner: string): readonly Task[] {
+  of(owner: string): readonly ListedTask[] {
     const now = performance.now()
-    const tasks: Task[] = []
-    for (const { task, until } of this.#pool.of(owner)) if (until > now) tasks.push(task)
-    for (const { id, texts, at } of this.#pool.textsOf(owner)) {
-      if (at + this.#limits.taskKeepMs > now) tasks.push(taskOfPlain(id, owner, texts))
+    const placed: Task[] = []
+    for (const { task, until } of this.#pool.of(owner)) if (until > now) placed.push(task)
+    placed.sort((one, other) => one.status.at < other.status.at ? 1 : -1)
+    const listed: ListedTask[] = []
+    let at = 0
+    for (const kept of this.#pool.textsOf(owner)) {
+      // What was kept before it is older still.
+      if (kept.at + this.#limits.taskKeepMs <= now) break
+      const plain = new ListedPlainTask(owner, kept)
+      if (at < placed.length) {
+        const until = plain.status.at
+        for (; at < placed.length && placed[at]!.status.at > until; at++) {
+          listed.push(new ListedWholeTask(placed[at]!))
+        }
+      }
+      listed.push(plain)
     }
-    return tasks.sort((one, other) => one.status.at < other.status.at ? 1 : -1)
+    for (; at < placed.length; at++) listed.push(new ListedWholeTask(placed[at]!))
+    return listed
   }
 
   /** Those that run, or wait with their run. */
@@ -151,10 +170,17 @@ export class TaskPlaces {
   #placed(id: string): TaskPlace | undefined {
     const kept = this.#pool.takeTexts(id)
     if (kept === undefined) return undefined
-    const place = this.add(taskOfPlain(id, kept.owner, kept.texts), undefined, 0)
+    const place = this.add(taskOfPlain(id, kept.owner, kept.tag, kept.texts), undefined, 0)
     this.rest(place)
     place.until = kept.at + this.#limits.taskKeepMs
     return place
+  }
+
+  #kindOf({ protocol, runnable }: Task): PlainKind {
+    const name = `${protocol} ${runnable.kind} ${runnable.name}`
+    let kind = this.#kinds.get(name)
+    if (kind === undefined) this.#kinds.set(name, kind = { protocol, runnable })
+    return kind
   }
 
   #busy(): Fault {

@@ -136,6 +136,13 @@ export interface Task {
   readonly fault: TaskFault | undefined
 }
 
+/** A task in a list: what it is chosen by, and the whole of it for whoever shows it. Read at once. */
+export interface ListedTask extends Pick<
+  Task, 'id' | 'protocol' | 'runnable' | 'isReserved' | 'tenant' | 'contextId' | 'sessionId' | 'status'
+> {
+  readonly task: Task
+}
+
 /** What happened to a task. */
 export type TaskEvent =
   | { readonly what: 'status'; readonly status: TaskStatus }

@@ -25,7 +25,7 @@ import type { Nodes } from './nodes.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskEnd, TaskSeed } from './task-seed.ts'
-import type { RunningTask, Task, TaskMessage, TaskState, Watcher } from './task.ts'
+import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watcher } from './task.ts'
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
@@ -250,10 +250,11 @@ export class Tasks {
   }
 
   /** The owner's tasks, the one whose status changed last first. */
-  list(owner: string): MaybePromise<readonly Task[]> {
+  list(owner: string): MaybePromise<readonly ListedTask[]> {
     const here = this.#places.of(owner)
     if (this.#stored === undefined) return here
-    return this.#stored.list(owner, here.filter(({ status }) => !isFinished(status.state)))
+    const running = here.filter(({ status }) => !isFinished(status.state)).map(({ task }) => task)
+    return this.#stored.list(owner, running)
   }
 
   #unfinished(id: string): TaskPlace | undefined {

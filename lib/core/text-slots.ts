@@ -20,8 +20,8 @@ export interface SlotHolder {
   lastSlot: number
 }
 
-/** All of one server. */
-export class TextSlots<T extends SlotHolder> {
+/** All of one server. A `Tag` says what many have in common, before a text of them is read. */
+export class TextSlots<T extends SlotHolder, Tag = undefined> {
   readonly #maxSlots: number
   readonly #texts: number
   readonly #cellBytes: number
@@ -31,6 +31,7 @@ export class TextSlots<T extends SlotHolder> {
   #free = NO_SLOT
   // By slot:
   readonly #holders: (T | undefined)[] = []
+  readonly #tags: (Tag | undefined)[] = []
   readonly #long: (readonly string[] | undefined)[] = []
   #cells: Buffer = Buffer.alloc(0)
   #lengths = new Uint16Array()
@@ -58,6 +59,7 @@ export class TextSlots<T extends SlotHolder> {
   holderOf(slot: number): T { return this.#holders[slot]! }
   bytesOf(slot: number): number { return this.#bytes[slot]! }
   begunAt(slot: number): number { return this.#begunAt[slot]! }
+  tagOf(slot: number): Tag { return this.#tags[slot] as Tag }
 
   idOf(slot: number): string {
     const at = slot * this.#cellBytes
@@ -66,14 +68,17 @@ export class TextSlots<T extends SlotHolder> {
 
   /** The texts, as they were. */
   textsOf(slot: number): readonly string[] {
+    return this.#long[slot] ?? Array.from({ length: this.#texts }, (_, which) => this.textOf(slot, which))
+  }
+
+  /** One of them. */
+  textOf(slot: number, which: number): string {
     const long = this.#long[slot]
-    if (long !== undefined) return long
-    let at = slot * this.#cellBytes + ID_LENGTH
-    return Array.from({ length: this.#texts }, (_, which) => {
-      const from = at
-      at += this.#lengths[slot * this.#texts + which]!
-      return this.#cells.toString('latin1', from, at)
-    })
+    if (long !== undefined) return long[which]!
+    const first = slot * this.#texts
+    let from = slot * this.#cellBytes + ID_LENGTH
+    for (let at = 0; at < which; at++) from += this.#lengths[first + at]!
+    return this.#cells.toString('latin1', from, from + this.#lengths[first + which]!)
   }
 
   /** The slots of a holder, the one begun last first. */
@@ -84,12 +89,15 @@ export class TextSlots<T extends SlotHolder> {
   /**
    * Takes a slot, the last of its holder's. `id` is of `randomUuid`; `moreBytes` count beside the texts.
    */
-  add(holder: T, id: string, texts: readonly string[], moreBytes: number, begunAt: number): number {
+  add(
+    holder: T, id: string, texts: readonly string[], moreBytes: number, begunAt: number, tag?: Tag,
+  ): number {
     if (this.#free === NO_SLOT) this.#grow()
     this.#count += 1
     const slot = this.#free
     this.#free = this.#next[slot]!
     this.#holders[slot] = holder
+    this.#tags[slot] = tag
     this.#begunAt[slot] = begunAt
     this.#bytes[slot] = moreBytes + this.#write(slot, id, texts)
     this.#append(holder, slot)
@@ -115,6 +123,7 @@ export class TextSlots<T extends SlotHolder> {
     this.#leave(this.#holders[slot]!, slot)
     this.#unlink(slot)
     this.#holders[slot] = undefined
+    this.#tags[slot] = undefined
     this.#long[slot] = undefined
     this.#next[slot] = this.#free
     this.#free = slot

@@ -21,7 +21,7 @@ import { isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from
 import type { LiveCall } from '../core/live-call.ts'
 import type { TaskClient } from '../core/task-client.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { RunningTask, Task, TaskQuestion, Watcher } from '../core/task.ts'
+import type { ListedTask, RunningTask, Task, TaskQuestion, Watcher } from '../core/task.ts'
 import type { Tool, ToolResult } from '../core/tool.ts'
 import type { McpContext } from './context.ts'
 import type { KeptRequest } from './kept-request.ts'
@@ -212,10 +212,11 @@ export function getAugmented(request: McpRequest): MaybePromise<object> {
 /** `tasks/list`: the principal's own; without a key, the session's. */
 export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
-  const isListed = (task: Task): boolean => isOurs(task)
+  const isListed = (task: ListedTask): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
-  const page = (tasks: readonly Task[]): string => {
-    const listed = tasks.filter(isListed).sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
+  const page = (tasks: readonly ListedTask[]): string => {
+    const listed = tasks.filter(isListed).map(({ task }) => task)
+    listed.sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
     return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
   }
   const tasks = service.tasks.list(principal.id)

@@ -58,7 +58,7 @@ export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePro
 }
 
 /** Other doors have tasks too. */
-export function isOurs(task: Task | undefined): task is Task {
+export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): task is T {
   return task !== undefined && task.protocol === 'mcp'
 }
 

@@ -4,7 +4,7 @@ import { FairPool } from '../../lib/core/fair-pool.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 
 function poolOf(maxCount: number, maxBytes = Infinity, mayEvict?: (value: string) => boolean): {
-  readonly pool: FairPool<string>
+  readonly pool: FairPool<string, string>
   readonly evicted: string[]
 } {
   const evicted: string[] = []
@@ -64,14 +64,16 @@ test('making room takes no longer among many owners than among few', () => {
 
 /** A pool of values and of texts, two under each id. */
 function textPool(maxCount: number, maxBytes = Infinity): {
-  readonly pool: FairPool<string>
+  readonly pool: FairPool<string, string>
   readonly evicted: string[]
   readonly add: (owner: string, name: string, at?: number) => boolean
   readonly names: (owner: string) => readonly string[]
 } {
   const evicted: string[] = []
   const mayEvict = (value: string): boolean => !value.startsWith('live')
-  const pool = new FairPool<string>({ maxCount, maxBytes }, (value) => evicted.push(value), mayEvict, 2, 64)
+  const pool = new FairPool<string, string>(
+    { maxCount, maxBytes }, (value) => evicted.push(value), mayEvict, 2, 64,
+  )
   return {
     pool,
     evicted,
@@ -112,10 +114,12 @@ test('texts are taken out by their id, or when they are old', () => {
   const { pool, add, names } = textPool(10)
   const id = randomUuid()
   for (const [at, name] of ['0', '1', '2', '3'].entries()) add(at % 2 === 0 ? 'ann' : 'bob', name, at)
-  pool.addTexts('ann', id, ['é', 'x'.repeat(100)], 10, 4)
-  const kept = { id, owner: 'ann', texts: ['é', 'x'.repeat(100)], at: 4 }
-  assert.deepEqual([...pool.textsOf('ann')][0], kept)
-  assert.deepEqual(pool.takeTexts(id), kept)
+  pool.addTexts('ann', id, ['é', 'x'.repeat(100)], 10, 4, 'tag')
+  const texts = ['é', 'x'.repeat(100)]
+  const [first] = pool.textsOf('ann')
+  assert.deepEqual([first?.id, first?.at, first?.tag, first?.texts, first?.text(1)],
+    [id, 4, 'tag', texts, texts[1]])
+  assert.deepEqual(pool.takeTexts(id), { id, owner: 'ann', texts, at: 4, tag: 'tag' })
   assert.equal(pool.takeTexts(id), undefined)
   pool.dropTexts(1)
   assert.deepEqual([names('ann'), names('bob'), pool.count, pool.bytes], [['2'], ['3'], 2, 22])

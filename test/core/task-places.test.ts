@@ -106,11 +106,11 @@ test('a task that is over is listed and found as it was, and kept for its time',
   const tasks = [0, 1, 2].map((at) => plain(at))
   for (const one of tasks) places.keep(one)
   assert.deepEqual([places.running, places.idle], [0, 3])
-  assert.deepEqual(places.of('ann'), tasks.toReversed())
+  assert.deepEqual(places.of('ann').map((one) => one.task), tasks.toReversed())
   pass(2_000)
   assert.deepEqual(places.find(tasks[1]!.id)?.task, tasks[1])
   assert.equal(places.find(tasks[1]!.id), places.find(tasks[1]!.id))
-  assert.deepEqual(places.of('ann'), tasks.toReversed())
+  assert.deepEqual(places.of('ann').map((one) => one.task), tasks.toReversed())
   assert.deepEqual([places.running, places.idle, places.of('bob')], [0, 3, []])
   pass(1_000)
   assert.deepEqual(places.of('ann'), [])
@@ -118,6 +118,25 @@ test('a task that is over is listed and found as it was, and kept for its time',
   places.keep(plain(3, 'bob'))
   assert.deepEqual([places.running, places.idle], [0, 1])
   assert.ok(gone.includes(tasks[1]!.id))
+})
+
+test('a list has what is texts and what is not in the order of their states', () => {
+  const { places } = placesWith({})
+  const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
+  for (const [at, one] of tasks.entries()) {
+    if (at % 3 === 0) places.keep(one)
+    else places.rest(places.add({ ...one, sessionId: 'more' }, undefined, 0))
+  }
+  const order = (): readonly string[] => places.of('ann').map(({ id }) => id)
+  const ids = tasks.map(({ id }) => id).toReversed()
+  assert.deepEqual(order(), ids)
+  // Read, it is no text any more, and stands where it stood.
+  places.find(tasks[0]!.id)
+  assert.deepEqual(order(), ids)
+  const [last, first] = [places.of('ann')[0], places.of('ann')[2]]
+  assert.deepEqual([last?.sessionId, first?.sessionId, first?.contextId, first?.task.status], [
+    'more', undefined, tasks[3]!.contextId, tasks[3]!.status,
+  ])
 })
 
 test('tasks that are over make room for what runs, and find none where all else does', () => {

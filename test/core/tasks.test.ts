@@ -6,7 +6,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Artifact } from '../../lib/core/artifact.ts'
-import type { Task, TaskEvent } from '../../lib/core/task.ts'
+import type { ListedTask, Task, TaskEvent } from '../../lib/core/task.ts'
 import type { TaskSeed } from '../../lib/core/task-seed.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
@@ -31,7 +31,7 @@ function begin(tasks: Tasks, owner: string): Task {
 }
 
 function idsOf(tasks: Tasks, owner: string): readonly string[] {
-  return (tasks.list(owner) as readonly Task[]).map(({ id }) => id)
+  return (tasks.list(owner) as readonly ListedTask[]).map(({ id }) => id)
 }
 
 test('a task is seen by its owner alone, running and finished', () => {
