@@ -160,8 +160,8 @@ export function createGate(options: GateOptions): Gate {
     if (state.isDraining && endpoint.always !== true) {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
-    const isCounted = rateLimits !== undefined && request.method === 'POST'
-    const overuse = isCounted ? request.take('call', 1) : undefined
+    if (rateLimits === undefined || request.method !== 'POST') return pass(request, endpoint, undefined)
+    const overuse = request.take('call', 1)
     return overuse instanceof Promise ? overuse.then((later) => pass(request, endpoint, later))
       : pass(request, endpoint, overuse)
   }
