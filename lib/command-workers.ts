@@ -5,7 +5,6 @@
  */
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { isRecord } from './core/content.ts'
 import { defaults } from './core/defaults.ts'
 import { stderrLog, verboseStderrLog } from './core/log.ts'
@@ -66,6 +65,10 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
     worker.on('exit', (code: number | null, signal: NodeJS.Signals | null) => {
       replace(worker, code, signal, deaths)
     })
+    // One that could not be started has no exit. Any other failure is of a message to one that ends.
+    worker.on('error', () => {
+      if (worker.process.pid === undefined) replace(worker, 1, null, deaths)
+    })
   }
 
   function replace(
@@ -90,7 +93,7 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   }
 
   async function end(left: readonly Worker[]): Promise<void> {
-    await Promise.all(left.map((worker) => once(worker, 'exit')))
+    await Promise.all(left.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
     await store.close?.()
     if (hasFailed) throw new Error('A worker could not end in order')
   }
@@ -122,8 +125,9 @@ function sharedMemory(): Store {
   })
 }
 
+/** Those that live. */
 function workers(): readonly Worker[] {
-  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  return Object.values(cluster.workers ?? {}).flatMap((worker) => worker?.isDead() === false ? [worker] : [])
 }
 
 /** Calls that run in all of them, when each has told or has gone. */

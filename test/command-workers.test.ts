@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { eventually } from './fixtures/client.ts'
@@ -66,9 +67,9 @@ function count(said: string, pattern: RegExp): number {
 test('workers serve one port, tell their start once, and end together when all calls have ended', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, said, until } = await serve(
-    t, [join(folder, 'who.mjs'), '--workers', '3', '--protocol', 'all'],
+    t, [join(folder, 'who.mjs'), '--workers', '2', '--protocol', 'all'],
   )
-  const pids = await pidsOf(url, 3)
+  const pids = await pidsOf(url, 2)
   assert.equal(pids.has(child.pid!), false)
   const waiting = [1, 2].map(() => post(`${url}/tools/wait`, {}))
   await eventually(() => count(said(), /called/g) === 2, 'both calls')
@@ -145,23 +146,22 @@ test('a module that cannot be loaded any more is not tried without end', async (
 
 test('whoever asks twice does not wait for workers, not even for one that is stuck', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
-  for (const [signal, code] of [['SIGTERM', 143], ['SIGINT', 130]] as const) {
-    const { url, child, ended, until } = await serve(
-      t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],
-    )
-    const lost = post(`${url}/tools/stick`, {}).catch(() => undefined)
-    await until(/stuck/)
-    await eventually(() => !child.kill(signal) || child.exitCode !== null, 'the end')
-    // The streams are closed only when the last who has them is gone.
-    assert.equal(await ended, code)
-    await lost
-  }
+  const { url, child, ended, until } = await serve(
+    t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],
+  )
+  const lost = post(`${url}/tools/stick`, {}).catch(() => undefined)
+  await until(/stuck/)
+  await eventually(() => !child.kill('SIGINT') || child.exitCode !== null, 'the end')
+  // The streams are closed only when the last who has them is gone.
+  assert.equal(await ended, 130)
+  await lost
 })
 
 test('workers of a killed primary end', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
-  const { url, child, ended } = await serve(t, [join(folder, 'who.mjs'), '--workers', '2', '--protocol', 'http'])
-  await pidsOf(url, 2)
+  // As many as there are cores.
+  const { url, child, ended } = await serve(t, [join(folder, 'who.mjs'), '--workers', 'auto', '--protocol', 'http'])
+  await pidsOf(url, availableParallelism())
   child.kill('SIGKILL')
   // The streams are closed only when the last who has them is gone.
   await ended
@@ -209,9 +209,23 @@ test('workers share the store that the command names', async (t) => {
   }
 })
 
-test('as many as there are cores are workers, where that is left to the machine', async (t) => {
-  const { url } = await serve(t, ['--workers', 'auto'])
-  assert.equal((await ask(url, 'What is 1 + 2?'))['response'] !== undefined, true)
-  const { ended } = run(t, ['serve', '--workers', ''])
-  assert.equal(await ended, 2)
+const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
+  [['fine.mjs', '--workers', '2', '--stdio'], 2, /^triport: --workers and --stdio: one client needs none/],
+  [['fine.mjs', '--workers', '0'], 2, /^triport: --workers 0 is no number of processes; write one from 1 to/],
+  [['fine.mjs', '--workers', '2', '--protocol', 'soap'], 2, /^triport: protocol is "soap"; [^\n]*\n$/],
+  [['stuck.mjs', '--workers', '2'], 13, /^triport: .*stuck\.mjs never finishes loading: [^\n]*\n$/],
+  [['throws.mjs', '--workers', '2'], 1,
+    /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
+]
+
+test('what cannot be done is told once, and by the exit code', async (t) => {
+  const folder = modules(t, {
+    'fine.mjs': 'export default () => 1', 'stuck.mjs': 'await new Promise(() => {})',
+    'throws.mjs': `throw new Error('on purpose')`,
+  })
+  for (const [[module = '', ...args], code, sentence] of mistakes) {
+    const failing = run(t, ['serve', join(folder, module), ...args])
+    assert.equal(await failing.ended, code, args.join(' '))
+    assert.match(failing.said(), sentence)
+  }
 })

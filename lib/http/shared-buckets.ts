@@ -118,9 +118,9 @@ export class SharedBuckets implements Counter {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const wallMs = this.#wall()
       const owedMs = Math.max(0, share.fullAt - wallMs)
+      if (owedMs + missing * this.#stepMs - this.#burstMs > ROUNDING_MS) return
       const free = Math.floor((this.#burstMs - owedMs + ROUNDING_MS) / this.#stepMs)
-      if (free < missing) return
-      const count = Math.min(free, Math.max(missing, Math.floor(this.#burst / SHARES)))
+      const count = Math.max(missing, Math.min(free, Math.floor(this.#burst / SHARES)))
       const fullAt = wallMs + owedMs + count * this.#stepMs
       const keepMs = Math.ceil(fullAt - wallMs)
       const version = await this.#store.write(place, String(fullAt), keepMs, share.version)
