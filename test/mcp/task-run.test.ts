@@ -258,10 +258,11 @@ test('the time limit stands still while a task asks, and goes on after', async (
 
 test('what a task says of its progress is its message; nothing else of it and no log goes out', async (t) => {
   const { promise, open } = gate<string>()
+  const shown = gate()
   const server = serveWork(t, 'required', async (call) => {
     call.log('error', 'early')
     call.progress(1, 3, 'One')
-    await sleep(5)
+    await shown.promise
     call.progress(2, 3, 'Two')
     call.log('error', 'late')
     call.progress(3)
@@ -272,6 +273,7 @@ test('what a task says of its progress is its message; nothing else of it and no
   assert.equal(response.headers.get('content-type'), 'application/json')
   const { result } = await response.json() as Json
   assert.deepEqual([result.resultType, result.statusMessage], ['task', 'One'])
+  shown.open()
   await reaches(server, result.taskId, 'working', ({ statusMessage }) => statusMessage === 'Two')
   open('done')
   assert.ok(!('statusMessage' in await reaches(server, result.taskId, 'completed')))
