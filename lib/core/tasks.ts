@@ -4,10 +4,10 @@
  * A task belongs to one principal; for every other it does not exist. Watchers of one task get the same
  * events in the same order, each at the moment it happens.
  *
- * Tasks live here, as the objects they are, within bounds; those that run never make room. Where other
- * processes share the store, each change is written there with the version before it, and what does not run
- * here is read from there.
+ * Tasks live here, as the objects they are, within bounds; those that run never make room. Where others share
+ * the store, each change is written there with the version before it; what does not run here is read there.
  */
+import { Fault } from './fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
 import { TaskArtifacts } from './task-artifacts.ts'
@@ -283,6 +283,9 @@ export class Tasks {
   }
 
   #unkept({ id: task }: TaskPlace, cause: unknown): void {
+    if (cause instanceof Fault && cause.kind === 'conflict') {
+      return this.#log('info', 'A task belongs to another process by now', { task })
+    }
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
