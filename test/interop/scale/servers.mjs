@@ -101,6 +101,8 @@ export async function startRedis() {
     port, url: `redis://127.0.0.1:${port}`, start,
     signal: (name) => child.kill(name),
     kill: () => stop(child, 'SIGKILL'),
+    /** As an operator does it. */
+    end: () => stop(child, 'SIGTERM'),
     async close() {
       await stop(child, 'SIGKILL')
       rmSync(folder, { recursive: true, force: true })
@@ -185,6 +187,8 @@ export async function startPostgres() {
     },
     /** All of its processes, without a word. */
     kill: () => stop(child, 'SIGQUIT'),
+    /** As an operator does it, who waits for no connection: so that what topics keep stays. */
+    end: () => stop(child, 'SIGINT'),
     async close() {
       await stop(child, 'SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
