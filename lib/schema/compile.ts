@@ -49,22 +49,28 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  const validate = compileWithin(schema, options)
-  const { maxSteps } = compileLimits(options)
-  return (value) => validate(value, maxSteps)
+  const bounds = compileLimits(options)
+  const validate = compileBounded(schema, bounds, options.schemas)
+  return (value) => validate(value, bounds.maxSteps)
 }
 
 /** The same for a function that is told with each value how many steps it may take. */
 export function compileWithin(schema: JsonSchema, options: CompileOptions = {}): ValidateWithin {
+  return compileBounded(schema, compileLimits(options), options.schemas)
+}
+
+/** The same, where the options have been read. */
+export function compileBounded(
+  schema: JsonSchema, bounds: CompileLimits, schemas?: CompileOptions['schemas'],
+): ValidateWithin {
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
-  const bounds = compileLimits(options)
-  const registry = register(schemaDialects, given(options.schemas), bounds)
+  const registry = register(schemaDialects, given(schemas), bounds)
   return validator(registry.add(schema, ''), registry, bounds)
 }
 
 function validator(root: Place, registry: Registry, bounds: CompileLimits): ValidateWithin {
-  const check = link(root, registry, bounds)
-  const plan = bounds.defaults ? planFor(root, registry, bounds) : undefined
+  const { check, hasDefaults } = link(root, registry, bounds)
+  const plan = bounds.defaults && hasDefaults ? planFor(root, registry, bounds) : undefined
   let idle: ValidationRun | undefined
 
   return (input, maxSteps) => {
@@ -122,7 +128,10 @@ function planFor(root: Place, registry: Registry, bounds: CompileLimits): Plan |
   return found.length > 0 ? plan : undefined
 }
 
-function given(schemas: CompileOptions['schemas'] = {}): Map<string, JsonSchema> {
+const nothing: ReadonlyMap<string, JsonSchema> = new Map()
+
+function given(schemas: CompileOptions['schemas']): ReadonlyMap<string, JsonSchema> {
+  if (schemas === undefined) return nothing
   const entries = Array.isArray(schemas) ? schemas.map((schema) => [Object(schema).$id, schema])
     : Object.entries(schemas)
   return new Map(entries.map(([uri, schema]): [string, JsonSchema] => {

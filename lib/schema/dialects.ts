@@ -51,10 +51,12 @@ const draft07 = table(
 const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
 
+let metaschemas: ReadonlyMap<string, JsonSchema> | undefined
+
 export const schemaDialects: SchemaDialects = {
   byName: new Map([[`${root}schema`, usual], [seventh, dialect(draft07, true)]]),
   vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
-  metaschemas: new Map([
+  metaschemas: () => metaschemas ??= new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],
     metaschema('schema', former, {
       $vocabulary: Object.fromEntries([...vocabularies.keys()].map((name) => [`${root}vocab/${name}`, true])),

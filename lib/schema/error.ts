@@ -59,7 +59,11 @@ export function errorAt(path: string, { keyword, message, expected }: Failure, v
 
 /** An error as it is known beforehand. */
 export function failureOf(keyword: string, message: string, expected?: unknown): Failure {
-  const text = typeof expected === 'object' || typeof expected === 'string' ? textOf(expected) : ''
+  // Only what is long is ever cut, and hardly anything is.
+  if (typeof expected !== 'object' && typeof expected !== 'string') {
+    return { keyword, message: cut(message, MAX_MESSAGE), expected }
+  }
+  const text = textOf(expected)
   const short = cut(text, MAX_VALUE)
   return { keyword, message: cut(message, MAX_MESSAGE), expected: short === text ? expected : short }
 }

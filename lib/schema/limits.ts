@@ -64,13 +64,14 @@ export function compileLimits(options: CompileOptions): CompileLimits {
     throw new TypeError('compile takes options as an object, as in { formats: true }')
   }
   rejectUnknown('compile', options, known)
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  for (const [name, value] of given) {
+  const limits = { ...compileDefaults }
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || name === 'schemas') continue
     const isFlag = typeof usual.get(name) === 'boolean'
     const isRight = isFlag ? typeof value === 'boolean' : typeof value === 'number' && value > 0
-    if (isRight || name === 'schemas') continue
     const remedy = isFlag ? 'true or false' : 'a number above zero, or Infinity for no bound'
-    throw new TypeError(`compile has ${name} ${phraseOf(value)}; write ${remedy}`)
+    if (!isRight) throw new TypeError(`compile has ${name} ${phraseOf(value)}; write ${remedy}`)
+    Object.assign(limits, { [name]: value })
   }
-  return { ...compileDefaults, ...Object.fromEntries(given) }
+  return limits
 }

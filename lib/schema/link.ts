@@ -12,10 +12,10 @@ import { broken } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
 import { resolve, split } from './uri.ts'
 import type { Node } from './check.ts'
-import type { Key } from './error.ts'
+import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
-import type { JsonObject, Rule, RuleEntry, Site } from './rule.ts'
+import type { JsonObject, RuleEntry, Site } from './rule.ts'
 import type { Check, ValidationRun } from './run.ts'
 
 /** How a subschema is used. */
@@ -32,6 +32,8 @@ interface Use {
 interface Linker {
   readonly limits: CompileLimits
   readonly registry: Registry
+  /** Whether a subschema was met that has a default. */
+  hasDefaults: boolean
   /** Counts a subschema; throws where they are too many. */
   count(at: string): void
   /** Has a schema compiled for those who refer to it. */
@@ -40,18 +42,27 @@ interface Linker {
   refer(reference: string, isDynamic: boolean, from: Place, use: Use): Check | undefined
 }
 
+/** A schema and all that it refers to, linked. */
+export interface Linked {
+  readonly check: Check
+  /** Whether any of them has a default. */
+  readonly hasDefaults: boolean
+}
+
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
 /** Compiles a schema and all that it refers to. Throws the first mistake. */
-export function link(root: Place, registry: Registry, limits: CompileLimits): Check {
+export function link(root: Place, registry: Registry, limits: CompileLimits): Linked {
   const nodes = new Map<string, Node>()
   const waiting: (() => void)[] = []
   const dynamics: (() => void)[] = []
   // Which schemas apply which others to the whole of the same value.
   const leads = new Map<string, Set<string>>()
   let subschemas = 0
-  const linker: Linker = { limits, registry, count, define: (place) => void nodeOf(place, false), refer }
+  const linker: Linker = {
+    limits, registry, hasDefaults: false, count, define: (place) => void nodeOf(place, false), refer,
+  }
 
   const top = nodeOf(root, false)
   while (waiting.length > 0) {
@@ -60,7 +71,7 @@ export function link(root: Place, registry: Registry, limits: CompileLimits): Ch
     for (const work of dynamics) work()
   }
   refuseLoops(leads)
-  return top.check
+  return { check: top.check, hasDefaults: linker.hasDefaults }
 
   /** Compiled later, so that schemas may refer to each other. */
   function nodeOf(place: Place, reports: boolean): Node {
@@ -115,55 +126,87 @@ function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): 
     throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
   }
   linker.count(at)
+  if (schema['default'] !== undefined) linker.hasDefaults = true
   const entries = rulesOf(schema, dialect)
   const use: Use = { reports: reports || entries.some(([, { turn }]) => turn === 'last'), depth, whole }
 
   const checkAt = ([keyword, { kind: [is, phrase], compile }]: RuleEntry, others: Check): Check => {
-    const site = siteOf(keyword, schema, place, use, linker)
+    const site = new KeywordSite(keyword, schema, place, use, linker)
     const value = schema[keyword]
     if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
     return compile?.(site, value, others) ?? pass
   }
-  const turn = (when: Rule['turn']): Check => entries
-    .filter(([, rule]) => rule.turn === when)
-    .map((entry) => checkAt(entry, pass))
-    .reduce(both, pass)
-
-  const others = unlessFailed(turn(undefined), turn('last'))
-  const gate = entries.find(([, rule]) => rule.turn === 'gate')
+  let gate: RuleEntry | undefined
+  let middle: Check = pass
+  let last: Check = pass
+  for (const entry of entries) {
+    const { turn } = entry[1]
+    if (turn === 'gate') gate ??= entry
+    else if (turn === undefined) middle = both(middle, checkAt(entry, pass))
+  }
+  for (const entry of entries) if (entry[1].turn === 'last') last = both(last, checkAt(entry, pass))
+  const others = unlessFailed(middle, last)
   const check = gate === undefined ? others : checkAt(gate, others)
   return use.reports ? evaluating(check, reports) : check
 }
 
-function siteOf(keyword: string, schema: JsonObject, place: Place, use: Use, linker: Linker): Site {
-  const { registry, limits } = linker
-  const { resource } = place
-  const depth = use.depth + 1
-  const check = (value: unknown, steps: readonly Key[], inside: Use): Check => {
-    const found = registry.inside(place, value, steps)
-    const inner = checkOf(found, inside, linker)
-    return found.resource === resource ? inner : inDocument(found.resource, inner)
+/** Where a keyword stands, of which a server has thousands: methods, and no closures. */
+class KeywordSite implements Site {
+  readonly keyword: string
+  readonly limits: CompileLimits
+  readonly tracks: boolean
+  readonly #schema: JsonObject
+  readonly #place: Place
+  readonly #use: Use
+  readonly #linker: Linker
+
+  constructor(keyword: string, schema: JsonObject, place: Place, use: Use, linker: Linker) {
+    this.keyword = keyword
+    this.limits = linker.limits
+    this.tracks = use.reports
+    this.#schema = schema
+    this.#place = place
+    this.#use = use
+    this.#linker = linker
   }
-  const mistake = (why: string, ...steps: Key[]): TypeError =>
-    broken(place.at + [keyword, ...steps].map(step).join(''), why)
-  return {
-    keyword,
-    limits,
-    tracks: use.reports,
-    beside: (neighbour) => resource.dialect?.rules.has(neighbour) ? schema[neighbour] : undefined,
-    part: (inner, ...steps) => check(inner, steps, { reports: false, depth, whole: undefined }),
-    same: (inner, ...steps) => check(inner, steps, { ...use, depth }),
-    define: (inner, name) => linker.define(registry.inside(place, inner, [keyword, name])),
-    refer(reference, isDynamic = false) {
-      const found = linker.refer(reference, isDynamic, place, use)
-      if (found !== undefined) return found
-      throw mistake(reference.startsWith('#')
-        ? `nothing here is called ${reference}; write "#/$defs/name"`
-        : `${resolve(resource.uri, reference)} is not known, and nothing is fetched; `
-          + 'give it in the option "schemas"')
-    },
-    failure: (message, expected) => failureOf(keyword, message, expected),
-    broken: mistake,
+
+  beside(neighbour: string): unknown {
+    return this.#place.resource.dialect?.rules.has(neighbour) ? this.#schema[neighbour] : undefined
+  }
+
+  part(inner: unknown, ...steps: Key[]): Check {
+    return this.#check(inner, steps, { reports: false, depth: this.#use.depth + 1, whole: undefined })
+  }
+
+  same(inner: unknown, ...steps: Key[]): Check {
+    return this.#check(inner, steps, { ...this.#use, depth: this.#use.depth + 1 })
+  }
+
+  define(inner: unknown, name: string): void {
+    this.#linker.define(this.#linker.registry.inside(this.#place, inner, [this.keyword, name]))
+  }
+
+  refer(reference: string, isDynamic: boolean = false): Check {
+    const found = this.#linker.refer(reference, isDynamic, this.#place, this.#use)
+    if (found !== undefined) return found
+    throw this.broken(reference.startsWith('#')
+      ? `nothing here is called ${reference}; write "#/$defs/name"`
+      : `${resolve(this.#place.resource.uri, reference)} is not known, and nothing is fetched; `
+        + 'give it in the option "schemas"')
+  }
+
+  failure(message: string, expected?: unknown): Failure {
+    return failureOf(this.keyword, message, expected)
+  }
+
+  broken(why: string, ...steps: Key[]): TypeError {
+    return broken(this.#place.at + [this.keyword, ...steps].map(step).join(''), why)
+  }
+
+  #check(value: unknown, steps: readonly Key[], inside: Use): Check {
+    const found = this.#linker.registry.inside(this.#place, value, steps)
+    const inner = checkOf(found, inside, this.#linker)
+    return found.resource === this.#place.resource ? inner : inDocument(found.resource, inner)
   }
 }
 

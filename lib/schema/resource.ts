@@ -30,7 +30,8 @@ export interface Place {
 export interface SchemaDialects {
   readonly byName: ReadonlyMap<string, SchemaDialect>
   readonly vocabularies: ReadonlyMap<string, Vocabulary>
-  readonly metaschemas: ReadonlyMap<string, JsonSchema>
+  /** Made when they are asked for, which hardly any schema does. */
+  readonly metaschemas: () => ReadonlyMap<string, JsonSchema>
   /** The dialect of a schema that names none. */
   readonly usual: SchemaDialect
 }
@@ -68,7 +69,7 @@ export function register(
 
   function find(uri: string): Place | undefined {
     const [base, fragment] = split(uri)
-    const document = given.get(base) ?? dialects.metaschemas.get(base)
+    const document = given.get(base) ?? dialects.metaschemas().get(base)
     // What no document is called may be an `$id` deep inside one that nothing has referred to yet.
     const candidates = document === undefined ? given : [[base, document] as const]
     for (const [name, candidate] of places.has(`${base}#`) ? [] : candidates) {

@@ -44,8 +44,9 @@ export type RuleEntry = readonly [keyword: string, rule: Rule]
 /** How schemas of one `$schema` are read. */
 export interface SchemaDialect {
   readonly rules: Vocabulary
-  /** The same as a list, which is gone through more quickly. */
+  /** The same as a list, and where in it each keyword stands. */
   readonly entries: readonly RuleEntry[]
+  readonly turns: ReadonlyMap<string, number>
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -72,7 +73,8 @@ export interface Site {
 }
 
 export function dialect(rules: Vocabulary, lonelyRef: boolean = false): SchemaDialect {
-  return { rules, entries: [...rules], lonelyRef }
+  const turns = new Map([...rules.keys()].map((keyword, turn) => [keyword, turn]))
+  return { rules, entries: [...rules], turns, lonelyRef }
 }
 
 export function rule<T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> {
@@ -87,10 +89,18 @@ export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'boolean' || isObject(value)
 }
 
-/** The rules of the keywords that a schema has and its dialect knows. */
-export function rulesOf(schema: JsonObject, { entries, lonelyRef }: SchemaDialect): readonly RuleEntry[] {
+/** The rules of the keywords that a schema has and its dialect knows, in the order of the dialect. */
+export function rulesOf(
+  schema: JsonObject, { entries, turns, lonelyRef }: SchemaDialect,
+): readonly RuleEntry[] {
   const isAlone = lonelyRef && Object.hasOwn(schema, '$ref')
-  return entries.filter(([keyword]) => isAlone ? keyword === '$ref' : Object.hasOwn(schema, keyword))
+  const found: number[] = []
+  // A schema has few keywords of the many that there are.
+  for (const keyword of isAlone ? ['$ref'] : Object.keys(schema)) {
+    const turn = turns.get(keyword)
+    if (turn !== undefined) found.push(turn)
+  }
+  return found.sort((one, other) => one - other).map((turn) => entries[turn]!)
 }
 
 /** A property to look up. Some names mean something in every object. */

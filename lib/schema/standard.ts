@@ -5,7 +5,7 @@
  * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
-import { compile, compileWithin } from './compile.ts'
+import { compile, compileBounded } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
@@ -74,8 +74,9 @@ export interface ContractOptions extends CompileOptions {
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
   refuseShape(schema)
-  const validate = compileWithin(schema, options)
-  const { maxSteps: usual } = compileLimits(options)
+  const bounds = compileLimits(options)
+  const validate = compileBounded(schema, bounds, options.schemas)
+  const { maxSteps: usual } = bounds
   return {
     json: published(schema),
     check(value, maxSteps = usual) {

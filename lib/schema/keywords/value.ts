@@ -28,12 +28,16 @@ export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
   if (!first || more.length + 1 < names.length) {
     throw site.broken(`${phraseOf(value)} is not a type; write one of ${list([...types.keys()])}, or several`)
   }
-  const phrases = names.map((name) => name === 'null' ? name : `a ${name}`.replace(/ (?=[aio])/, 'n '))
-  const failure = site.failure(`must be ${phrases.join(' or ')}`, value)
+  const failure = site.failure(`must be ${names.map(nounOf).join(' or ')}`, value)
   const is = more.length > 0 ? (one: unknown) => first(one) || more.some((test) => test(one)) : first
   if (others === pass) return (one, run) => is(one) || run.fails(failure, one)
   return (one, run) => is(one) ? others(one, run) : run.fails(failure, one)
 }, 'gate')
+
+function nounOf(name: unknown): string {
+  if (name === 'null') return name
+  return name === 'array' || name === 'integer' || name === 'object' ? `an ${name}` : `a ${name}`
+}
 
 const enumeration: Rule = rule(kind.array, (site, values) =>
   among(site, values, `one of ${list(values)}`, values))
