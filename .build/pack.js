@@ -8,11 +8,18 @@
  * a later entry needs goes into a file of its own. Files that are read as text are put in as text.
  */
 import { posix } from 'node:path'
+import { isMadeAnew, namesIn, renamed, textOf, tokensOf } from './tokens.js'
 
 const { dirname, join, relative } = posix
 
-/** The file that holds what the first entry needs, and what several files need. */
+/** The file that holds what the first entry needs, or another entry and what is imported later. */
 export const MAIN = 'triport.js'
+/**
+ * The file that holds what several files need that are imported later, and no entry does; and what would be a
+ * file of its own, but is small.
+ */
+const LATER = 'later.js'
+const SMALL_LENGTH = 16_384
 
 const TARGET = String.raw`'(?<target>[^']+)'`
 const IMPORT = new RegExp(
@@ -89,7 +96,20 @@ function parse(path, read) {
   const odd = /^(?:import(?!\()|export|await|for await)\b.*/m.exec(rest)
   if (odd !== null) throw new Error(`${path} says '${odd[0]}', which cannot stand in a function`)
   const later = [...rest.matchAll(DYNAMIC)].map(({ groups }) => at(groups.target))
-  return { path, bang, imports, exports, later, body: ascii(rest.trim()) }
+  const tokens = tokensOf(ascii(rest.trim()))
+  const builtins = [...builtinsIn(imports)]
+  const isPlain = ([as]) => !isMadeAnew(as, tokens)
+  const atOnce = builtins.filter((one) => !isPlain(one)).map(([as, word]) => `const ${as}=${word};\n`)
+  const body = atOnce.join('') + textOf(renamed(tokens, new Map(builtins.filter(isPlain))))
+  return { path, bang, imports, exports, later, names: namesIn(tokens), body }
+}
+
+/** What of Node a module names, each by what it is called in the file: it is loaded when it is first used. */
+function builtinsIn(imports) {
+  return new Map(imports.filter(({ path }) => path === undefined).flatMap(({ target, space, names }) => [
+    ...space === undefined ? [] : [[space, `${idOf(target)}()`]],
+    ...names.map(([name, as]) => [as, `${idOf(target)}()${name === 'default' ? '' : `.${name}`}`]),
+  ]))
 }
 
 /** The names of a list, as they are before and behind an `as`. */
@@ -113,10 +133,20 @@ function share(modules, [first, ...entries]) {
   }
   const later = [...modules.values()].flatMap((module) => module.later)
   for (const root of [first, ...entries, ...later]) reach(root, root)
+  const fileOf = new Map([...modules.keys()].map((path) => {
+    const [root, ...others] = roots.get(path)
+    const isLate = ![first, ...entries].some((entry) => roots.get(path).has(entry))
+    return [path, others.length === 0 && (root !== first || path === first) ? root : isLate ? LATER : MAIN]
+  }))
+  const isAlone = (root) => fileOf.get(root) === root && root !== first && !entries.includes(root)
+  for (const root of later.filter(isAlone)) {
+    const own = [...modules.values()].filter(({ path }) => fileOf.get(path) === root)
+    const length = own.reduce((sum, { body }) => sum + body.length, 0)
+    if (length < SMALL_LENGTH) for (const { path } of own) fileOf.set(path, LATER)
+  }
   const files = new Map([MAIN, first, ...entries].map((file) => [file, []]))
   for (const [path, module] of modules) {
-    const [root, ...others] = roots.get(path)
-    const file = others.length === 0 && (root !== first || path === first) ? root : MAIN
+    const file = fileOf.get(path)
     files.set(file, [...files.get(file) ?? [], module])
   }
   return files
@@ -190,8 +220,11 @@ function formatFile(file, own, places, isOpen) {
   const names = new Set([...exported.get(file), ...ids])
   return [
     own.at(-1)?.bang,
-    // To import one would also make an ES module of it, and load all that it loads on demand.
-    ...[...builtins].map((target) => `const ${idOf(target)} = process.getBuiltinModule('${target}');\n`),
+    // To import one would load it at once, make an ES module of it, and load all that it loads on demand.
+    ...[...builtins].map((target) => {
+      const id = idOf(target)
+      return `let ${id}$;\nconst ${id} = () => ${id}$ ??= process.getBuiltinModule('${target}');\n`
+    }),
     ...[...taken.get(file)].map(([from, names]) => (
       `import { ${[...names].join(', ')} } from '${pathFrom(file, from)}';\n`
     )),
@@ -206,25 +239,21 @@ function isMade({ exports, body }) {
 }
 
 /** A module as a call. What it imports under a name of its own is told within. */
-function formatModule({ path, imports, exports, body }, file, { outside, fileOf }) {
+function formatModule({ path, imports, exports, names: made, body }, file, { outside, fileOf }) {
   const id = idOf(path)
   if (!isMade({ exports, body })) return ''
   const own = [...exports].filter(([, { path: from }]) => from === undefined)
   if (body.includes('import.meta') && dirname(path) !== dirname(file)) {
     throw new Error(`${path} asks where it is, and in ${file} it would be elsewhere`)
   }
-  const lines = imports.flatMap(({ path: from, target, space, names }) => {
-    const whole = idOf(from ?? target)
-    if (space !== undefined) return `const ${space} = ${whole};`
-    const inner = from === undefined ? names : names.filter(([name, as]) => name !== as)
-    for (const [name, as] of from === undefined ? [] : inner) {
-      if (!new RegExp(`^(?:async )?(?:function\\*?|class|const|let) ${name}\\b`, 'm').test(body)) continue
+  const lines = imports.filter(({ path }) => path !== undefined).flatMap(({ path: from, space, names }) => {
+    if (space !== undefined) return `const ${space} = ${idOf(from)};`
+    const inner = names.filter(([name, as]) => name !== as)
+    for (const [name, as] of inner) {
+      if (!made.has(name)) continue
       throw new Error(`${path} takes ${name} as ${as}, and has a ${name} of its own, which would be taken`)
     }
-    return inner.map(([name, as]) => {
-      const member = name === 'default' ? whole : `${whole}.${name}`
-      return `const ${as} = ${from === undefined ? member : name};`
-    })
+    return inner.map(([name, as]) => `const ${as} = ${name};`)
   })
   // In the order in which a module's namespace has them, for whoever goes through it.
   const members = own.toSorted(([a], [b]) => a < b ? -1 : 1)

@@ -124,6 +124,36 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
       import * as os from 'node:os';
       log.push(path('a', 'b'), typeof url.parse, typeof os.cpus);${end}`,
   }],
+  ['what Node has may share its name with a member, a parameter and a text', {
+    ...log,
+    'index.js': `
+      ${head}import { join, resolve } from 'node:path';
+      import { inspect as show } from 'node:util';
+      import { EventEmitter } from 'node:events';
+      class Joiner { join(a) { return join(a, 'join'); } }
+      const join2 = { join, show: 1, resolve: (resolve) => resolve + 1 };
+      const emitter = new EventEmitter().on('a', (a) => log.push(a));
+      class Own extends EventEmitter { emit(a) { return super.emit('a', a); } }
+      emitter.emit('a', new Own() instanceof EventEmitter);
+      const list = [join, show].map(({ name }) => name);
+      log.push(new Joiner().join('a'), join2.join('b', 'c'), join2.show, join2.resolve(1), list, resolve('/x'));
+      log.push(\`\${join('d', \`\${join('e')} join\`)} join\`, show([1]) ? join('f') : join);${end}`,
+  }],
+  ['spaces, comments, patterns, quotients and texts of every kind mean what they meant', {
+    ...log,
+    'index.js': `
+      ${head}let a = 6, b = 2, g = 3; // a comment with ' and /
+      const values = [a / b / g, a /b/ g, a++ / b, +a + +b, a - -b, a-- - --b, /[/'"]\\//g.test("/'\\/"), 1..toFixed(1)];
+      const odd = 'a  b' + "c  'd" + \`e  \${'}' + \`f  \${{ a: { b } }.a.b}\`}  g\` + String(/  /.source.length);
+      /* another
+         one */ const text = \`two
+        lines  \${ a }\`;
+      const f = (x) => typeof /x/ + (x ? /y/.source : 1) + (void 0 ?? .5) + 0x1f + 1e3 + 10n;
+      const o = { in: 1, return: 2, 'a-b': 3 };
+      if (a in [1]) log.push('in');
+      for (const x of[1]) log.push(x, o.return / b / 1);
+      log.push(values, odd, text, f(1), o?.in, a ?.5 : 1, a > 1 ? -1 : +1, !/a/.test('b'));${end}`,
+  }],
   ['what is imported later runs later, and shares what ran before', {
     ...log,
     'index.js': `
@@ -182,6 +212,44 @@ test('a second entry begins with its own first line, and shares what the first h
   assert.match(files['cli.js']!, /^#!\/usr\/bin\/env node\n/)
   const { stdout } = spawnSync(process.execPath, [join(folderOf(t, files), 'cli.js')], { encoding: 'utf8' })
   assert.equal(stdout, 'true 2\n')
+})
+
+test('what Node has is loaded when it is first used', (t) => {
+  const files = packed(flat({
+    'index.js': `
+      import { deflateSync } from 'node:zlib';
+      import { sep } from 'node:path';
+      const real = process.getBuiltinModule;
+      const log = [sep];
+      process.getBuiltinModule = (name) => log.push(name) && real(name);
+      export function told() {
+        log.push('told');
+        return [...log, deflateSync('').length > 0, deflateSync('').length > 0, ...log];
+      }`,
+  }))
+  const [sep, told, , , , , zlib] = JSON.parse(outcome(folderOf(t, files), 'index.js'))
+  assert.deepEqual([sep === '/' || sep === '\\', told, zlib], [true, 'told', 'node:zlib'])
+})
+
+test('what is imported later stands with what else is, where it is small', (t) => {
+  const large = `export const large = '${'x'.repeat(20_000)}';\n`
+  const texts = flat({
+    'index.js': `
+      export async function told() {
+        const { a } = await import('./a.js');
+        const { b } = await import('./deep/b.js');
+        const { c } = await import('./c.js');
+        return [a, b, c];
+      }`,
+    'a.js': `import { shared } from './shared.js';\nexport const a = shared + 1;\n`,
+    'deep/b.js': `import { shared } from '../shared.js';\nexport const b = shared + 2;\n`,
+    'c.js': `import { large } from './large.js';\nexport const c = large.length;\n`,
+    'shared.js': 'export const shared = 1;\n',
+    'large.js': large,
+  })
+  const files = packed(texts)
+  assert.deepEqual(Object.keys(files).toSorted(), ['c.js', 'index.js', 'later.js', 'triport.js'])
+  assert.equal(outcome(folderOf(t, files), 'index.js'), '[2,3,20000]\n')
 })
 
 test('for tests every module can be imported where it was', (t) => {

@@ -191,5 +191,6 @@ return answer
 export const NAME: Script = script('return { KEYS[1] }')
 
 function script(text: string): Script {
-  return { text, digest: createHash('sha1').update(text).digest('hex') }
+  let digest: string | undefined
+  return { text, get digest() { return digest ??= createHash('sha1').update(text).digest('hex') } }
 }

@@ -40,11 +40,16 @@ const MIN_SECRET = 16
  * Throws `TypeError` for an empty list and for a secret of fewer than 16 characters.
  */
 export function createSeal(secret: string | readonly string[] | undefined, service = ''): Seal {
-  const secrets: readonly unknown[] = [secret ?? randomBytes(32).toString('base64')].flat()
-  const rings = secrets.map((one) => createRing(checked(one), service))
-  const [first] = rings
-  if (first === undefined) {
+  const secrets = secret === undefined ? undefined : [secret].flat().map(checked)
+  if (secrets?.length === 0) {
     throw new TypeError(`secret is an empty list; write ['new secret', 'old secret'], or leave it out`)
+  }
+  let made: readonly [Ring, ...Ring[]] | undefined
+  // When something is first sealed or opened, which is after the first answer.
+  const rings = (): readonly [Ring, ...Ring[]] => {
+    if (made !== undefined) return made
+    const [first = randomBytes(32).toString('base64'), ...others] = secrets ?? []
+    return made = [createRing(first, service), ...others.map((one) => createRing(one, service))]
   }
 
   return {
@@ -59,6 +64,7 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
       const expiry = Buffer.alloc(EXPIRY)
       expiry.writeDoubleBE(expiresAt)
       const nonce = randomBytes(NONCE)
+      const [first] = rings()
       const cipher = createCipheriv(CIPHER, first.key(purpose), nonce, { authTagLength: TAG })
       if (bound !== undefined) cipher.setAAD(Buffer.from(bound))
       return encodeBase64Url(Buffer.concat([
@@ -71,7 +77,7 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
     open(purpose, text, bound) {
       const bytes = decodeBase64Url(text)
       if (bytes === undefined || bytes.length <= ID + NONCE + EXPIRY + TAG) return undefined
-      const ring = rings.find(({ id }) => id.equals(bytes.subarray(0, ID)))
+      const ring = rings().find(({ id }) => id.equals(bytes.subarray(0, ID)))
       const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID), bound)
       if (plain === undefined || !(plain.readDoubleBE() > Date.now())) return undefined
       const value: unknown = JSON.parse(plain.toString('utf8', EXPIRY))

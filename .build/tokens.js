@@ -1,0 +1,202 @@
+/**
+ * A text of JavaScript, as tsc emits it, to its tokens and back: as few spaces as it means the same with,
+ * each statement on a line of its own still, so that a stack says where. No name is changed but those that
+ * are told.
+ *
+ * Whether a `/` begins a pattern is told by what stands before it. After a `)` or a `}` it divides: a
+ * statement that begins with a pattern is nothing that anybody writes.
+ */
+
+const TOKEN = new RegExp([
+  String.raw`(?<space>[ \t]+)`,
+  String.raw`(?<line>\n\s*)`,
+  String.raw`(?<comment>\/\/.*|\/\*[^]*?\*\/)`,
+  String.raw`(?<text>'(?:\\[^]|[^'\\\n])*'|"(?:\\[^]|[^"\\\n])*")`,
+  String.raw`(?<name>#?[\w$\u0080-\uffff]+)`,
+  String.raw`(?<mark>\.\.\.|\+\+|--|\?\.(?!\d)|=>|[^])`,
+].join('|'), 'y')
+const NUMBER = /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?[\d_]+)?)n?/iy
+const PATTERN = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/[a-z]*/y
+const TEMPLATE = /(?:\\[^]|\$(?!\{)|[^`\\$])*/y
+/** Words behind which a value begins, as behind a mark. */
+const BEFORE_VALUE = new Set(
+  'return typeof case in of void delete instanceof new throw else do yield await extends default'.split(' '),
+)
+
+/** Marks that end a value. */
+const ENDS = new Set([')', ']', '}', '++', '--'])
+
+/** What is neither a value's end nor a word, before `at`. */
+function beginsValue(last) {
+  if (last === undefined) return true
+  if (last.kind === 'name') return BEFORE_VALUE.has(last.text) && !last.isMember
+  return last.kind === 'mark' && !ENDS.has(last.text)
+}
+
+/**
+ * The tokens of a text without its spaces: `kind`, `text`, whether a line begins with it, and of a name
+ * whether it stands behind a dot. Throws a sentence for what cannot be read.
+ */
+export function tokensOf(source) {
+  const tokens = []
+  /** For each template that is open, the braces that are open in it. */
+  const open = []
+  let at = 0
+  let isFirst = false
+  const add = (kind, text) => {
+    const last = tokens.at(-1)
+    const isMember = kind === 'name' && last?.kind === 'mark' && (last.text === '.' || last.text === '?.')
+    tokens.push({ kind, text, isFirst, isMember })
+    isFirst = false
+    at += text.length
+  }
+  const match = (pattern, from = at) => {
+    pattern.lastIndex = from
+    return pattern.exec(source)
+  }
+  /** From a backtick or a closing brace to the next `${` or the end. */
+  const template = () => {
+    const begin = at
+    const [text] = match(TEMPLATE, begin + 1)
+    const end = begin + 1 + text.length
+    if (source[end] === undefined) throw new Error(`A template does not end: ${source.slice(at, at + 60)}`)
+    const isOver = source[end] === '`'
+    if (!isOver) open.push(0)
+    add('template', source.slice(begin, end + (isOver ? 1 : 2)))
+  }
+  while (at < source.length) {
+    const character = source[at]
+    if (character === '`') {
+      template()
+      continue
+    }
+    if (character === '}' && open.at(-1) === 0) {
+      open.pop()
+      template()
+      continue
+    }
+    const isNumber = /\d/.test(character) || (character === '.' && /\d/.test(source[at + 1]))
+    if (isNumber) {
+      add('name', match(NUMBER)[0])
+      continue
+    }
+    const { space, line, comment, text, name, mark } = match(TOKEN).groups
+    if (space !== undefined) at += space.length
+    else if (comment !== undefined) at += comment.length
+    else if (line !== undefined) {
+      at += line.length
+      isFirst = true
+    } else if (text !== undefined) add('text', text)
+    else if (name !== undefined) add('name', name)
+    else if (mark === '/' && beginsValue(tokens.at(-1))) {
+      const pattern = match(PATTERN)
+      if (pattern === null) throw new Error(`A pattern does not end: ${source.slice(at, at + 60)}`)
+      add('pattern', pattern[0])
+    } else {
+      if (mark === '{' && open.length > 0) open[open.length - 1]++
+      if (mark === '}' && open.length > 0) open[open.length - 1]--
+      add('mark', mark)
+    }
+  }
+  return tokens
+}
+
+const WORD = /[\w$#\u0080-\uffff]/
+
+/** The text of tokens, with no more spaces than they need. */
+export function textOf(tokens) {
+  const parts = []
+  let before = ''
+  let last
+  for (const token of tokens) {
+    const { text } = token
+    const next = text[0]
+    if (token.isFirst) parts.push('\n')
+    else if (isApart(last, before, token, next)) parts.push(' ')
+    parts.push(text)
+    before = text.at(-1)
+    last = token
+  }
+  return parts.join('')
+}
+
+/** Whether two tokens would be others without a space between them. */
+function isApart(last, before, token, next) {
+  if (last === undefined) return false
+  if (WORD.test(before) && (WORD.test(next) || (next === '.' && /^\d/.test(last.text)))) {
+    return last.kind !== 'template' && last.kind !== 'text'
+  }
+  return (before === next && (next === '+' || next === '-' || next === '/'))
+    || (last.kind === 'mark' && before === '/' && token.kind === 'pattern')
+}
+
+/**
+ * The tokens with other words for some names, wherever they stand for a value: not where they are what a
+ * member is called. Where they stood for both, both are said.
+ */
+export function renamed(tokens, words) {
+  if (words.size === 0) return tokens
+  const open = []
+  return tokens.map((token, at) => {
+    const { kind, text } = token
+    if (kind === 'template' && text.startsWith('}')) open.pop()
+    if (kind === 'template' && text.endsWith('${')) open.push(text)
+    if (kind === 'mark' && '([{'.includes(text)) open.push(text)
+    if (kind === 'mark' && ')]}'.includes(text)) open.pop()
+    const word = kind === 'name' && !token.isMember ? words.get(text) : undefined
+    if (word === undefined) return token
+    const before = tokens[at - 1]?.text
+    const after = tokens[at + 1]?.text
+    const isListed = open.at(-1) === '{' && (before === '{' || before === ',')
+    if (isListed && after === ':') return token
+    // What is called there would be what is made.
+    if (before === 'new') return { ...token, text: `(${word})` }
+    return { ...token, text: isListed && (after === ',' || after === '}') ? `${text}:${word}` : word }
+  })
+}
+
+/** The names that a text makes at its outermost level. */
+export function namesIn(tokens) {
+  const names = new Set()
+  let depth = 0
+  for (const [at, { kind, text }] of tokens.entries()) {
+    if (kind === 'template' ? text.startsWith('}') : kind === 'mark' && ')]}'.includes(text)) depth--
+    if (depth === 0 && kind === 'name' && ['function', 'class', 'const', 'let'].includes(text)) {
+      const { text: name } = tokens[at + 1].text === '*' ? tokens[at + 2] : tokens[at + 1]
+      names.add(name)
+    }
+    if (kind === 'template' ? text.endsWith('${') : kind === 'mark' && '([{'.includes(text)) depth++
+  }
+  return names
+}
+
+/** Whether something inside of a text may have that name for itself: then it stands for two things. */
+export function isMadeAnew(name, tokens) {
+  return tokens.some(({ kind, text, isMember }, at) => {
+    if (kind !== 'name' || text !== name || isMember) return false
+    const before = tokens[at - 1]?.text
+    const after = tokens[at + 1]?.text
+    if (['const', 'let', 'function', 'class'].includes(before) || after === '=>') return true
+    if (after === '(') return behind(tokens, at + 2)?.text === '{'
+    const isListed = ['(', '{', '[', ',', '...', ':'].includes(before)
+    return isListed && [')', '}', ']', ',', '='].includes(after) && isPattern(tokens, at)
+  })
+}
+
+/** Whether a token stands in the parameters of a function, or in what is taken apart, or looks as if it did. */
+function isPattern(tokens, from) {
+  const next = behind(tokens, from)?.text
+  return next === '=>' || next === '{' || next === '='
+}
+
+/** What comes behind the brackets around a token. */
+function behind(tokens, from) {
+  let depth = 0
+  for (let at = from; at < tokens.length; at++) {
+    const { kind, text } = tokens[at]
+    if (kind !== 'mark') continue
+    if (')]}'.includes(text) && --depth < 0) return tokens[at + 1]
+    if ('([{'.includes(text)) depth++
+  }
+  return undefined
+}
