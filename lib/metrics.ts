@@ -7,11 +7,10 @@ import { requestChannel } from './http/observer.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
-import { serviceOperation } from './rest/openapi-service.ts'
 import { problemReply } from './wire/problem.ts'
 import type { IntervalHistogram } from 'node:perf_hooks'
 import type { CallInfo, OnCall } from './core/call-observer.ts'
-import type { Endpoint } from './http/exchange.ts'
+import type { Description, Endpoint } from './http/exchange.ts'
 import type { Observer } from './http/observer.ts'
 import type { ServerStatus } from './server-status.ts'
 import type { Sample } from './wire/exposition.ts'
@@ -90,7 +89,7 @@ export class Metrics {
       methods: ['GET'],
       always: true,
       refuse: problemReply,
-      operations: { get: operation },
+      describe,
       handle: () => ({
         status: 200,
         type: EXPOSITION_TYPE,
@@ -147,10 +146,14 @@ export class Metrics {
   }
 }
 
-const operation = serviceOperation('What the server counts, and what it does and holds now, for Prometheus', {
-  description: 'The text exposition format, version 0.0.4',
-  content: { 'text/plain': { schema: { type: 'string' } } },
-})
+async function describe(): Promise<Description> {
+  const { serviceOperation } = await import('./rest/openapi-service.ts')
+  const get = serviceOperation('What the server counts, and what it does and holds now, for Prometheus', {
+    description: 'The text exposition format, version 0.0.4',
+    content: { 'text/plain': { schema: { type: 'string' } } },
+  })
+  return { operations: { get } }
+}
 
 type Figure = readonly [name: string, help: string, value: number]
 

@@ -2,11 +2,9 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
-import { a2aEndpoints, requireAnswerer } from './a2a/door.ts'
+import { a2aDoor, requireAnswerer } from './a2a/door.ts'
 import { requireTenantPaths } from './a2a/options.ts'
 import { rootOf } from './a2a/tool-agent.ts'
-import { pushSettingsOf } from './a2a/push-address.ts'
-import { PushDeliveries } from './a2a/push-delivery.ts'
 import { Catalog } from './core/catalog.ts'
 import { Fault } from './core/fault.ts'
 import { anonymous } from './core/principal.ts'
@@ -93,8 +91,9 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
   const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
-  const pushSettings = protocols.includes('a2a') ? pushSettingsOf(options.a2a?.pushNotifications) : undefined
-  const push = pushSettings && new PushDeliveries(service, pushSettings)
+  const a2a = protocols.includes('a2a')
+    ? a2aDoor(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
+  const push = a2a?.push
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, {
       endpoints: () => endpoints, isKeyed, takesKeys, isDraining: () => state.isDraining,
@@ -104,8 +103,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...protocols.includes('http') ? [...catalogEndpoints(service), ...chatEndpoints(service)] : [],
     ...mcp?.endpoints ?? [],
-    ...protocols.includes('a2a')
-      ? a2aEndpoints(service, { ...options.a2a, auth, takesKeys, push }, seal) : [],
+    ...a2a?.endpoints ?? [],
   ]
   if (protocols.includes('a2a')) {
     requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))

@@ -4,58 +4,80 @@
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { createCards } from './cards.ts'
-import { answerRoute, bodyTypes, refuseHttpJson } from './http-json.ts'
 import { routes } from './http-json-routes.ts'
-import { receive, refuseMessage } from './jsonrpc.ts'
-import { OLD_EXTENDED_CARD, oldExtendedCard } from './old-extended-card.ts'
-import {
-  a2aComponents, cardOperation, oldExtendedCardOperation, sendOperation, statusOperation,
-} from './openapi-operations.ts'
-import { a2aRunner } from './rerun.ts'
+import { pushSettingsOf } from './push-address.ts'
+import { bodyTypes, refuseHttpJson, refuseMessage } from './refusals.ts'
 import { signerOf } from './signature.ts'
 import { agentNamed, rootOf } from './tool-agent.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { Description, Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
-import type { Cards } from './cards.ts'
-import type { Operation } from './openapi-operations.ts'
-import type { A2aContext } from './visit.ts'
+import type { A2aAnswers } from './answers.ts'
 import type { A2aOptions } from './options.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
 const CARD = '/.well-known/agent-card.json'
 const OLD_CARD = '/.well-known/agent.json'
 
-type Whom = (exchange: Exchange) => Agent | Group | undefined
-type Answer = (exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+/** Below the address of an agent: where clients of A2A 0.2 get the extended card. */
+const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
-/** The paths of this door. */
-export function a2aEndpoints(service: Service, options: A2aOptions, seal: Seal): readonly Endpoint[] {
+type Whom = (exchange: Exchange) => Agent | Group | undefined
+type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+/** What OpenAPI says of a path, of what the file about that has. */
+type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
+
+/** A door: where it answers, and the webhooks that go out of it. */
+export interface A2aDoor {
+  readonly endpoints: readonly Endpoint[]
+  /** Undefined where nothing is posted. */
+  readonly push: Webhooks | undefined
+}
+
+/** What is posted to addresses that clients name. */
+export interface Webhooks {
+  /** Those for which something waits. */
+  readonly waiting: number
+  /** Resolves when nothing waits, or after `ms`. */
+  idle(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the door. Throws `TypeError` and `RangeError` for options that cannot be meant. */
+export function a2aDoor(service: Service, options: A2aOptions, seal: Seal): A2aDoor {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
-  const context = { service, options, seal, signer }
-  service.shared?.recovery.register('a2a', a2aRunner(service))
-  const cards = createCards(service, options, signer)
+  const settings = pushSettingsOf(options.pushNotifications)
+  let answers: A2aAnswers | undefined
+  const load = async (): Promise<A2aAnswers> => {
+    const { A2aAnswers } = await import('./answers.ts')
+    return answers ??= new A2aAnswers({ service, options, seal, signer }, settings)
+  }
+  const paths = new Paths(service, options, load)
   const places: readonly (readonly [base: string, whoOf: Whom])[] = [
     ['', () => rootOf(service)],
     ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
   ]
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   const endpoints = [
-    ...places.flatMap(([base, whoOf]) => endpointsBelow(base, context, cards, whoOf)),
+    ...places.flatMap(([base, whoOf]) => paths.below(base, whoOf)),
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
-    ...hasTenants ? places.flatMap(([base, whoOf]) => routesBelow(`${base}/{tenant}`, context, whoOf)) : [],
+    ...hasTenants ? places.flatMap(([base, whoOf]) => paths.routesBelow(`${base}/{tenant}`, whoOf)) : [],
   ]
-  return endpoints.map((endpoint) => endpoint.path.includes('{agent}')
-    ? { ...endpoint, describe: () => describeEach(service, endpoint.operations ?? {}) } : endpoint)
-}
-
-/** What is said of a path that everybody has who can be named. */
-function describeEach(service: Service, operations: MethodOperations): Description {
-  const { catalog } = service
-  const ids = [rootOf(service), ...catalog.groups, ...catalog.agents].flatMap((who) => who?.id ?? [])
-  return { operations: new Map(ids.map((id) => [id, operations])), schemas: {} }
+  if (settings === undefined && service.shared === undefined) return { endpoints, push: undefined }
+  // What another process has left, and what is registered there, does not wait for a request.
+  const loading = load().catch((cause: unknown) => {
+    service.log('error', 'What answers A2A could not be loaded', { cause })
+    return undefined
+  })
+  return settings === undefined ? { endpoints, push: undefined } : {
+    endpoints,
+    push: {
+      get waiting() { return answers?.push?.waiting ?? 0 },
+      idle: async (ms) => (await loading)?.push?.idle(ms),
+      close: async () => (await loading)?.push?.close(),
+    },
+  }
 }
 
 /** Throws `TypeError` where this door is asked for and there is nobody to talk to. */
@@ -65,68 +87,120 @@ export function requireAnswerer(service: Service): void {
     + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
 }
 
-/** `base` is '' or has the `{agent}` that `whoOf` looks for. */
-function endpointsBelow(
-  base: string, context: A2aContext, cards: Cards, whoOf: Whom,
-): readonly Endpoint[] {
-  const messages = (path: string): Endpoint => addressed(whoOf, {
-    path: base + path,
-    methods: ['POST'],
-    accepts: [JSON_TYPE],
-    operations: { post: sendOperation },
-    refuse: refuseMessage,
-  }, (exchange, who) => receive(context, who, exchange))
+/** The paths of one server. */
+class Paths {
+  readonly #service: Service
+  readonly #options: A2aOptions
+  readonly #load: () => Promise<A2aAnswers>
+  #answers: A2aAnswers | undefined
 
-  const open = (path: string, get: Operation, answer: Answer): Endpoint => addressed(whoOf, {
-    path: base + path,
-    methods: ['GET'],
-    open: 'public',
-    operations: { get },
-    // A refusal of a card or a status is for people and browsers.
-    refuse: problemReply,
-  }, answer)
-
-  const card = (path: string): Endpoint => open(path, cardOperation,
-    (exchange, who) => cards(exchange, who, base === '' ? '' : `/agents/${who.id}`))
-
-  return [
-    // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
-    ...['/a2a', '/a2a/'].map(messages),
-    ...['/a2a', '/a2a/'].map(card),
-    ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
-    ...routesBelow(base, context, whoOf),
-    // There only where there is something to find.
-    ...context.options.extendedCard === undefined ? [] : [addressed(whoOf, {
-      path: base + OLD_EXTENDED_CARD, methods: ['GET'], operations: { get: oldExtendedCardOperation },
-      refuse: problemReply,
-    }, (exchange, who) => oldExtendedCard({ ...context, who, exchange }))],
-    open('/status', statusOperation, (_, who) => status(context.service, who)),
-  ]
-}
-
-/** The paths of HTTP+JSON. */
-function routesBelow(base: string, context: A2aContext, whoOf: Whom): readonly Endpoint[] {
-  return routes.map((route) => addressed(whoOf, {
-    path: base + route.path,
-    methods: route.methods,
-    ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
-    operations: Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), route.description])),
-    refuse: refuseHttpJson,
-  }, (exchange, who) => answerRoute(context, who, route, exchange)))
-}
-
-/** An endpoint that speaks for somebody, and is refused where there is nobody. */
-function addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, answer: Answer): Endpoint {
-  return {
-    ...rest,
-    components: a2aComponents,
-    handle(exchange) {
-      const who = whoOf(exchange)
-      if (who !== undefined) return answer(exchange, who)
-      const { requestId } = exchange.origin
-      return rest.refuse({ status: 404, detail: 'There is no such agent here', requestId })
-    },
+  constructor(service: Service, options: A2aOptions, load: () => Promise<A2aAnswers>) {
+    this.#service = service
+    this.#options = options
+    this.#load = load
   }
+
+  /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
+  below(base: string, whoOf: Whom): readonly Endpoint[] {
+    const messages = (path: string): Endpoint => this.#addressed(whoOf, {
+      path: base + path,
+      methods: ['POST'],
+      accepts: [JSON_TYPE],
+      refuse: refuseMessage,
+    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
+
+    const card = (path: string): Endpoint => this.#addressed(whoOf, {
+      path: base + path,
+      methods: ['GET'],
+      open: 'public',
+      // A refusal of a card or a status is for people and browsers.
+      refuse: problemReply,
+    }, ({ cardOperation: get }) => ({ get }), (answers, exchange, who) => (
+      answers.card(exchange, who, base === '' ? '' : `/agents/${who.id}`)
+    ))
+
+    return [
+      // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
+      ...['/a2a', '/a2a/'].map(messages),
+      ...['/a2a', '/a2a/'].map(card),
+      ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
+      ...this.routesBelow(base, whoOf),
+      // There only where there is something to find.
+      ...this.#options.extendedCard === undefined ? [] : [this.#addressed(whoOf, {
+        path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
+      }, ({ oldExtendedCardOperation: get }) => ({ get }), (answers, exchange, who) => (
+        answers.oldCard(exchange, who)
+      ))],
+      this.#status(base, whoOf),
+    ]
+  }
+
+  /** The paths of HTTP+JSON. */
+  routesBelow(base: string, whoOf: Whom): readonly Endpoint[] {
+    return routes.map((route) => this.#addressed(whoOf, {
+      path: base + route.path,
+      methods: route.methods,
+      ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
+      refuse: refuseHttpJson,
+    }, ({ httpJsonOperation }) => (
+      Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
+    ), (answers, exchange, who) => answers.route(exchange, who, route)))
+  }
+
+  #status(base: string, whoOf: Whom): Endpoint {
+    return {
+      path: `${base}/status`,
+      methods: ['GET'],
+      open: 'public',
+      refuse: problemReply,
+      describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
+      handle: (exchange) => {
+        const who = whoOf(exchange)
+        return who === undefined ? refuseNobody(problemReply, exchange) : status(this.#service, who)
+      },
+    }
+  }
+
+  /** An endpoint that speaks for somebody, and is refused where there is nobody. */
+  #addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, said: Said, answer: Answer): Endpoint {
+    return {
+      ...rest,
+      describe: this.#described(rest.path, said),
+      handle: (exchange) => {
+        const who = whoOf(exchange)
+        if (who === undefined) return refuseNobody(rest.refuse, exchange)
+        return this.#answers === undefined ? this.#first(exchange, who, answer)
+          : answer(this.#answers, exchange, who)
+      },
+    }
+  }
+
+  /** Answers when the answers are loaded. */
+  async #first(exchange: Exchange, who: Agent | Group, answer: Answer): Promise<Reply> {
+    const { body } = exchange
+    this.#answers = await this.#load()
+    // It has been let go meanwhile.
+    const reply = answer(this.#answers, Object.assign(exchange, { body }), who)
+    Object.assign(exchange, { body: '' })
+    return reply
+  }
+
+  #described(path: string, said: Said): NonNullable<Endpoint['describe']> {
+    return async () => {
+      const words = await import('./openapi-operations.ts')
+      const operations = said(words)
+      const components = words.a2aComponents
+      if (!path.includes('{agent}')) return { operations, components }
+      const { catalog } = this.#service
+      const all = [rootOf(this.#service), ...catalog.groups, ...catalog.agents]
+      const ids = all.flatMap((who) => who?.id ?? [])
+      return { named: new Map(ids.map((id) => [id, operations])), components }
+    }
+  }
+}
+
+function refuseNobody(refuse: Endpoint['refuse'], { origin: { requestId } }: Exchange): Reply {
+  return refuse({ status: 404, detail: 'There is no such agent here', requestId })
 }
 
 function status(service: Service, { name, version = service.version }: Agent | Group): Reply {

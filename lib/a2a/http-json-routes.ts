@@ -3,9 +3,10 @@
  * params stands in the query and in the body. Names in a path are members of params.
  * Spec: A2A 1.0 §11.3, §5.3.
  */
-import { httpJsonOperation } from './openapi-operations.ts'
 import type { OperationName } from './model.ts'
-import type { Operation, QueryType } from './openapi-operations.ts'
+
+/** How a member of params is written in a query. */
+export type QueryType = 'string' | 'integer' | 'boolean'
 
 /** One route. */
 export interface Route {
@@ -14,16 +15,15 @@ export interface Route {
   readonly operation: OperationName
   /** `object`: there must be one. `optional`: none is an empty object. Left out: none is read. */
   readonly body?: 'object' | 'optional'
-  /** Members that may stand in the query. */
+  /** Members that may stand in the query, besides the tenant. */
   readonly query: Readonly<Record<string, QueryType>>
   /** Of an answer with a result. */
   readonly status: 200 | 201 | 204
-  /** What OpenAPI says of each of its methods. */
-  readonly description: Operation
+  /** What OpenAPI calls it. */
+  readonly summary: string
 }
 
-interface RouteDefinition extends Pick<Route, 'path' | 'methods' | 'operation' | 'body'> {
-  readonly summary: string
+interface RouteDefinition extends Pick<Route, 'path' | 'methods' | 'operation' | 'body' | 'summary'> {
   readonly query?: Route['query']
   readonly status?: Route['status']
 }
@@ -82,9 +82,6 @@ const definitions: readonly RouteDefinition[] = [
 ]
 
 /** All of them. */
-export const routes: readonly Route[] = definitions.map(({ summary, query, status = 200, ...one }) => ({
-  ...one,
-  query: { ...query, tenant: 'string' },
-  status,
-  description: httpJsonOperation(summary, one.operation, query ?? {}, status),
+export const routes: readonly Route[] = definitions.map(({ query = {}, status = 200, ...one }) => ({
+  ...one, query, status,
 }))

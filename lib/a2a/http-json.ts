@@ -14,28 +14,19 @@ import { isSpoken, versionOf } from './dialects.ts'
 import { A2aFault } from './faults.ts'
 import { wrongField } from './fields.ts'
 import { perform, visitOf } from './perform.ts'
-import { A2A_JSON_TYPE, v1 } from './v1.ts'
-import { encodeHttpFault, encodeHttpRefusal } from './v1-errors.ts'
+import { A2A_JSON_TYPE } from './refusals.ts'
+import { v1 } from './v1.ts'
+import { encodeHttpFault } from './v1-errors.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Exchange, KnownHeaders, Refusal, Reply } from '../http/exchange.ts'
+import type { Exchange, KnownHeaders, Reply } from '../http/exchange.ts'
 import type { Route } from './http-json-routes.ts'
 import type { BoundRequest, WholeReply } from './perform.ts'
 import type { A2aContext } from './visit.ts'
 
-/** Media types of a body. */
-export const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
-
 // What one caller may know is no other's.
 const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
-
-/** A refusal made before the request was read. */
-export function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
-  const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
-  const body = JSON.stringify(encodeHttpRefusal(status, detail, reason).body)
-  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
-}
 
 /** Answers one request to an agent or a group. */
 export function answerRoute(
@@ -107,7 +98,7 @@ function readQuery(query: string, types: Route['query']): Readonly<Record<string
   if (query === '') return members
   for (const [given, text] of new URLSearchParams(query)) {
     const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-    if (!Object.hasOwn(types, name)) continue
+    if (name !== 'tenant' && !Object.hasOwn(types, name)) continue
     if (Object.hasOwn(members, name)) {
       throw wrongField('params', name, 'must stand in the query once; leave the others out')
     }

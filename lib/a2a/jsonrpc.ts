@@ -8,17 +8,16 @@ import { sentenceWithin } from '../wire/bounded.ts'
 import { parseJson } from '../wire/json.ts'
 import {
   decodeMessage, errorReply, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
-  refusalError, rpcError,
+  rpcError,
 } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { dialectFor, isSpoken, methodNames, rowOf, versionOf } from './dialects.ts'
 import { A2aFault } from './faults.ts'
 import { perform, visitOf } from './perform.ts'
-import { encodeRpcFault } from './rpc-errors.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Fault, FaultKind } from '../core/fault.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Exchange, Refusal, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { Dialect } from './dialect.ts'
 import type { Version } from './dialects.ts'
@@ -29,16 +28,6 @@ import type { A2aContext } from './visit.ts'
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
   ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
 ])
-
-/** A refusal made before the message was read. */
-export function refuseMessage(refusal: Refusal): Reply {
-  return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
-}
-
-function errorFor(refusal: Refusal): RpcError {
-  if (refusal.status !== 415) return refusalError(refusal)
-  return encodeRpcFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', refusal.detail), refusal.detail)
-}
 
 /** Answers one body that was sent to an agent or a group. */
 export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {

@@ -15,9 +15,6 @@ import type { Reply } from '../http/exchange.ts'
 import type { CardAsked } from './extended-card.ts'
 import type { Card } from './model.ts'
 
-/** Below the address of an agent. */
-export const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
-
 // What one caller may know is no other's.
 const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 

@@ -4,15 +4,13 @@
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { A2A_JSON_TYPE } from './v1.ts'
+import { A2A_JSON_TYPE } from './refusals.ts'
 import type { Components } from '../http/exchange.ts'
+import type { Route } from './http-json-routes.ts'
 import type { OperationName } from './model.ts'
 
 /** A piece of an OpenAPI document. */
 export type Operation = Readonly<Record<string, unknown>>
-
-/** How a member of params is written in a query. */
-export type QueryType = 'string' | 'integer' | 'boolean'
 
 const text: Operation = { type: 'string' }
 const anything: Operation = { type: 'object' }
@@ -244,10 +242,8 @@ const results: { readonly [name in OperationName]?: string } = {
 const taskMeanings = { 400: 'Something of the request is wrong', 404: 'There is no such task' }
 const bodyMeanings = { ...taskMeanings, 413: 'The body is too large', 415: 'The body is not JSON' }
 
-/** One method of a route of HTTP+JSON. `query` is what may stand in its query. */
-export function httpJsonOperation(
-  summary: string, name: OperationName, query: Readonly<Record<string, QueryType>>, status: number,
-): Operation {
+/** One method of a route of HTTP+JSON. */
+export function httpJsonOperation({ summary, operation: name, query, status }: Route): Operation {
   const requestBody = bodies[name]
   const result = results[name]
   const schema = result === undefined ? undefined : reference(result)

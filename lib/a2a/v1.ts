@@ -9,6 +9,7 @@ import {
   isUnset, needName, needObject, readBoolean, readChoice, readInteger, readMembers, readName, readText,
   readTexts, readTimestamp,
 } from './fields.ts'
+import { A2A_JSON_TYPE } from './refusals.ts'
 import { decodeV1Card, encodeV1Card } from './v1-card.ts'
 import { decodeV1Fault, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
 import { decodeV1UserMessage, encodeV1Message, unlessEmpty } from './v1-messages.ts'
@@ -25,9 +26,6 @@ import type { Dialect, OperationCodecs } from './dialect.ts'
 import type {
   CardRequest, JsonMembers, ListRequest, PushConfig, SendRequest, TaskRequest, TaskView,
 } from './model.ts'
-
-/** The media type of A2A's JSON where no JSON-RPC is around it. */
-export const A2A_JSON_TYPE = 'application/a2a+json'
 
 const AT = 'params'
 const MAX_INTEGER = 2 ** 31 - 1

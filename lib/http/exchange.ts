@@ -92,10 +92,13 @@ export interface Sink {
 /** What OpenAPI says of each method of a path, by its lower-case name. */
 export type MethodOperations = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** What OpenAPI says of many paths: operations by the name in the path, and schemas that they refer to. */
+/** What OpenAPI says of a path. */
 export interface Description {
-  readonly operations: ReadonlyMap<string, MethodOperations>
-  readonly schemas: Readonly<Record<string, unknown>>
+  readonly operations?: MethodOperations
+  /** In the place of `operations` where the path has a name in it: what is said of each thing so named. */
+  readonly named?: ReadonlyMap<string, MethodOperations>
+  /** What these refer to; the description has of it what is referred to. */
+  readonly components?: Components
 }
 
 /** What operations refer to by `#/components/…`. A name stands for one thing in all of a server. */
@@ -122,11 +125,8 @@ export interface Endpoint {
   readonly refusesBelow?: string
   /** Answers even while the server is closing down. */
   readonly always?: boolean
-  readonly operations?: MethodOperations
-  /** What these refer to; the description has of it what is referred to. */
-  readonly components?: Components
-  /** In the place of `operations` where the path ends in a name: what is said now of each thing so named. */
-  readonly describe?: () => Description
+  /** What OpenAPI says; loaded when somebody reads it. Left out: nothing. */
+  readonly describe?: () => Promise<Description>
   /** Whether anything is behind the path now; what is not is answered, but not announced. Left out: it is. */
   readonly isOffered?: () => boolean
   /** What `WWW-Authenticate` says here; left out, `Bearer realm`. `isGiven`: a credential came, a bad one. */

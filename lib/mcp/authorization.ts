@@ -7,7 +7,6 @@
 import { formatChallenge } from '../wire/challenge.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { metadataOperation } from './openapi-operations.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
 
@@ -53,7 +52,10 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
     outsideMount: true,
     methods: ['GET'],
     open: 'public',
-    operations: { get: metadataOperation },
+    async describe() {
+      const { metadataOperation } = await import('./openapi-operations.ts')
+      return { operations: { get: metadataOperation } }
+    },
     refuse: problemReply,
     handle: () => reply,
   }))

@@ -4,9 +4,6 @@
 import { JSON_TYPE } from '../wire/media.ts'
 import { challenge, metadataEndpoints } from './authorization.ts'
 import { McpContext } from './context.ts'
-import {
-  callOperation, endOperation, mcpComponents, pairOperation, postOperation, streamOperation,
-} from './openapi-operations.ts'
 import { refuseHttp } from './replies.ts'
 import { get, post, remove } from './streamable-http.ts'
 import { hearPairs, openPair, postMessage } from './http-sse.ts'
@@ -14,7 +11,7 @@ import { HandOver, hearResumes } from './resume.ts'
 import { lendTaskQuestions } from './task-augmentation.ts'
 import { mcpRunner } from './tools-call.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint } from '../http/exchange.ts'
+import type { Endpoint, MethodOperations } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { McpSetup } from './context.ts'
 import type { Elsewhere } from './elsewhere.ts'
@@ -32,6 +29,16 @@ export interface McpDoor {
 
 const accepts = [JSON_TYPE]
 
+/** What OpenAPI says, of what the file about that has. */
+function said(
+  operations: (all: typeof import('./openapi-operations.ts')) => MethodOperations,
+): NonNullable<Endpoint['describe']> {
+  return async () => {
+    const all = await import('./openapi-operations.ts')
+    return { operations: operations(all), components: all.mcpComponents }
+  }
+}
+
 /** Opens the door. Throws `TypeError` where two tools would have one name. */
 export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
   const mcp = new McpContext(service, options, seal)
@@ -43,32 +50,34 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
   const adopting: Elsewhere['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [
     {
-      path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: callOperation },
+      path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp,
+      describe: said(({ callOperation: post }) => ({ post })),
       handle: adopting(post.bind(undefined, mcp)),
     },
     {
       path: '/mcp', methods: ['GET'], refuse: refuseHttp,
-      operations: { get: streamOperation },
+      describe: said(({ streamOperation: get }) => ({ get })),
       handle: adopting(get.bind(undefined, mcp)),
     },
     {
-      path: '/mcp', methods: ['DELETE'], refuse: refuseHttp, operations: { delete: endOperation },
+      path: '/mcp', methods: ['DELETE'], refuse: refuseHttp,
+      describe: said(({ endOperation }) => ({ delete: endOperation })),
       handle: adopting(remove.bind(undefined, mcp)),
     },
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,
-      operations: { get: pairOperation },
+      describe: said(({ pairOperation: get }) => ({ get })),
       handle: openPair.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
-      path, methods: ['POST'], accepts, refuse: refuseHttp, operations: { post: postOperation },
+      path, methods: ['POST'], accepts, refuse: refuseHttp,
+      describe: said(({ postOperation: post }) => ({ post })),
       handle: postMessage.bind(undefined, mcp),
     })),
   ]
   const { auth } = options
-  const described = endpoints.map((endpoint): Endpoint => ({ ...endpoint, components: mcpComponents }))
-  const guarded = auth === undefined ? described : [
-    ...described.map((endpoint): Endpoint => ({
+  const guarded = auth === undefined ? endpoints : [
+    ...endpoints.map((endpoint): Endpoint => ({
       ...endpoint,
       challenge: (isGiven) => challenge(auth, isGiven ? 'invalid_token' : undefined, auth.scopes),
     })),

@@ -9,13 +9,22 @@ import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
-import { chatComponents, completionOperation, modelOperation, modelsOperation } from './chat-operations.ts'
 import { ChatRun } from './chat-run.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import { json } from './reply.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
+
+/** What OpenAPI says, of what the file about that has. */
+function said(
+  operations: (all: typeof import('./chat-operations.ts')) => MethodOperations,
+): NonNullable<Endpoint['describe']> {
+  return async () => {
+    const all = await import('./chat-operations.ts')
+    return { operations: operations(all), components: all.chatComponents }
+  }
+}
 
 /** Makes them. */
 export function chatEndpoints(service: Service): readonly Endpoint[] {
@@ -31,8 +40,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
     {
       path: '/v1/models',
       methods: ['GET'],
-      operations: { get: modelsOperation },
-      components: chatComponents,
+      describe: said(({ modelsOperation: get }) => ({ get })),
       isOffered,
       refusesBelow: '/v1/',
       refuse,
@@ -41,8 +49,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
     {
       path: '/v1/models/{agent}',
       methods: ['GET'],
-      operations: { get: modelOperation },
-      components: chatComponents,
+      describe: said(({ modelOperation: get }) => ({ get })),
       refuse,
       handle: (exchange) => caught(service, exchange, () => one(exchange)),
     },
@@ -50,8 +57,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       path: '/v1/chat/completions',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      operations: { post: completionOperation },
-      components: chatComponents,
+      describe: said(({ completionOperation: post }) => ({ post })),
       isOffered,
       refuse,
       handle: (exchange) => caught(service, exchange, () => complete(service, exchange)),

@@ -9,7 +9,8 @@ import type { Catalog } from '../core/catalog.ts'
 import type { Prompt } from '../core/prompt.ts'
 import type { Resource, ResourceTemplate } from '../core/resource.ts'
 import type { Tool } from '../core/tool.ts'
-import type { Endpoint, MethodOperations, Reply } from '../http/exchange.ts'
+import type { Endpoint, Reply } from '../http/exchange.ts'
+import type { DocumentPart } from './openapi-operations.ts'
 
 /** A tool, as it is shown. What is undefined is left out by JSON. */
 export function shownTool(tool: Tool): object {
@@ -37,14 +38,20 @@ export function shownPrompt(prompt: Prompt): object {
   return { name, title, description, arguments: args, icons, _meta }
 }
 
-/** The path of a list. */
+/** The path of a list; `operation` is what OpenAPI says of it. */
 export function listEndpoint(
-  catalog: Catalog, path: string, operations: MethodOperations, isOffered: () => boolean, list: () => object,
+  catalog: Catalog, path: string, operation: () => Promise<DocumentPart>, isOffered: () => boolean,
+  list: () => object,
 ): Endpoint {
   let kept: Reply | undefined
   catalog.onChange(() => { kept = undefined })
   return {
-    path, methods: ['GET'], operations, isOffered, refuse: problemReply, handle: () => kept ??= json(list()),
+    path,
+    methods: ['GET'],
+    describe: async () => ({ operations: { get: await operation() } }),
+    isOffered,
+    refuse: problemReply,
+    handle: () => kept ??= json(list()),
   }
 }
 

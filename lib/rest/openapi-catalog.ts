@@ -62,10 +62,10 @@ export const readOperation: DocumentPart = {
 /** A call of each tool, and each tool itself. */
 export function describeTools(tools: readonly Tool[]): Description {
   const schemas: Record<string, unknown> = {}
-  const operations = new Map(tools.map((tool): [string, MethodOperations] => (
+  const named = new Map(tools.map((tool): [string, MethodOperations] => (
     [tool.name, { get: shownOperation(tool), post: callOperation(tool, schemas) }]
   )))
-  return { operations, schemas }
+  return { named, components: { schemas } }
 }
 
 function shownOperation({ name }: Tool): DocumentPart {
@@ -108,7 +108,7 @@ function callOperation(
 /** Getting each prompt. */
 export function describePrompts(prompts: readonly Prompt[]): Description {
   return {
-    operations: new Map(prompts.map((prompt) => [prompt.name, { post: getOperation(prompt) }])), schemas: {},
+    named: new Map(prompts.map((prompt) => [prompt.name, { post: getOperation(prompt) }])),
   }
 }
 

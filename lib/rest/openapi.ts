@@ -30,7 +30,10 @@ export interface Access {
 }
 
 /** Puts the description together. A `{agent}` in a path becomes one path per agent and group. */
-export function openapiDocument(service: Service, endpoints: readonly Endpoint[], access: Access): object {
+export async function openapiDocument(
+  service: Service, endpoints: readonly Endpoint[], access: Access,
+): Promise<object> {
+  const descriptions = await Promise.all(endpoints.map((endpoint) => endpoint.describe?.()))
   const { catalog, name, version, description } = service
   const { baseUrl, isKeyed } = access
   const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
@@ -38,12 +41,12 @@ export function openapiDocument(service: Service, endpoints: readonly Endpoint[]
   const pools = new Set<Components>([ownComponents])
   const operationIds = new Set<string>()
   const spellings = new Set(endpoints.map(({ path }) => path))
-  for (const endpoint of endpoints) {
+  for (const [at, endpoint] of endpoints.entries()) {
     if (endpoint.isOffered?.() === false) continue
     // Of two spellings of one path the shorter is enough.
     if (endpoint.path.endsWith('/') && spellings.has(endpoint.path.slice(0, -1))) continue
-    const described = endpoint.describe?.()
-    for (const pool of [endpoint.components, described]) if (pool !== undefined) pools.add(pool)
+    const { components, ...described } = descriptions[at] ?? {}
+    if (components !== undefined) pools.add(components)
     for (const [path, operations] of pathsOf(endpoint, described, ids)) {
       for (const [method, operation] of Object.entries(operations)) {
         const item = paths.get(path) ?? placeOf(endpoint, baseUrl)
@@ -84,10 +87,10 @@ function schemesOf({ takesKeys, authorizationServers }: Access): DocumentPart {
 
 /** The paths that an endpoint has now, each with what is said of it. */
 function* pathsOf(
-  { path, operations = {} }: Endpoint, described: Description | undefined, ids: readonly string[],
+  { path }: Endpoint, { operations = {}, named }: Description, ids: readonly string[],
 ): Generator<readonly [path: string, operations: MethodOperations]> {
-  if (described !== undefined) {
-    for (const [name, own] of described.operations) yield [path.replace(/\{\w+\}/, name), own]
+  if (named !== undefined) {
+    for (const [name, own] of named) yield [path.replace(/\{\w+\}/, name), own]
   } else if (path.includes('{agent}')) {
     for (const id of ids) yield [path.replace('{agent}', id), operations]
   } else {

@@ -9,11 +9,12 @@ import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownPrompt, underscored } from './listing.ts'
-import { describePrompts, promptsOperation } from './openapi-catalog.ts'
 import { boundedJson, caught, problemText, problemTextReply } from './reply.ts'
 import type { PromptResult } from '../core/prompt.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+
+const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 
 /** Their paths. */
 export function promptEndpoints(service: Service): readonly Endpoint[] {
@@ -21,12 +22,12 @@ export function promptEndpoints(service: Service): readonly Endpoint[] {
   const isOffered = (): boolean => catalog.prompts.length > 0
   const list = (): object => ({ prompts: catalog.prompts.map(shownPrompt) })
   return [
-    listEndpoint(catalog, '/prompts', { get: promptsOperation }, isOffered, list),
+    listEndpoint(catalog, '/prompts', async () => (await said()).promptsOperation, isOffered, list),
     {
       path: '/prompts/{prompt}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: () => describePrompts(catalog.prompts),
+      describe: async () => (await said()).describePrompts(catalog.prompts),
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => get(service, exchange)),
     },

@@ -8,12 +8,13 @@ import { readResource } from '../core/reading.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownResource, shownTemplate } from './listing.ts'
-import { readOperation, resourcesOperation } from './openapi-catalog.ts'
 import { boundedJson, caught } from './reply.ts'
 import type { Origin } from '../core/call.ts'
 import type { ResourceContents } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Overuse, Reply } from '../http/exchange.ts'
+
+const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 
 /** Their paths. */
 export function resourceEndpoints(service: Service): readonly Endpoint[] {
@@ -23,11 +24,11 @@ export function resourceEndpoints(service: Service): readonly Endpoint[] {
     resources: catalog.resources.map(shownResource), resourceTemplates: catalog.templates.map(shownTemplate),
   })
   return [
-    listEndpoint(catalog, '/resources', { get: resourcesOperation }, isOffered, list),
+    listEndpoint(catalog, '/resources', async () => (await said()).resourcesOperation, isOffered, list),
     {
       path: '/resources/read',
       methods: ['GET'],
-      operations: { get: readOperation },
+      describe: async () => ({ operations: { get: (await said()).readOperation } }),
       isOffered,
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => read(service, exchange)),

@@ -8,7 +8,6 @@ import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { replyOnce } from './idempotent-reply.ts'
-import { describeOperation, listOperation, queryOperation } from './openapi-operations.ts'
 import { promptEndpoints } from './prompts.ts'
 import { decodeQuery } from './query.ts'
 import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
@@ -20,6 +19,8 @@ import type { KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
 import type { Query } from './query.ts'
+
+const said = (): Promise<typeof import('./openapi-operations.ts')> => import('./openapi-operations.ts')
 
 /**
  * The paths of this door. `path` is where the main query goes besides `/` and `/agents`.
@@ -52,7 +53,7 @@ function agentList(service: Service): Endpoint {
   return {
     path: '/agents',
     methods: ['GET'],
-    operations: { get: listOperation },
+    describe: async () => ({ operations: { get: (await said()).listOperation } }),
     refuse: problemReply,
     handle: () => json({ agents: [...service.catalog.groups, ...service.catalog.agents].map(summary) }),
   }
@@ -66,7 +67,7 @@ function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
   return [queryEndpoint(service, path, named), {
     path,
     methods: ['GET'],
-    operations: { get: describeOperation },
+    describe: async () => ({ operations: { get: (await said()).describeOperation } }),
     refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => {
       const who = named(exchange)
@@ -95,7 +96,7 @@ function queryEndpoint(
     path,
     methods: ['POST'],
     accepts: [JSON_TYPE],
-    operations: { post: queryOperation },
+    describe: async () => ({ operations: { post: (await said()).queryOperation } }),
     refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => ask(service, whoOf(exchange), exchange)),
   }

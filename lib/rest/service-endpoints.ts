@@ -4,11 +4,6 @@
  */
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { readDocs } from './docs.ts'
-import { openapiDocument } from './openapi.ts'
-import {
-  docsOperation, healthOperation, openapiOperation, readyOperation, welcomeOperation,
-} from './openapi-service.ts'
 import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
 import type { Service } from '../core/service.ts'
@@ -26,6 +21,9 @@ export interface ServerFacts {
   readonly isDraining: () => boolean
 }
 
+type Said = typeof import('./openapi-service.ts')
+type Page = typeof import('./docs.ts')
+
 /** Makes them. `facts.endpoints` is asked only when a request comes. */
 export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
   // Put together at the first request, when all endpoints are known, and sent as it is until something else
@@ -39,11 +37,30 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
   let openapi: { readonly baseUrl: string; readonly reply: PackedReply } | undefined
-  service.catalog.onChange(() => { health = welcome = openapi = undefined })
-
-  const at = (path: string, get: DocumentPart, handle: Endpoint['handle']): Endpoint => ({
-    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle, operations: { get },
+  let changes = 0
+  service.catalog.onChange(() => {
+    changes++
+    health = welcome = openapi = undefined
   })
+
+  const at = (path: string, get: (said: Said) => DocumentPart, handle: Endpoint['handle']): Endpoint => ({
+    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
+    describe: async () => ({ operations: { get: get(await import('./openapi-service.ts')) } }),
+  })
+  // Neither is loaded before somebody reads it.
+  let page: Page | undefined
+  const describe = async (baseUrl: string): Promise<PackedReply> => {
+    const { openapiDocument } = await import('./openapi.ts')
+    const { authorizationServers, isKeyed, takesKeys } = facts
+    const changesBefore = changes
+    const document = await openapiDocument(service, facts.endpoints(), {
+      baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
+    })
+    const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
+    const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
+    if (changes === changesBefore) openapi = { baseUrl, reply }
+    return reply
+  }
   // What a store that others share is like; nothing where there is none.
   const store = (): object => (
     service.shared === undefined ? {} : { store: service.shared.store.isAway ? 'away' : 'reached' }
@@ -62,7 +79,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
 
   return [
-    at('/', welcomeOperation, ({ head, basePath }) => {
+    at('/', ({ welcomeOperation }) => welcomeOperation, ({ head, basePath }) => {
       const docs = `${basePath}/docs`
       if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
         return { status: 303, headers: ['Location', docs, 'Vary', 'Accept'] }
@@ -74,28 +91,22 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       }
       return welcome.reply
     }),
-    at('/health', healthOperation, healthy),
-    at('/healthz', healthOperation, healthy),
-    at('/ready', readyOperation, ({ origin: { requestId } }) => {
+    at('/health', ({ healthOperation }) => healthOperation, healthy),
+    at('/healthz', ({ healthOperation }) => healthOperation, healthy),
+    at('/ready', ({ readyOperation }) => readyOperation, ({ origin: { requestId } }) => {
       // Without its store a process still serves most; if it left, all others would leave with it.
       if (!facts.isDraining()) return json({ status: 'ready', ...store() })
       const headers = ['Retry-After', '1']
       return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),
-    at('/docs', docsOperation, readDocs),
+    at('/docs', ({ docsOperation }) => docsOperation, (exchange) => (
+      page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
+    )),
     {
-      ...at('/openapi.json', openapiOperation, (exchange) => {
+      ...at('/openapi.json', ({ openapiOperation }) => openapiOperation, (exchange) => {
         const { baseUrl } = exchange
-        if (openapi?.baseUrl !== baseUrl) {
-          const { authorizationServers, isKeyed, takesKeys } = facts
-          const document = openapiDocument(service, facts.endpoints(), {
-            baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
-          })
-          const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
-          const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
-          openapi = { baseUrl, reply }
-        }
-        return openapi.reply.for(exchange)
+        if (openapi?.baseUrl === baseUrl) return openapi.reply.for(exchange)
+        return describe(baseUrl).then((reply) => reply.for(exchange))
       }),
       open: false,
     },

@@ -10,12 +10,13 @@ import { problemReply } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { replyOnce } from './idempotent-reply.ts'
 import { listEndpoint, shownTool, underscored } from './listing.ts'
-import { describeTools, toolsOperation } from './openapi-catalog.ts'
 import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
 import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+
+const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 
 /** Their paths. */
 export function toolEndpoints(service: Service): readonly Endpoint[] {
@@ -23,7 +24,7 @@ export function toolEndpoints(service: Service): readonly Endpoint[] {
   const isOffered = (): boolean => catalog.tools.length > 0
   const list = (): object => ({ tools: catalog.tools.map(shownTool) })
   return [
-    listEndpoint(catalog, '/tools', { get: toolsOperation }, isOffered, list),
+    listEndpoint(catalog, '/tools', async () => (await said()).toolsOperation, isOffered, list),
     {
       path: '/tools/{tool}',
       methods: ['GET'],
@@ -34,7 +35,7 @@ export function toolEndpoints(service: Service): readonly Endpoint[] {
       path: '/tools/{tool}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: () => describeTools(catalog.tools),
+      describe: async () => (await said()).describeTools(catalog.tools),
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => use(service, exchange)),
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aEndpoints } from '../../lib/a2a/door.ts'
+import { a2aDoor } from '../../lib/a2a/door.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { createService } from '../../lib/service.ts'
 import { ask, message, post } from './ask.ts'
@@ -215,14 +215,16 @@ test('a thousand clients with one id each get their own answer', async (t) => {
   assert.equal(new Set(answers.map(({ said }) => said?.contextId)).size, 1000)
 })
 
-test('an agent that answers at once is answered without a promise', () => {
+test('once the door is loaded, an agent that answers at once is answered without a promise', async () => {
   const { service, seal } = createService({ agents: [(prompt) => `You said ${prompt}`], log: false })
-  const endpoint = a2aEndpoints(service, { takesKeys: () => false }, seal)[0]!
+  const endpoint = a2aDoor(service, { takesKeys: () => false }, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = { requestId: 'r', principal, onGone: () => assert.fail('nobody waits'), header: () => undefined }
   const exchange = { body: JSON.stringify(message('hello')), origin, head: {}, query: '' }
+  const first = await endpoint.handle({ ...exchange } as unknown as Exchange)
   const reply = endpoint.handle(exchange as unknown as Exchange)
   assert(!(reply instanceof Promise))
+  assert.match(String(first.body), /"text":"You said hello"/)
   assert.deepEqual([reply.status, reply.type], [200, 'application/json'])
   assert.match(String(reply.body), /"text":"You said hello"/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aEndpoints } from '../../lib/a2a/door.ts'
+import { a2aDoor } from '../../lib/a2a/door.ts'
 import { anonymous } from '../../lib/core/principal.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { queryEndpoints } from '../../lib/rest/routes.ts'
@@ -130,13 +130,15 @@ function exchangeOf(body: object): Exchange {
   return exchange as unknown as Exchange
 }
 
-test('with a store of its own a door answers at once, and writes nothing down but the answer', (t) => {
+test('with a store of its own a door answers at once, and writes nothing down but the answer', async (t) => {
   const { service, seal } = createService(agentOn(memoryStore(), memories[0]!))
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
-  const send = a2aEndpoints(service, { takesKeys: () => false }, seal).find(isFor('/a2a'))!
+  const send = a2aDoor(service, { takesKeys: () => false }, seal).endpoints.find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
+  // The first request has the door loaded.
+  await send.handle(exchangeOf({ jsonrpc: '2.0', id: 0, method: 'message/send', params: { message } }))
   const requests = [
     [ask, exchangeOf({ query: 'hi' })], [ask, exchangeOf({ query: 'hi', session_id: ID })],
     [ask, exchangeOf({ query: 'hi', session_id: ID })],
