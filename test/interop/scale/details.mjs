@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { checkStore, postgresStore, redisStore } from '../../../dist/index.js'
 import { statements } from '../../../.test/lib/store/postgres-statements.js'
 import {
-  noPostgres, noRedis, postgresClients, redisClients, startPostgres, startRedis, startRedisCluster, until,
+  noPooler, noPostgres, noRedis, postgresClients, redisClients, startPooler, startPostgres, startRedis,
+  startRedisCluster, until,
 } from './servers.mjs'
 
 // What checkStore throws in a listener on purpose.
@@ -227,4 +228,23 @@ test('PostgreSQL: what has expired is swept, and a second pool can listen', { sk
   await store.close()
   await pool.end()
   await direct.end()
+})
+
+test('PostgreSQL: behind a pooler of transactions every rule is kept', { skip: noPooler }, async (t) => {
+  const server = await startPostgres()
+  const pooler = await startPooler(server)
+  t.after(async () => {
+    await pooler.close()
+    await server.close()
+  })
+  for (const [name, settings] of [['pg', {}], ['postgres.js', { prepare: false }]]) {
+    const opened = []
+    const { failed } = await checkStore(async () => {
+      const direct = await postgresClients[name](server.url)
+      opened.push(direct, await postgresClients[name](pooler.url, { listenWith: direct.client }, settings))
+      return opened.at(-1).store
+    })
+    for (const { end } of opened) await end()
+    assert.deepEqual(failed, [], name)
+  }
 })

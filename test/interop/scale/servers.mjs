@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +191,41 @@ export async function startPostgres() {
     end: () => stop(child, 'SIGINT'),
     async close() {
       await stop(child, 'SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Why there is no pooler to be had; false where there is one. */
+const pooler = inPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(existsSync)
+export const noPooler = noPostgres || (pooler === undefined && 'this machine has no PgBouncer')
+
+/** A pooler of transactions before a PostgreSQL. */
+export async function startPooler(server) {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'triport-pooler-'))
+  const file = join(folder, 'pooler.ini')
+  writeFileSync(file, [
+    '[databases]', `postgres = host=127.0.0.1 port=${server.port} user=test dbname=postgres`, '[pgbouncer]',
+    'listen_addr=127.0.0.1', `listen_port=${port}`, 'auth_type=any', 'pool_mode=transaction', 'unix_socket_dir=',
+    'ignore_startup_parameters=extra_float_digits', '',
+  ].join('\n'))
+  const { uid, gid } = postgresUser()
+  if (uid !== undefined) chownSync(folder, uid, gid)
+  const child = spawn(pooler, [file], { uid, gid, stdio: 'ignore' })
+  const url = `postgres://test@127.0.0.1:${port}/postgres`
+  const { default: { Client } } = await import('pg')
+  await until('PgBouncer', async () => {
+    const probe = new Client(url)
+    probe.on('error', () => {})
+    await probe.connect()
+    await probe.end()
+    return true
+  })
+  return {
+    url,
+    async close() {
+      await stop(child, 'SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },
   }
