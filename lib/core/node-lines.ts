@@ -40,6 +40,8 @@ export class NodeLines {
   readonly #nodes: Nodes
   readonly #answers = new Map<string, TakeLine>()
   readonly #open = new Map<string, Open>()
+  /** Lines that are being opened: an answer may be there before whoever opens one has it. */
+  readonly #opening = new Set<string>()
   #count = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -54,10 +56,10 @@ export class NodeLines {
     })
     nodes.on('say', (body) => {
       const [id, value]: readonly unknown[] = Array.isArray(body) ? body : []
-      if (typeof id === 'string') this.#open.get(id)?.ends?.hear?.(value)
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#open.get(id)?.ends?.hear?.(value))
     })
     nodes.on('end', (id) => {
-      if (typeof id === 'string') this.#take(id)?.ends?.end?.()
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#take(id)?.ends?.end?.())
     })
     nodes.onLost((isFirst) => {
       if (isFirst) return
@@ -68,12 +70,14 @@ export class NodeLines {
   /** What is done with lines that are opened for one thing. */
   on(kind: string, answer: TakeLine): void { this.#answers.set(kind, answer) }
 
-  /** Opens a line to another process. */
+  /** Opens a line to another process. Nothing is heard on it before this returns. */
   open(node: string, kind: string, question: unknown, ends: NodeLineEnds): NodeLine {
     const id = `${this.#nodes.id}.${++this.#count}`
     const open = this.#add(id, node)
     open.ends = ends
+    this.#opening.add(id)
     this.#post(id, open, 'open', [id, kind, question])
+    this.#opening.delete(id)
     return open.line
   }
 
@@ -103,6 +107,18 @@ export class NodeLines {
     })
   }
 
+  /** A store that passes on what others say while it publishes would else be heard too early. */
+  #onceOpen(id: string, run: () => void): void {
+    if (!this.#opening.has(id)) return run()
+    queueMicrotask(() => {
+      try {
+        run()
+      } catch (error) {
+        warn(error)
+      }
+    })
+  }
+
   #add(id: string, node: string): Open {
     const open: Open = {
       ends: undefined, unsaid: 0,
@@ -124,7 +140,7 @@ export class NodeLines {
   #post(id: string, open: Open, kind: string, body: readonly unknown[]): void {
     const size = JSON.stringify(body)?.length ?? 0
     open.unsaid += size
-    if (open.unsaid > MAX_UNSAID) return this.#lose(id)
+    if (open.unsaid > MAX_UNSAID) return this.#onceOpen(id, () => this.#lose(id))
     this.#nodes.tell(open.line.node, kind, body).then(() => { open.unsaid -= size }, () => this.#lose(id))
   }
 
@@ -141,8 +157,7 @@ export class NodeLines {
     try {
       open.ends?.lost?.()
     } catch (error) {
-      // Nobody waits for this.
-      process.emitWarning(error instanceof Error ? error : String(error))
+      warn(error)
     }
   }
 
@@ -164,6 +179,11 @@ export class NodeLines {
     if (await this.#nodes.isAlive(node).catch(() => true)) return
     for (const [id, { line }] of [...this.#open]) if (line.node === node) this.#lose(id)
   }
+}
+
+/** Tells of what nobody waits for. */
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error))
 }
 
 function late(): Fault {

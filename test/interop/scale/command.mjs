@@ -32,7 +32,7 @@ function shop(t, client, installed) {
 
 function serve(t, folder, store, node = process.execPath) {
   const args = ['serve', join(folder, 'agent.mjs'), '--port', '0', '--protocol', 'http', '--store', store]
-  const env = { ...process.env, TRIPORT_SECRET: 'a secret of this test alone, and long enough' }
+  const env = { ...process.env, TRIPORT_SECRET: 'a secret of this test alone and long enough' }
   const child = spawn(node, ['--no-warnings', at('../../../dist/cli.js'), ...args], { env, cwd: folder })
   t.after(() => child.kill('SIGKILL'))
   let said = ''

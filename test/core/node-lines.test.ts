@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { NodeLines } from '../../lib/core/node-lines.ts'
+import type { Nodes } from '../../lib/core/nodes.ts'
+
+type Hear = (body: unknown, from: string) => void
+
+/** Lines to a process that answers while it is still being asked, as a store may bring it that publishes. */
+function hastyLines(answer: (hear: ReadonlyMap<string, Hear>, id: string) => void): NodeLines {
+  const hear = new Map<string, Hear>()
+  const nodes: Partial<Record<keyof Nodes, unknown>> = {
+    id: 'here',
+    beatMs: 1_000,
+    on: (kind: string, listener: Hear) => hear.set(kind, listener),
+    onLost: () => {},
+    isAlive: () => Promise.resolve(true),
+    tell(_node: string, kind: string, body: readonly unknown[]) {
+      if (kind === 'open') answer(hear, String(body[0]))
+      return Promise.resolve()
+    },
+  }
+  return new NodeLines(nodes as unknown as Nodes)
+}
+
+test('an answer that is there before the question has left is heard', async () => {
+  const lines = hastyLines((hear, id) => hear.get('say')!([id, 'answered'], 'there'))
+  assert.equal(await lines.ask('there', 'any', 'question', 5_000), 'answered')
+})
+
+test('a line that ends before its question has left has ended', async () => {
+  const lines = hastyLines((hear, id) => hear.get('end')!(id, 'there'))
+  await assert.rejects(lines.ask('there', 'any', 'question', 5_000), { kind: 'busy' })
+})
+
+test('whoever opens a line has it before anything is heard on it', async () => {
+  const lines = hastyLines((hear, id) => {
+    hear.get('say')!([id, 1], 'there')
+    hear.get('say')!([id, 2], 'there')
+    hear.get('end')!(id, 'there')
+  })
+  const heard: unknown[] = []
+  await new Promise<void>((resolve) => {
+    const line = lines.open('there', 'any', 'question', {
+      hear: (value) => heard.push([line.node, value]),
+      end: () => resolve(),
+      lost: () => assert.fail('nothing is lost'),
+    })
+  })
+  assert.deepEqual(heard, [['there', 1], ['there', 2]])
+})
