@@ -24,7 +24,10 @@ const OLD_CARD = '/.well-known/agent.json'
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
 type Whom = (exchange: Exchange) => Agent | Group | undefined
-type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+/** `body` is that of the exchange, which is gone where the answers had to be loaded first. */
+type Answer = (
+  answers: A2aAnswers, exchange: Exchange, who: Agent | Group, body: string,
+) => Reply | Promise<Reply>
 /** What OpenAPI says of a path, of what the file about that has. */
 type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
 
@@ -107,7 +110,9 @@ class Paths {
       methods: ['POST'],
       accepts: [JSON_TYPE],
       refuse: refuseMessage,
-    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
+    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who, body) => (
+      answers.message(exchange, who, body)
+    ))
 
     const card = (path: string): Endpoint => this.#addressed(whoOf, {
       path: base + path,
@@ -144,7 +149,7 @@ class Paths {
       refuse: refuseHttpJson,
     }, ({ httpJsonOperation }) => (
       Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
-    ), (answers, exchange, who) => answers.route(exchange, who, route)))
+    ), (answers, exchange, who, body) => answers.route(exchange, who, route, body)))
   }
 
   #status(base: string, whoOf: Whom): Endpoint {
@@ -170,7 +175,7 @@ class Paths {
         const who = whoOf(exchange)
         if (who === undefined) return refuseNobody(rest.refuse, exchange)
         return this.#answers === undefined ? this.#first(exchange, who, answer)
-          : answer(this.#answers, exchange, who)
+          : answer(this.#answers, exchange, who, exchange.body)
       },
     }
   }
@@ -179,10 +184,7 @@ class Paths {
   async #first(exchange: Exchange, who: Agent | Group, answer: Answer): Promise<Reply> {
     const { body } = exchange
     this.#answers = await this.#load()
-    // It has been let go meanwhile.
-    const reply = answer(this.#answers, Object.assign(exchange, { body }), who)
-    Object.assign(exchange, { body: '' })
-    return reply
+    return answer(this.#answers, exchange, who, body)
   }
 
   #described(path: string, said: Said): NonNullable<Endpoint['describe']> {

@@ -40,7 +40,8 @@ export interface PushMeans {
 interface Watched { configs: readonly KeptPushConfig[]; readonly stop: () => void }
 
 /** Posts that are on their way: in all, for one owner. */
-const [MAX_POSTS, MAX_POSTS_PER_OWNER] = [32, 8] as const
+const MAX_POSTS = 32
+const MAX_POSTS_PER_OWNER = 8
 /** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
 const MAX_LINES = 10_000
 /** Bodies that wait, in all: of what is more, the task as it stands is posted later. */

@@ -14,7 +14,8 @@ export type PlainKind = Pick<Task, 'protocol' | 'runnable'>
 export const PLAIN_TEXTS = 6
 export const PLAIN_CELL_BYTES = 320
 /** Where its time stands among them, and its context. */
-const [AT, CONTEXT] = [0, 1] as const
+const AT = 0
+const CONTEXT = 1
 
 const none: readonly never[] = Object.freeze([])
 

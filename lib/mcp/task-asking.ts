@@ -137,8 +137,13 @@ function lendTo(asking: TaskAsking, line: NodeLine): NodeLineEnds {
       return { answer, withdraw: () => line.say(['withdraw', key]) }
     },
   }
-  setImmediate(() => asking.attach(stream))
-  const lost = (): void => asking.lose(stream)
+  let isOver = false
+  // The line has its ends when this returns, and answers are heard from then on.
+  setImmediate(() => { if (!isOver) asking.attach(stream) })
+  const lost = (): void => {
+    isOver = true
+    asking.lose(stream)
+  }
   return {
     hear(word) {
       const [act, key, said] = word as readonly ['answer' | 'refuse' | 'pass', string, unknown]

@@ -47,6 +47,14 @@ function runOf(): RunningTask & { cancels: number } {
   return { cancels: 0, onSettled() {}, answer() {}, refuse() {}, cancel() { this.cancels += 1 } }
 }
 
+/** A task that works at a process, and is kept. */
+async function working({ tasks }: Process, run: RunningTask = runOf()): Promise<string> {
+  const { id } = await tasks.create(seed, run)
+  tasks.move(id, 'working')
+  await tasks.kept(id)
+  return id
+}
+
 async function stateOf({ tasks }: Process, id: string): Promise<string | undefined> {
   return (await tasks.get('ann', id))?.status.state
 }
@@ -91,9 +99,7 @@ test('a process that was silent for too long overwrites nothing, and lets its ru
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   const run = runOf()
-  const { id } = await one.tasks.create(seed, run)
-  one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  const id = await working(one, run)
   one.store.isCut = true
   await eventually(async () => await stateOf(two, id) === 'failed')
   one.store.isCut = false
@@ -101,17 +107,13 @@ test('a process that was silent for too long overwrites nothing, and lets its ru
   one.tasks.move(id, 'completed', { result: 1 })
   await eventually(async () => await stateOf(one, id) === 'failed')
   assert.equal(await stateOf(two, id), 'failed')
+  assert.equal(run.cancels, 1)
 })
 
 test('when the store itself was away, nobody is taken for dead', async (t) => {
   const shared = sharedMemory()
   const all = [await processOn(t, shared), await processOn(t, shared)]
-  const ids = await Promise.all(all.map(async ({ tasks }) => {
-    const { id } = await tasks.create(seed, runOf())
-    tasks.move(id, 'working')
-    await tasks.kept(id)
-    return id
-  }))
+  const ids = await Promise.all(all.map((one) => working(one)))
   for (const { store } of all) store.isCut = true
   await eventually(() => shared.memory.list('leases', '~', 10).length === 0)
   for (const { store } of all) store.isCut = false
@@ -126,9 +128,7 @@ test('when the store itself was away, nobody is taken for dead', async (t) => {
 test('how a task ended is kept as soon as the store is there again', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
-  const { id } = await one.tasks.create(seed, runOf())
-  one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  const id = await working(one)
   for (const { store } of [one, two]) store.isCut = true
   one.tasks.move(id, 'completed', { result: 'all of it' })
   await new Promise((resolve) => setTimeout(resolve, LEASE_MS))
@@ -209,9 +209,7 @@ test('a task whose client was refused never comes to be, though it was written',
 test('nobody hears of an end that another process has not let be', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
-  const { id } = await one.tasks.create(seed, runOf())
-  one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  const id = await working(one)
   const told: string[] = []
   one.tasks.watch('ann', id, (event) => { told.push(event.what === 'status' ? event.status.state : event.what) })
   one.store.isCut = true
@@ -245,9 +243,7 @@ test('a process that comes back looks at once what others have taken', async (t)
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   const run = runOf()
-  const { id } = await one.tasks.create(seed, run)
-  one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  const id = await working(one, run)
   one.store.isCut = true
   await eventually(async () => await stateOf(two, id) === 'failed')
   assert.equal(run.cancels, 0)
@@ -271,9 +267,7 @@ test('what is taken from a process that lives is known there at once', async (t)
 test('artifacts that grow are written at most four times a second, and what follows has them whole', async (t) => {
   const shared = sharedMemory()
   const one = await processOn(t, shared)
-  const { id } = await one.tasks.create(seed, runOf())
-  one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  const id = await working(one)
   let writes = 0
   const { write } = one.store
   one.store.write = (key, ...rest) => {
