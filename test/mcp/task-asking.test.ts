@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { lendQuestions, TaskAsking } from '../../lib/mcp/task-asking.ts'
+import type { NodeLine, TakeLine } from '../../lib/core/node-lines.ts'
+import type { Service } from '../../lib/core/service.ts'
+
+type Shared = NonNullable<Service['shared']>
+
+interface Lent {
+  readonly asking: TaskAsking
+  readonly answers: readonly unknown[]
+  /** What was said on the line. */
+  readonly said: readonly unknown[]
+  readonly open: () => ReturnType<TakeLine>
+}
+
+/** The questions of one task, and a line on which another process borrows them. */
+function lent(): Lent {
+  const answers: unknown[] = []
+  const said: unknown[] = []
+  const asking = new TaskAsking({
+    answer: (key, answer) => answers.push([key, answer]), refuse: (key) => answers.push([key]),
+  })
+  let take: TakeLine | undefined
+  const lines = { on: (_kind: string, taken: TakeLine) => { take = taken } }
+  lendQuestions({ lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
+  const line: NodeLine = { node: 'other', say: (word) => said.push(word), end() {} }
+  return { asking, answers, said, open: () => take!(['ann', 't'], line) }
+}
+
+const questions = [{ key: 'name', question: { what: 'roots' } }] as const
+
+test('what a task asks is asked on the line of another process, and answered from there', async () => {
+  const { asking, answers, said, open } = lent()
+  const ends = open()
+  await turn()
+  asking.show(questions)
+  assert.deepEqual(said, [['ask', 'name', { what: 'roots' }]])
+  ends?.hear?.(['answer', 'name', 'Ann'])
+  await turn()
+  assert.deepEqual(answers, [['name', 'Ann']])
+  asking.show([])
+  assert.deepEqual(said.slice(1), [['withdraw', 'name']])
+})
+
+test('nothing is asked on a line that has ended, not even in the turn in which it began', async () => {
+  for (const waits of [0, 1]) {
+    const { asking, said, open } = lent()
+    const ends = open()
+    if (waits > 0) await turn()
+    ends?.end?.()
+    await turn()
+    asking.show(questions)
+    assert.deepEqual(said, [], `after ${waits} turns`)
+  }
+})
