@@ -2,13 +2,12 @@
  * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
  * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { requestChannel } from './http/observer.ts'
+import { LoopDelay } from './loop-delay.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
 import { problemReply } from './wire/problem.ts'
-import type { IntervalHistogram } from 'node:perf_hooks'
 import type { CallInfo, OnCall } from './core/call-observer.ts'
 import type { Description, Endpoint } from './http/exchange.ts'
 import type { Observer } from './http/observer.ts'
@@ -30,8 +29,6 @@ const MAX_SERIES = 2_000
 /** One has as many lines as there are buckets. */
 const MAX_HISTOGRAMS = 300
 
-/** How often the delay of the event loop is looked at. */
-const DELAY_RESOLUTION_MS = 20
 const LATE = 'How late the event loop was since the scrape before'
 
 /** The counters of one server. */
@@ -56,7 +53,7 @@ export class Metrics {
     help: 'From the beginning of a call to its end or its cancellation.',
   }, ['kind', 'name'], DURATION_BUCKETS, MAX_HISTOGRAMS)
 
-  #delay: IntervalHistogram | undefined
+  #delay: LoopDelay | undefined
 
   /** Counts each call, and then tells `next` of it. */
   countCalls(next: OnCall | undefined): OnCall {
@@ -101,29 +98,20 @@ export class Metrics {
 
   /** Nobody reads them any more. */
   close(): void {
-    this.#delay?.disable()
+    this.#delay?.close()
     this.#delay = undefined
   }
 
   /** How late the event loop was since this was asked before. Measured from the first time on. */
   #delayText(): string {
-    if (this.#delay === undefined) {
-      this.#delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
-      this.#delay.enable()
-    }
-    const delay = this.#delay
-    // What is measured is the time between two looks, and there may have been none yet.
-    const late = (nanoseconds: number): number => (
-      delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - DELAY_RESOLUTION_MS / 1_000)
-    )
-    const text = figures('gauge', [
-      ['nodejs_eventloop_lag_mean_seconds', `${LATE}: on average.`, late(delay.mean)],
-      ['nodejs_eventloop_lag_p50_seconds', `${LATE}: half of the time.`, late(delay.percentile(50))],
-      ['nodejs_eventloop_lag_p99_seconds', `${LATE}: 99 of 100 times.`, late(delay.percentile(99))],
-      ['nodejs_eventloop_lag_max_seconds', `${LATE}: at most.`, late(delay.max)],
+    this.#delay ??= new LoopDelay()
+    const { mean, p50, p99, max } = this.#delay.take()
+    return figures('gauge', [
+      ['nodejs_eventloop_lag_mean_seconds', `${LATE}: on average.`, mean],
+      ['nodejs_eventloop_lag_p50_seconds', `${LATE}: half of the time.`, p50],
+      ['nodejs_eventloop_lag_p99_seconds', `${LATE}: 99 of 100 times.`, p99],
+      ['nodejs_eventloop_lag_max_seconds', `${LATE}: at most.`, max],
     ])
-    delay.reset()
-    return text
   }
 
   #countCall({ kind, name, protocol, outcome, durationMs }: CallInfo): void {
