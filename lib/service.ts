@@ -90,6 +90,6 @@ function share(store: GuardedStore, nodes: Nodes, service: Helping): Shared | un
   const lines = new NodeLines(nodes)
   const recovery = new TaskRecovery(service, custody, nodes)
   new RunSweep(service, custody, recovery, store, nodes).begin()
-  const relay = new TaskRelay(tasks, nodes, lines, limits.storeTimeoutMs, recovery)
+  const relay = new TaskRelay(tasks, nodes, lines, limits, recovery)
   return { store, nodes, lines, relay, recovery }
 }

@@ -9,7 +9,6 @@ import { findTask } from './find-task.ts'
 import { eventOf, isSettled, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
-import type { TaskRelay } from '../core/task-relay.ts'
 import type { TaskRequest } from './model.ts'
 import type { EventSink, EventStream, Visit } from './visit.ts'
 
@@ -20,7 +19,7 @@ export function subscribe(
   const { shared } = visit.service
   const follow = (task: Task): EventStream => {
     const isElsewhere = shared?.relay.nodeOf(task) !== undefined
-    if (isElsewhere) return { open: (sink) => followElsewhere(shared.relay, task, historyLength, sink) }
+    if (isElsewhere) return { open: (sink) => followElsewhere(visit, task, historyLength, sink) }
     if (!isFinished(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
   }
@@ -28,19 +27,23 @@ export function subscribe(
   return found instanceof Promise ? found.then(follow) : follow(found)
 }
 
-/** Tells a sink of a task that another process runs. The returned function ends it. */
-function followElsewhere(
-  relay: TaskRelay, task: Task, historyLength: number | undefined, sink: EventSink,
+/** Tells a sink of a task that another process runs, as `followTask` does of one that runs here. */
+export function followElsewhere(
+  { service: { shared } }: Visit, task: Task, historyLength: number | undefined, sink: EventSink,
+  endsSettled = false,
 ): () => void {
-  const stop = relay.follow(task, (now) => {
+  const end = (): void => {
+    stop()
+    sink.end()
+  }
+  const stop = shared!.relay.follow(task, (now) => {
+    const { state } = now.status
     sink.send({ what: 'task', task: viewOf(now, historyLength) })
-    if (isFinished(now.status.state)) sink.end()
+    if (endsSettled ? isSettled(state) : isFinished(state)) end()
   }, (event, after) => {
     const told = event.what === 'forgotten' ? undefined : eventOf(event, after.task)
     if (told !== undefined) sink.send(told)
-    if (told !== undefined && !(told.what === 'status' && told.isLast)) return
-    stop()
-    sink.end()
+    if (told === undefined || (told.what === 'status' && told.isLast)) end()
   })
   return stop
 }

@@ -4,18 +4,23 @@
  */
 import { addArtifact } from './artifact.ts'
 import { Fault } from './fault.ts'
+import { hear } from './task-hearing.ts'
 import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
+import type { Limits } from './defaults.ts'
 import type { NodeLine, NodeLineEnds, NodeLines } from './node-lines.ts'
 import type { Nodes } from './nodes.ts'
-import type { Task, TaskEvent, Watcher } from './task.ts'
+import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
 /** What one process asks of another. */
-type TaskQuestion = readonly [
-  act: 'cancel' | 'answer', owner: string, id: string, answers?: readonly (readonly [string, unknown])[],
-]
+type TaskQuestion =
+  | readonly [act: 'cancel', owner: string, id: string, nothing?: undefined]
+  | readonly [act: 'answer', owner: string, id: string, answers: readonly (readonly [string, unknown])[]]
+  | readonly [act: 'tell', owner: string, id: string, message: TaskMessage]
+/** What came of it. Late: by then it waited for nothing, or had the message. Gone: its run is not there. */
+type TaskOutcome = 'done' | 'late' | 'gone'
 /** What is said of a watched task: an event, and the task behind it where the event does not tell enough. */
 type TaskWord = readonly [event: TaskEvent | null, task?: Task]
 
@@ -27,18 +32,18 @@ export class TaskRelay {
   readonly #tasks: Tasks
   readonly #nodes: Nodes
   readonly #lines: NodeLines
-  readonly #timeoutMs: number
+  readonly #limits: Limits
   readonly #recovery: TaskRecovery
 
-  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, timeoutMs: number, recovery: TaskRecovery) {
+  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, limits: Limits, recovery: TaskRecovery) {
     this.#recovery = recovery
     this.#tasks = tasks
     this.#nodes = nodes
     this.#lines = lines
-    this.#timeoutMs = timeoutMs
+    this.#limits = limits
     lines.on(ACT, (question, line) => {
       // Where the store does not answer, whoever asked is to try again: that it was not done is not known.
-      this.#act(question as TaskQuestion).then((isDone) => line.say(isDone), () => line.end())
+      this.#act(question as TaskQuestion).then((outcome) => line.say(outcome), () => line.end())
       return {}
     })
     lines.on(WATCH, (question, line) => this.#watched(question as readonly [string, string], line))
@@ -56,8 +61,8 @@ export class TaskRelay {
    * Rejects with `Fault('busy')` where neither can be done now.
    */
   async cancel(task: Task): Promise<void> {
-    const isDone = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => false)
-    if (isDone) return
+    const outcome = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => 'gone')
+    if (outcome === 'done') return
     await this.#tasks.take(task)
     if (this.#tasks.isCurrent(task)) this.#tasks.move(task.id, 'canceled', { questions: [] })
     await this.#tasks.kept(task.id)
@@ -68,11 +73,19 @@ export class TaskRelay {
    * Those to no open question are passed over. Rejects with `Fault('busy')` where that cannot be done now.
    */
   async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
-    if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]])) return
+    if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]]) === 'done') return
     if (await this.#recovery.answer(task, answers)) return
     const now = await this.#tasks.get(task.owner, task.id)
     if (now === undefined || !isWaiting(now.status.state)) return
     throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
+  }
+
+  /**
+   * Brings a message to the run that waits for it. Rejects with `Fault('busy')` where its process does not
+   * answer now.
+   */
+  tell(task: Task, message: TaskMessage): Promise<TaskOutcome> {
+    return this.#ask(task, ['tell', task.owner, task.id, message])
   }
 
   /**
@@ -166,44 +179,53 @@ export class TaskRelay {
     }
   }
 
-  /** False where the process has died, or does not run the task. */
-  async #ask({ node }: Task, question: TaskQuestion): Promise<boolean> {
+  async #ask({ node }: Task, question: TaskQuestion): Promise<TaskOutcome> {
     if (node === undefined || node === this.#nodes.id || this.#tasks.runOf(question[2]) !== undefined) {
       return this.#act(question)
     }
     try {
-      return await this.#lines.ask(node, ACT, question, this.#timeoutMs) === true
+      return await this.#lines.ask(node, ACT, question, this.#limits.storeTimeoutMs) as TaskOutcome
     } catch (error) {
-      if (error instanceof Fault && error.kind === 'not-found') return false
+      if (error instanceof Fault && error.kind === 'not-found') return 'gone'
       throw error
     }
   }
 
-  async #act([act, owner, id, answers = []]: TaskQuestion): Promise<boolean> {
+  async #act([act, owner, id, said]: TaskQuestion): Promise<TaskOutcome> {
     const run = this.#tasks.runOf(id)
     const task = run === undefined ? undefined : await this.#tasks.get(owner, id)
-    if (run === undefined || task === undefined) return false
+    if (run === undefined || task === undefined) return 'gone'
     if (act === 'cancel') run.cancel()
-    else run.answer(new Map(answers))
+    else if (act === 'answer') run.answer(new Map(said))
+    else if (!isWaiting(task.status.state) || !this.#tasks.isCurrent(task)
+      || task.history.some((one) => one.id === said.id)) return 'late'
+    else hear(this.#tasks, task, said, this.#limits.maxCheckSteps)
     await this.#tasks.kept(id)
-    return true
+    return 'done'
   }
 
   /** A task of this process, as others read it. */
   #own(task: Task): Task { return { ...task, node: this.#nodes.id } }
 
   #watched([owner, id]: readonly [string, string], line: NodeLine): NodeLineEnds | undefined {
+    let before: Promise<void> | undefined
     const watched = this.#tasks.watch(owner, id, (event, after) => {
-      if (event.what === 'artifact') return line.say([event])
-      const task = this.#own(after.task)
-      const isLast = event.what === 'forgotten' || isFinished(task.status.state)
-      if (!isLast) return line.say([event, task])
-      // Whoever hears of the end may read the task at any process next.
-      void Promise.resolve(this.#tasks.kept(id)).then(() => {
-        line.say([event, task])
-        line.end()
+      const word = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
+      const isLast = event.what === 'forgotten' || (event.what === 'status' && isFinished(event.status.state))
+      const say = (): void => {
+        line.say(word)
+        if (isLast) line.end()
+      }
+      // Whoever hears that a task waits or has ended may read it at any process next.
+      const isRead = isLast || (event.what === 'status' && isWaiting(event.status.state))
+      const kept = isRead ? this.#tasks.kept(id) : undefined
+      if (kept === undefined && before === undefined) return say()
+      const said = Promise.all([before, kept]).then(() => {
+        if (before === said) before = undefined
+        say()
       })
-      return undefined
+      before = said
+      return said
     })
     if (watched === undefined) return undefined
     line.say([null, this.#own(watched.task)])

@@ -5,7 +5,9 @@ import { eventually } from '../fixtures/client.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
 import { gate } from '../mcp/client.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
-import type { Call } from '../../lib/index.ts'
+import type { TestContext } from 'node:test'
+import type { Call, Content } from '../../lib/index.ts'
+import type { Caller } from './caller.ts'
 
 const times = { leaseMs: 600, storeTimeoutMs: 500 }
 
@@ -64,4 +66,91 @@ test('who listens at another process hears that the one that ran the task has di
   const last = (await events.rest()).at(-1)!
   assert.match(tellOf(last), /failed/)
   assert.equal((await other.get(id)).status.state, 'failed')
+})
+
+const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+
+/** Two processes of one agent that asks for names until it has heard enough of them, and how often it ran. */
+function asking(t: TestContext, names: number): { callers: readonly Caller[]; runs: () => number; cut: () => void } {
+  const shared = sharedMemory()
+  const connections = [shared.connect(), shared.connect()]
+  let runs = 0
+  const run = async function * (_prompt: string, call: Call): AsyncGenerator<string> {
+    runs += 1
+    for (let n = 1; n <= names; n++) {
+      const { content } = await call.elicit({ message: `Name ${n}?`, schema: form })
+      yield `${String(content?.['name'])} `
+    }
+  }
+  t.after(() => { connections[0]!.isCut = false })
+  return {
+    callers: connections.map((store) => callerOf(t, run, { store, ...times })),
+    runs: () => runs,
+    cut: () => { connections[0]!.isCut = true },
+  }
+}
+
+test('an answer is brought to the run that waits for it, at whatever process it comes', async (t) => {
+  const { callers: [one, other], runs } = asking(t, 2)
+  const { id } = await one!.task('hello', { id: 'm-1' })
+  const again = await other!.task('Ann', { taskId: id, id: 'm-2' })
+  assert.equal(sumOf(again), 'input-required (Name 2?|{"schema":' + JSON.stringify(form) + '}): Ann ')
+  assert.deepEqual(again.history?.map((message) => message.id).filter((one) => /^m-/.test(one)), ['m-1', 'm-2'])
+  assert.equal(sumOf(await other!.task('Bob', { taskId: id, id: 'm-3' })), 'completed: Ann Bob ')
+  assert.equal(sumOf(await one!.get(id)), 'completed: Ann Bob ')
+  assert.equal(runs(), 1)
+})
+
+test('who answers at another process may stream what follows', async (t) => {
+  const { callers: [one, other], runs } = asking(t, 2)
+  const { id } = await one!.task('hello')
+  const events = (await (await other!.stream('Ann', { taskId: id })).rest()).map(tellOf)
+  assert.match(events[0]!, /^task working|^task input-required/)
+  assert.match(events.at(-1)!, /input-required \(Name 2\?/)
+  // It ended there, though the process that it came by does not run the task.
+  const last = (await (await other!.stream('Bob', { taskId: id })).rest()).map(tellOf)
+  assert.match(last.at(-1)!, /completed/)
+  assert.equal(runs(), 1)
+})
+
+test('a message that answers nothing is asked again where the run is, and is in the history', async (t) => {
+  const { callers: [one, other], runs } = asking(t, 1)
+  const { id } = await one!.task('hello')
+  const nothing: readonly Content[] = [{ type: 'data', data: { other: 1 } }]
+  const still = await other!.task(nothing, { taskId: id, id: 'm-2' })
+  assert.match(sumOf(still), /^input-required \(Name 1\?/)
+  assert.equal(still.history?.filter((message) => message.id === 'm-2').length, 1)
+  const events = (await (await other!.stream(nothing, { taskId: id })).rest()).map(tellOf)
+  assert.equal(events.length, 1, events.join())
+  await assert.rejects(other!.task('Ann', { taskId: id, id: 'm-2' }), /messageId was used/)
+  assert.equal(sumOf(await other!.task('Ann', { taskId: id })), 'completed: Ann ')
+  assert.equal(runs(), 1)
+})
+
+test('of answers that come at once at several processes one is taken', async (t) => {
+  const { callers, runs } = asking(t, 1)
+  const { id } = await callers[0]!.task('hello')
+  const said = ['Ann', 'Bob', 'Cid', 'Dan'].map((name, n) => callers[n % 2]!.task(name, { taskId: id }))
+  const settled = await Promise.allSettled(said)
+  const taken = settled.filter((one) => one.status === 'fulfilled')
+  assert.equal(taken.length, 1, JSON.stringify(settled))
+  for (const one of settled) {
+    if (one.status === 'rejected') assert.match(String(one.reason.detail), /quicker|is completed|is working/)
+  }
+  assert.equal(runs(), 1)
+})
+
+test('where the run has died with its process, an answer begins it again', async (t) => {
+  const { callers: [one, other], runs, cut } = asking(t, 2)
+  const { id } = await one!.task('hello')
+  cut()
+  // The lease of its process has to be over before anybody may go on.
+  await eventually(async () => {
+    const answer = await other!.task('Ann', { taskId: id }).catch((error: unknown) => {
+      assert.match(String(error), /-32\d+ .*try again|quicker/)
+    })
+    return answer !== undefined
+  })
+  assert.equal(sumOf(await other!.task('Bob', { taskId: id })), 'completed: Ann Bob ')
+  assert.equal(runs(), 2)
 })

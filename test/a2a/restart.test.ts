@@ -56,7 +56,7 @@ test('a webhook is told of what happens to a task at whichever server it goes on
   await eventually(() => /COMPLETED/.test(received.at(-1)!.body), 'its end is told')
 })
 
-test('a question whose run is gone is answered at another server, which runs it again from the top', async (t) => {
+test('a question is answered at another server, which runs it again where its run is gone', async (t) => {
   for (const how of ['parked', 'still there'] as const) {
     const store = sharedStore()
     let paid = 0
@@ -72,9 +72,8 @@ test('a question whose run is gone is answered at another server, which runs it 
     const other = callerOf(t, run, { store })
     const task = await other.task('Ann', { taskId: id })
     assert.equal(sumOf(task), 'completed: Hello Ann hello m-1 1', how)
-    // Whoever had it before reads it as it is, and lets its run go.
     assert.deepEqual(await one.get(id), task, how)
-    assert.equal(aborted, 1, how)
+    assert.equal(aborted, how === 'parked' ? 1 : 0, how)
     await assert.rejects(one.send('Bob', { taskId: id }), { code: -32004 }, how)
   }
 })

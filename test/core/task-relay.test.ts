@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/core/fault.ts'
 import { TaskRelay } from '../../lib/core/task-relay.ts'
+import type { Limits } from '../../lib/core/defaults.ts'
 import type { NodeLines, TakeLine } from '../../lib/core/node-lines.ts'
 import type { Nodes } from '../../lib/core/nodes.ts'
 import type { TaskRecovery } from '../../lib/core/task-recovery.ts'
@@ -14,7 +15,7 @@ async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
   const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
-  new TaskRelay(here, {} as Nodes, lines, 100, {} as TaskRecovery)
+  new TaskRelay(here, {} as Nodes, lines, {} as Limits, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
     takes.get('task-act')!(['cancel', 'ann', 't'], { node: 'other', say: resolve, end: () => resolve('the end') })
   })
@@ -22,9 +23,9 @@ async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<
 }
 
 test('who asks for a task hears whether it was done, and nothing where that cannot be said now', async () => {
-  assert.deepEqual(await cancelled({ get: () => ({ id: 't' }) }), [true, true])
-  assert.deepEqual(await cancelled({ get: () => undefined }), [false, false])
-  assert.deepEqual(await cancelled({ runOf: () => undefined }), [false, false])
+  assert.deepEqual(await cancelled({ get: () => ({ id: 't' }) }), ['done', true])
+  assert.deepEqual(await cancelled({ get: () => undefined }), ['gone', false])
+  assert.deepEqual(await cancelled({ runOf: () => undefined }), ['gone', false])
   const away = new Fault('busy', 'The store does not answer')
   assert.deepEqual(await cancelled({ get: () => Promise.reject(away) }), ['the end', false])
 })
