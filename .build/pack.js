@@ -2,10 +2,10 @@
  * Many modules in, few files out, because a start pays for each file that it opens. Knows modules as tsc
  * emits them of this house, and refuses with a sentence what would not mean the same in one file.
  *
- * Each module becomes a function, called in the order in which the modules would have run, which returns
- * what the module exports. So what is private stays private and no name is changed; what others import by
- * name stands outside, under the one name that it has in the whole house. What only a dynamic `import()` or
- * a later entry needs goes into a file of its own. Files that are read as text are put in as text.
+ * The modules stand one behind the other, in the order in which they would have run. What others import keeps
+ * the one name that it has in the whole house; what is private to a module gets another name where that one
+ * is taken. What only a dynamic `import()` or a later entry needs goes into a file of its own. Files that are
+ * read as text are put in as text.
  */
 import { posix } from 'node:path'
 import { isMadeAnew, namesIn, renamed, textOf, tokensOf } from './tokens.js'
@@ -94,14 +94,14 @@ function parse(path, read) {
     return ''
   }).replace(READ, (...found) => ascii(JSON.stringify(read(at(found.at(-1).target)))))
   const odd = /^(?:import(?!\()|export|await|for await)\b.*/m.exec(rest)
-  if (odd !== null) throw new Error(`${path} says '${odd[0]}', which cannot stand in a function`)
+  if (odd !== null) throw new Error(`${path} says '${odd[0]}', which cannot stand among others`)
   const later = [...rest.matchAll(DYNAMIC)].map(({ groups }) => at(groups.target))
   const tokens = tokensOf(ascii(rest.trim()))
   const builtins = [...builtinsIn(imports)]
   const isPlain = ([as]) => !isMadeAnew(as, tokens)
-  const atOnce = builtins.filter((one) => !isPlain(one)).map(([as, word]) => `const ${as}=${word};\n`)
-  const body = atOnce.join('') + textOf(renamed(tokens, new Map(builtins.filter(isPlain))))
-  return { path, bang, imports, exports, later, names: namesIn(tokens), body }
+  const atOnce = builtins.filter((one) => !isPlain(one))
+  const code = renamed(tokens, new Map(builtins.filter(isPlain)))
+  return { path, bang, imports, exports, later, names: namesIn(tokens), atOnce, code }
 }
 
 /** What of Node a module names, each by what it is called in the file: it is loaded when it is first used. */
@@ -141,7 +141,7 @@ function share(modules, [first, ...entries]) {
   const isAlone = (root) => fileOf.get(root) === root && root !== first && !entries.includes(root)
   for (const root of later.filter(isAlone)) {
     const own = [...modules.values()].filter(({ path }) => fileOf.get(path) === root)
-    const length = own.reduce((sum, { body }) => sum + body.length, 0)
+    const length = own.reduce((sum, { code }) => sum + textOf(code).length, 0)
     if (length < SMALL_LENGTH) for (const { path } of own) fileOf.set(path, LATER)
   }
   const files = new Map([MAIN, first, ...entries].map((file) => [file, []]))
@@ -218,6 +218,7 @@ function formatFile(file, own, places, isOpen) {
   const builtins = new Set(imports.flatMap(({ path, target }) => path === undefined ? target : []))
   const ids = isOpen ? own.filter(isMade).map(({ path }) => idOf(path)) : []
   const names = new Set([...exported.get(file), ...ids])
+  const used = new Set()
   return [
     own.at(-1)?.bang,
     // To import one would load it at once, make an ES module of it, and load all that it loads on demand.
@@ -228,46 +229,58 @@ function formatFile(file, own, places, isOpen) {
     ...[...taken.get(file)].map(([from, names]) => (
       `import { ${[...names].join(', ')} } from '${pathFrom(file, from)}';\n`
     )),
-    ...own.map((module) => formatModule(module, file, places)),
+    ...own.map((module) => formatModule(module, file, places, used, isOpen)),
     names.size > 0 ? `export { ${[...names].toSorted().join(', ')} };\n` : '',
   ].join('')
 }
 
 /** Whether a module does more than to pass on what others export. */
-function isMade({ exports, body }) {
-  return body !== '' || [...exports.values()].some(({ path }) => path === undefined)
+function isMade({ exports, code }) {
+  return code.length > 0 || [...exports.values()].some(({ path }) => path === undefined)
 }
 
-/** A module as a call. What it imports under a name of its own is told within. */
-function formatModule({ path, imports, exports, names: made, body }, file, { outside, fileOf }) {
-  const id = idOf(path)
-  if (!isMade({ exports, body })) return ''
-  const own = [...exports].filter(([, { path: from }]) => from === undefined)
-  if (body.includes('import.meta') && dirname(path) !== dirname(file)) {
+/**
+ * A module among the others of a file, whose private names are in `used`. `isWhole`: what it exports is asked
+ * for as a whole.
+ */
+function formatModule(module, file, { outside, fileOf }, used, isWhole) {
+  const { path, imports, exports, names, atOnce, code } = module
+  if (!isMade(module)) return ''
+  const asks = ({ text, isMember }, at) => isMember && text === 'meta' && code[at - 2].text === 'import'
+  if (dirname(path) !== dirname(file) && code.some(asks)) {
     throw new Error(`${path} asks where it is, and in ${file} it would be elsewhere`)
   }
-  const lines = imports.filter(({ path }) => path !== undefined).flatMap(({ path: from, space, names }) => {
-    if (space !== undefined) return `const ${space} = ${idOf(from)};`
-    const inner = names.filter(([name, as]) => name !== as)
-    for (const [name, as] of inner) {
-      if (!made.has(name)) continue
-      throw new Error(`${path} takes ${name} as ${as}, and has a ${name} of its own, which would be taken`)
-    }
-    return inner.map(([name, as]) => `const ${as} = ${name};`)
-  })
-  // In the order in which a module's namespace has them, for whoever goes through it.
-  const members = own.toSorted(([a], [b]) => a < b ? -1 : 1)
-    .map(([as, { name }]) => as === name ? as : `${as}: ${name}`).join(', ')
-  const all = outside.has(id) ? `Object.freeze({ __proto__: null, ${members} })` : `{ ${members} }`
-  const shown = own.map(([as]) => as).filter((name) => outside.get(name) === path)
-  const text = body.replace(DYNAMIC, (...found) => (
-    `import('${pathFrom(file, fileOf.get(join(dirname(path), found.at(-1).target)))}')`
-  ))
-  return [
-    `const ${id} = (() => {`, ...lines, text,
-    `return ${all};`, '})();',
-    ...shown.length > 0 ? [`const { ${shown.join(', ')} } = ${id};`] : [], '',
-  ].join('\n')
+  const words = new Map()
+  const take = (name) => {
+    let free = name
+    const isTaken = () => used.has(free) || outside.has(free) || free in globalThis
+    for (let n = 2; outside.get(name) !== path && isTaken(); n++) free = `${name}$${n}`
+    if (free !== name) words.set(name, free)
+    used.add(free)
+    return free
+  }
+  for (const name of names) take(name)
+  const others = imports.filter((one) => one.path !== undefined).flatMap(({ path: from, space, names }) => [
+    ...space === undefined ? [] : [[space, idOf(from)]],
+    ...names.filter(([name, as]) => name !== as).map(([name, as]) => [as, name]),
+  ])
+  const own = [...exports].filter(([, { path: from }]) => from === undefined)
+    .map(([as, { name }]) => [as, words.get(name) ?? name])
+  const lines = [
+    ...[...atOnce, ...others].map(([as, word]) => `const ${take(as)}=${word};`),
+    textOf(renamed(code, words)).replace(DYNAMIC, (...found) => (
+      `import('${pathFrom(file, fileOf.get(join(dirname(path), found.at(-1).target)))}')`
+    )),
+    ...own.filter(([as, name]) => as !== name && outside.get(as) === path)
+      .map(([as, name]) => `const ${as}=${name};`),
+  ]
+  if (isWhole || outside.has(idOf(path))) {
+    // In the order in which a module's namespace has them, for whoever goes through it.
+    const members = own.toSorted(([a], [b]) => a < b ? -1 : 1)
+      .map(([as, name]) => as === name ? as : `${as}: ${name}`)
+    lines.push(`const ${idOf(path)} = Object.freeze({ __proto__: null, ${members.join(', ')} });`)
+  }
+  return [...lines, ''].join('\n')
 }
 
 /** A file at the path of a module that stands elsewhere. */

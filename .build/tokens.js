@@ -130,44 +130,89 @@ function isApart(last, before, token, next) {
     || (last.kind === 'mark' && before === '/' && token.kind === 'pattern')
 }
 
+/** Words before the name of a member that are a part of how it is made. */
+const MODIFIERS = new Set(['async', 'get', 'set', 'static', '*'])
+/** Behind these, a brace opens a block. */
+const BEFORE_BLOCK = new Set([undefined, ')', '=>', '{', '}', ';', 'else', 'try', 'finally', 'do', 'static'])
+
 /**
  * The tokens with other words for some names, wherever they stand for a value: not where they are what a
  * member is called. Where they stood for both, both are said.
  */
 export function renamed(tokens, words) {
   if (words.size === 0) return tokens
+  /** What each bracket opened: a 'class', a 'block', or a value. */
   const open = []
+  let isClass = false
+  let isCase = false
   return tokens.map((token, at) => {
-    const { kind, text } = token
-    if (kind === 'template' && text.startsWith('}')) open.pop()
-    if (kind === 'template' && text.endsWith('${')) open.push(text)
-    if (kind === 'mark' && '([{'.includes(text)) open.push(text)
-    if (kind === 'mark' && ')]}'.includes(text)) open.pop()
-    const word = kind === 'name' && !token.isMember ? words.get(text) : undefined
-    if (word === undefined) return token
+    const { kind, text, isMember } = token
     const before = tokens[at - 1]?.text
-    const after = tokens[at + 1]?.text
-    const isListed = open.at(-1) === '{' && (before === '{' || before === ',')
-    if (isListed && after === ':') return token
+    if (kind === 'template') {
+      if (text.startsWith('}')) open.pop()
+      if (text.endsWith('${')) open.push('value')
+    } else if (kind === 'mark' && ')]}'.includes(text)) open.pop()
+    else if (text === '{') {
+      const isBlock = BEFORE_BLOCK.has(before) || (before === ':' && isCase)
+      open.push(isClass ? 'class' : isBlock ? 'block' : 'members')
+      isClass = isCase = false
+    } else if (kind === 'mark' && '(['.includes(text)) open.push('value')
+    else if (before === ':') isCase = false
+    if (kind !== 'name' || isMember) return token
+    if (text === 'class') isClass = tokens[at + 1].text !== ':'
+    if (open.at(-1) !== 'members' && (text === 'case' || text === 'default')) isCase = true
+    const word = words.get(text)
+    if (word === undefined) return token
+    const where = open.at(-1)
+    if ((where === 'class' || where === 'members') && isFirstOf(where, tokens, at)) {
+      const after = tokens[at + 1]
+      const isShort = where === 'members' && [',', '}', '='].includes(after.text)
+      return isShort ? { ...token, text: `${text}:${word}` } : token
+    }
     // What is called there would be what is made.
-    if (before === 'new') return { ...token, text: `(${word})` }
-    return { ...token, text: isListed && (after === ',' || after === '}') ? `${text}:${word}` : word }
+    return { ...token, text: before === 'new' && word.includes('(') ? `(${word})` : word }
   })
+}
+
+/** Whether a member begins with a token, or with the words before it. */
+function isFirstOf(where, tokens, at) {
+  let first = at - 1
+  while (MODIFIERS.has(tokens[first].text)) first--
+  const { text } = tokens[first]
+  return text === '{' || (where === 'class' ? text === ';' || text === '}' : text === ',')
 }
 
 /** The names that a text makes at its outermost level. */
 export function namesIn(tokens) {
   const names = new Set()
   let depth = 0
+  let isMaking = false
   for (const [at, { kind, text }] of tokens.entries()) {
     if (kind === 'template' ? text.startsWith('}') : kind === 'mark' && ')]}'.includes(text)) depth--
-    if (depth === 0 && kind === 'name' && ['function', 'class', 'const', 'let'].includes(text)) {
-      const { text: name } = tokens[at + 1].text === '*' ? tokens[at + 2] : tokens[at + 1]
-      names.add(name)
+    if (depth === 0) {
+      if (text === 'const' || text === 'let') isMaking = true
+      else if (text === ';') isMaking = false
+      const isFirst = ['const', 'let', ','].includes(text) && isMaking
+      const isMade = isFirst || text === 'function' || text === 'class'
+      if (isMade) for (const name of madeAt(tokens, at + 1)) names.add(name)
     }
     if (kind === 'template' ? text.endsWith('${') : kind === 'mark' && '([{'.includes(text)) depth++
   }
   return names
+}
+
+/** What is made where a token stands: a name, those that something is taken apart to, or nothing. */
+function madeAt(tokens, at) {
+  const { kind, text } = tokens[at]
+  if (text === '*') return madeAt(tokens, at + 1)
+  if (kind === 'name') return [text]
+  if (text !== '{' && text !== '[') return []
+  const end = tokens.findIndex((token, index) => index > at && '}]'.includes(token.text))
+  const made = tokens.slice(at + 1, end)
+  const odd = made.find(({ kind, text }) => kind !== 'name' && text !== ',' && text !== ':')
+  if (odd !== undefined) throw new Error(`'${odd.text}' is in what is taken apart outside of functions`)
+  return made.filter((token, index) => token.kind === 'name' && made[index + 1]?.text !== ':')
+    .map(({ text }) => text)
 }
 
 /** Whether something inside of a text may have that name for itself: then it stands for two things. */

@@ -105,6 +105,42 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
       export const a = 3;
       export { enumeration as enum, b as B };`,
   }],
+  ['private names that are taken elsewhere are other names, and what else is called so is not', {
+    ...log,
+    'index.js': `
+      ${head}import { get, one } from './one.js';
+      import { read } from './two.js';
+      import { a } from './three.js';
+      log.push(get(), one, a, ...read());${end}`,
+    'one.js': `
+      const [a, , b] = [1, 2, 3], read = 'read', { read: c } = { read };
+      export function get() { return read + b + c; }
+      export { a as one };`,
+    'two.js': `
+      const get = 'get', set = 2, async = 3;
+      let own = { get, set, async, a: { get } };
+      const a = (name, { get = 5, set } = own) => name ? { get, set } : { set, get };
+      class Box {
+        get = get;
+        set;
+        static async = async;
+        #get = own.get;
+        async async() { return this.#get; }
+        get got() { return { get() { return get; }, get async() { return async; }, * set() { yield 3 * set; } }; }
+        static { own = { ...own, set: this.async * set }; }
+      }
+      export function read() {
+        switch (set) {
+          case 1: { get; break; }
+          default: { own = { ...own, get: [get][0] }; }
+        }
+        const { get: got, async: more } = own;
+        if (more) { own.set = got; }
+        const box = new Box().got;
+        return [a(1), a(0, {}), box.get(), box.async, [...box.set()], Object.keys(new Box()), own, more, { class: 1, get }];
+      }`,
+    'three.js': 'const get = 7;\nexport const a = () => ({ get });',
+  }],
   ['functions of every kind, and what they refer to before it is made', {
     ...log,
     'index.js': `
@@ -280,14 +316,14 @@ const refused: readonly (readonly [texts: Texts, sentence: RegExp])[] = [
     /^URL of a\.js would hide what is always there; rename it$/],
   [{ 'index.js': `import { x } from './a.js';\n`, 'a.js': 'export const y = 1;\n' },
     /^index\.js takes x of a\.js, which does not export it$/],
-  [{ 'index.js': `import { x as y } from './a.js';\nconst x = y;\n`, 'a.js': 'export const x = 1;\n' },
-    /^index\.js takes x as y, and has a x of its own, which would be taken$/],
   [{ 'index.js': 'export default 1;\n' },
-    /^index\.js says 'export default 1;', which cannot stand in a function$/],
+    /^index\.js says 'export default 1;', which cannot stand among others$/],
   [{ 'index.js': 'export let a = 1;\n' }, /says 'export let a = 1;'/],
   [{ 'index.js': `export * from './a.js';\n` }, /says 'export \* from/],
   [{ 'index.js': `import './a.js';\n` }, /says 'import '\.\/a\.js';'/],
   [{ 'index.js': 'await 1;\n' }, /says 'await 1;'/],
+  [{ 'index.js': 'const { a = 1 } = Object;\nexport { a };\n' },
+    /^'=' is in what is taken apart outside of functions$/],
   [{ 'index.js': `export { x as y } from './a.js';\n`, 'a.js': 'export const x = 1;\n' },
     /^index\.js exports x by another name, y$/],
   [{ 'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.url;\n' },
