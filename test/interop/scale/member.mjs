@@ -82,6 +82,14 @@ const tools = [
       }))
     },
   }),
+  defineTool({
+    name: 'tell', description: 'Tells what it does.',
+    run(_args, call) {
+      call.log('debug', 'in detail')
+      call.log('error', 'in short')
+      return 'told'
+    },
+  }),
   defineTool({ name: 'cancelled', description: 'Counts ends.', run: () => String(cancelled) }),
   defineTool({
     name: 'touch', description: 'Changes what can be watched.',
@@ -119,7 +127,8 @@ async function serve() {
   server = createServer({
     name: 'Fleet', protocol: 'all', store, secret: 'the secret of the whole fleet', leaseMs: 3_000,
     log: process.env.FLEET_LOG === undefined ? false : undefined, graceMs: 5_000,
-    tools, agents: [agent], resources: [resource], ...settings,
+    tools, agents: [agent], resources: [resource],
+    a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } }, ...settings,
   })
   const address = await server.listen(port)
   process.send({ port: address.port, pid: process.pid })

@@ -3,7 +3,11 @@
  * depends on where a request goes. Each request is sent to the process that the row says.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { missing } from '../start.mjs'
 import { engines, startFleet } from './deployment.mjs'
 import { until } from './servers.mjs'
@@ -62,6 +66,29 @@ const rows = {
     await via(one, begun).send('tools/call', { name: 'touch', arguments: {} })
     await stream.next(({ method }) => method === 'notifications/resources/updated')
     await via(one, begun).send('resources/unsubscribe', { uri: 'note://1' })
+    stream.close()
+  },
+  async 'how much of its log a session is told'([one, two, three]) {
+    const begun = await session(one)
+    const told = async (url) => {
+      const stream = await EventStream.of(await via(url, begun).post(call(1, 'tell')))
+      await stream.next(({ id }) => id === 1)
+      const notices = stream.heard.filter(({ method }) => method === 'notifications/message')
+      return notices.map(({ params }) => params.data)
+    }
+    await via(three, begun).send('ping')
+    await via(two, begun).send('logging/setLevel', { level: 'error' })
+    await until('the level to be known', async () => (await told(three)).length === 1)
+    for (const url of [one, two]) assert.deepEqual(await told(url), ['in short'])
+    await via(one, begun).send('logging/setLevel', { level: 'debug' })
+    for (const url of [two, three]) await until('the new level', async () => (await told(url)).length === 2)
+  },
+  async 'what one who listens hears of 2026-07-28'([one, two]) {
+    const stream = await EventStream.of(await modern(two).listen({ resourceSubscriptions: ['note://1'] }))
+    await stream.next(({ method }) => method === 'notifications/subscriptions/acknowledged')
+    await modern(one).send('tools/call', { name: 'touch', arguments: {} }, 'touch')
+    const told = await stream.next(({ method }) => method === 'notifications/resources/updated')
+    assert.equal(told.params.uri, 'note://1')
     stream.close()
   },
   async 'a question that is answered elsewhere'([one, two]) {
@@ -189,6 +216,33 @@ const rows = {
     await until('the end', async () => (await a2a(two).read(id)).state === 'completed')
     const { artifacts } = await a2a(one).send('GetTask', { id })
     assert.equal(artifacts[0].parts[0].text, 'Hello Ann')
+  },
+  async 'a webhook that is told of a task, asked about elsewhere'([one, two, three]) {
+    const received = []
+    const hook = createServer((request, response) => {
+      text(request).then((body) => {
+        received.push(JSON.parse(body))
+        response.end()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(hook, 'listening')
+    try {
+      const taskId = await a2a(one).begin('work x 600')
+      const url = `http://127.0.0.1:${hook.address().port}/`
+      const kept = await a2a(two).send('CreateTaskPushNotificationConfig', { taskId, id: 'mine', url })
+      assert.equal(kept.id, 'mine')
+      const gone = await a2a(three).send('CreateTaskPushNotificationConfig', { taskId, id: 'other', url })
+      await a2a(one).send('DeleteTaskPushNotificationConfig', { taskId, id: gone.id })
+      const { configs } = await a2a(three).send('ListTaskPushNotificationConfigs', { taskId })
+      assert.deepEqual(configs.map(({ id }) => id), ['mine'])
+      assert.equal((await a2a(one).send('GetTaskPushNotificationConfig', { taskId, id: 'mine' })).url, url)
+      const isEnd = ({ statusUpdate }) => statusUpdate?.status.state === 'TASK_STATE_COMPLETED'
+      await until('the webhook to be told of the end', () => received.some(isEnd))
+      await sleep(100)
+      assert.equal(received.filter(isEnd).length, 1)
+    } finally {
+      hook.close()
+    }
   },
   async 'a conversation, and a key of a query'([one, two, three]) {
     const query = async (url, headers) => {

@@ -89,11 +89,23 @@ export function modern(url) {
     [`${META}protocolVersion`]: '2026-07-28', [`${META}clientCapabilities`]: capabilities,
     [`${META}clientInfo`]: { name: 'wire', version: '1.0.0' },
   }
-  const send = (method, params, name) => ask(url, '/mcp', method, { ...params, _meta }, {
-    'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...name && { 'Mcp-Name': name },
-  })
+  const headersOf = (method, name) => (
+    { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...name && { 'Mcp-Name': name } }
+  )
+  const send = (method, params, name) => (
+    ask(url, '/mcp', method, { ...params, _meta }, headersOf(method, name))
+  )
   return {
     send,
+    /** The response whose stream tells of what is asked for. */
+    listen(notifications) {
+      const method = 'subscriptions/listen'
+      return fetch(new URL('/mcp', url), {
+        method: 'POST',
+        headers: { ...headersOf(method), 'Accept': 'text/event-stream', 'Content-Type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++ids, method, params: { notifications, _meta } }),
+      })
+    },
     async begin(name, args) {
       const { resultType, taskId } = await send('tools/call', { name, arguments: args }, name)
       if (resultType !== 'task') throw new Error(`${name} is no task`)
