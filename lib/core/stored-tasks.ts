@@ -249,7 +249,7 @@ export class StoredTasks {
   #lose(place: TaskPlace): void {
     const { run } = place
     this.#places.forget(place)
-    run?.cancel()
+    run?.lose(silent())
   }
 
   /** The version of what was written. Rejects with `Fault('conflict')` where another process has the task. */

@@ -62,7 +62,6 @@ export class TaskRun implements CallChannel, RunningTask {
 
   /** Whether it is a task: then nothing that happens to a request matters to it. */
   get isTask(): boolean { return this.#id !== undefined }
-
   onSettled(listener: () => void): void { this.#call.onSettled(listener) }
 
   /**
@@ -99,6 +98,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   can(what: Ability): boolean { return this.#client.can(what) }
+  completeElicitation(id: string): void { this.#client.completeElicitation?.(id) }
 
   /** A question waits with the task, at most `askTimeoutMs`. */
   ask(question: Question): Promise<unknown> {
@@ -165,10 +165,6 @@ export class TaskRun implements CallChannel, RunningTask {
     if ((this.#open?.size ?? 0) === 0) this.#move('working')
   }
 
-  completeElicitation(elicitationId: string): void {
-    this.#client.completeElicitation?.(elicitationId)
-  }
-
   artifact(input: ArtifactInput): void {
     const { append = false, last = !append } = input
     if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
@@ -184,12 +180,11 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {
-    if (answers.size > 0 && this.#memory !== undefined) {
-      this.#memory.keepAnswers(answers)
-      this.keepMemory()
-    }
+    if (answers.size === 0) return
+    this.#memory?.keepAnswers(answers)
+    this.keepMemory()
     for (const [key, answer] of answers) this.#close(key)?.resolve(answer)
-    if (answers.size > 0) this.#show()
+    this.#show()
   }
 
   refuse(key: string, reason: Error): void {
@@ -197,10 +192,10 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#show()
   }
 
-  cancel(): void {
-    const reason = new Fault('cancelled', 'The client has cancelled the task')
-    this.#end('canceled', { message: [text(reason.message)] })
-    this.#call.cancel(reason)
+  cancel(): void { this.#stop(new Fault('cancelled', 'The client has cancelled the task')) }
+
+  lose(why: Fault): void {
+    this.#stop(this.#id === undefined ? why : new Fault('cancelled', 'Another process has the task'))
   }
 
   /** The task is done. What comes after its end is dropped. */
@@ -288,6 +283,11 @@ export class TaskRun implements CallChannel, RunningTask {
   #move(state: TaskState): void {
     if (this.#id === undefined || this.#isOver) return
     this.#service.tasks.move(this.#id, state, { message: this.#said, questions: this.#questions() })
+  }
+
+  #stop(reason: Fault): void {
+    this.#end('canceled', { message: [text(reason.message)] })
+    this.#call.cancel(reason)
   }
 
   #end(state: TaskState, change: TaskChange): void {

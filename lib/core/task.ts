@@ -6,7 +6,7 @@ import type { Artifact } from './artifact.ts'
 import type { Protocol } from './call.ts'
 import type { Runnable } from './call-observer.ts'
 import type { Content } from './content.ts'
-import type { FaultKind } from './fault.ts'
+import type { Fault, FaultKind } from './fault.ts'
 import type { Principal } from './principal.ts'
 import type { Question } from './question.ts'
 
@@ -171,4 +171,6 @@ export interface RunningTask {
   refuse(key: string, reason: Error): void
   /** Nobody wants it any longer. Nothing where it has ended. */
   cancel(): void
+  /** Another process has the task, or it was never promised: then `why` is what its client hears. */
+  lose(why: Fault): void
 }

@@ -445,7 +445,7 @@ test('a task that waited, and goes on in another process, is posted about from t
   const { tasks } = goesOn.service
   const task = await tasks.get('ann', id) as Task
   await tasks.take(task)
-  tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {} })
+  tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} })
   goesOn.push.follow(task)
   await hook.until(3)
   // Where it began it is lost, and its configurations are the other's.

@@ -44,7 +44,11 @@ const seed: TaskSeed = {
 }
 
 function runOf(): RunningTask & { cancels: number } {
-  return { cancels: 0, onSettled() {}, answer() {}, refuse() {}, cancel() { this.cancels += 1 } }
+  return {
+    cancels: 0, onSettled() {}, answer() {}, refuse() {},
+    cancel() { this.cancels += 1 },
+    lose() { this.cancels += 1 },
+  }
 }
 
 /** A task that works at a process, and is kept. */

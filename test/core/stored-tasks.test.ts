@@ -21,7 +21,8 @@ const seed: TaskSeed = {
 /** A run that counts how often it is cancelled. */
 function runOf(): RunningTask & { readonly cancels: () => number } {
   let cancelled = 0
-  return { onSettled() {}, answer() {}, refuse() {}, cancel() { cancelled += 1 }, cancels: () => cancelled }
+  const cancel = (): void => { cancelled += 1 }
+  return { onSettled() {}, answer() {}, refuse() {}, cancel, lose: cancel, cancels: () => cancelled }
 }
 
 /** A task that waits in the store. */

@@ -229,7 +229,8 @@ test('a task that another process has taken is let go, and its run cancelled', a
   const store = sharedStore()
   const tasks = tasksWith({}, store)
   let cancelled = 0
-  const { id } = await tasks.create(seed('ann'), { onSettled() {}, answer() {}, refuse() {}, cancel() { cancelled++ } })
+  const run = { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() { cancelled++ } }
+  const { id } = await tasks.create(seed('ann'), run)
   await store.write({ collection: 'tasks', owner: 'ann', key: id }, '{}', 1_000, 'any')
   tasks.move(id, 'working')
   await settled(tasks)

@@ -2,7 +2,7 @@
 // die while it runs, or while it waits for its client.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventually } from '../fixtures/client.ts'
+import { eventually, request } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
 import { begin, EventStream, gate, LegacySession, modern, said } from './client.ts'
 import { answer, capabilities, form, get, reaches, started, update } from './task-client.ts'
@@ -337,5 +337,39 @@ test('a session that cannot be asked waits for the result, and another of the sa
     await able.answer(asked.id, { action: 'accept', content: { name: 'Ann' } })
     assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: nobody paid, run 1', `${count}`)
     assert.equal(said((await waiting).result), 'Ann: nobody paid, run 1')
+  }
+})
+
+test('a task that was given up before it was promised is refused, and never without a word', async (t) => {
+  const run = (_prompt: unknown, call: Call): Promise<string> => new Promise((_resolve, reject) => {
+    call.signal.addEventListener('abort', () => reject(call.signal.reason))
+  })
+  const { servers: [server], connections: [connection] } = await fleetOf(t, 1, {
+    ...times, agents: [{ name: 'Bot', run }],
+    tools: [
+      { name: 'work', task: 'required', run }, { name: 'may', task: 'optional', run: (args, call) => {
+        call.detach()
+        return run(args, call)
+      } },
+    ],
+  })
+  const session = await begin(server!)
+  const write = connection!.write
+  // Whoever finds a process silent puts something in the place of what it has announced.
+  connection!.write = async (place, value, keepMs, expected) => {
+    if (place.collection === 'tasks' && expected === 0) await write(place, 'null', 60_000, 0)
+    return write(place, value, keepMs, expected)
+  }
+  const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
+  const answers = [
+    await session.send('tools/call', { name: 'work', arguments: {}, task: {} }),
+    await modern(server!, 'tools/call', { name: 'work', arguments: {} }, { capabilities }),
+    await modern(server!, 'tools/call', { name: 'may', arguments: {} }, { capabilities }),
+    await server!.fetch(request('/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })),
+  ]
+  for (const [at, response] of answers.entries()) {
+    const text = await response.text()
+    assert.equal(response.status, 503, `${at}: ${text}`)
+    assert.match(text, /"error":.*silent for too long; try again/, `${at}`)
   }
 })
