@@ -35,6 +35,8 @@ export class LiveCall implements Call {
   limits: Limits = defaults
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
+  /** Its client has left, or has taken the request back: nobody waits for an answer. */
+  isUnwanted = false
   /** What the channel could not carry; undefined: nothing. */
   artifacts: readonly Artifact[] | undefined
   #isSettled = false
@@ -104,9 +106,11 @@ export class LiveCall implements Call {
     this.#controller?.abort(abortError(reason))
   }
 
-  /** The client is not there any more: a run that is still going is not wanted. */
-  leave(): void {
-    if (!this.over) this.cancel(new Fault('cancelled', 'The client has left'))
+  /** Its client wants no answer any more: a run that is still going is ended. */
+  leave(why = 'The client has left'): void {
+    if (this.over) return
+    this.isUnwanted = true
+    this.cancel(new Fault('cancelled', why))
   }
 
   /** Ends the run when the client leaves; at once where it has already. */

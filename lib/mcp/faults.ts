@@ -34,7 +34,7 @@ const codes: Readonly<Record<FaultKind, number>> = {
 
 /** HTTP statuses of those faults that are told at HTTP's level too. */
 const statuses: ReadonlyMap<FaultKind, number> = new Map([
-  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
+  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
 ])
 
 /** A fault as an error of a revision. What an author attached to it stands beside the sentence. */
@@ -72,7 +72,7 @@ export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision
 export function faultHeaders(
   { kind, detail }: Fault, auth: Authorization | undefined,
 ): readonly string[] | undefined {
-  if (kind === 'busy') return ['Retry-After', '1']
+  if (kind === 'busy' || kind === 'cancelled') return ['Retry-After', '1']
   if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
   const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
   return ['WWW-Authenticate', challenge(auth, error, scopesIn(detail))]

@@ -5,7 +5,6 @@
  * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation.
  */
 import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
 import { decodeMessage } from '../wire/jsonrpc.ts'
 import { takeAnswer } from './ask.ts'
 import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
@@ -51,6 +50,6 @@ export function cancelRequest(session: Session, requestId: Id): boolean {
   const call = session.running.get(requestId)
   // Its id is free at once, though the call may take a while to end.
   session.running.delete(requestId)
-  call?.cancel(new Fault('cancelled', 'The client has cancelled the request'))
+  call?.leave('The client has cancelled the request')
   return call !== undefined
 }

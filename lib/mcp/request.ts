@@ -120,12 +120,12 @@ export class McpRequest implements CallFacts {
   /** The server's own words in a result's `_meta`. */
   get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision) }
 
-  /** Answers with an error, or with nothing where the client has cancelled. */
+  /** Answers with an error, or with nothing where the client has cancelled or left. */
   fail(thrown: unknown): void {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
     this.#finish()
-    if (fault.kind === 'cancelled') return this.channel.abandon()
+    if (fault.kind === 'cancelled' && this.#isUnwanted) return this.channel.abandon()
     const error = this.errorOf(fault)
     const { revision } = this.peer
     const headers = faultHeaders(fault, this.mcp.options.auth)
@@ -156,6 +156,8 @@ export class McpRequest implements CallFacts {
       return mcpError(new Fault(fault.kind, fault.message), told, this.peer.revision)
     }
   }
+
+  get #isUnwanted(): boolean { return this.isGone || this.call?.isUnwanted === true }
 
   #finish(): void {
     this.#isFinished = true

@@ -172,11 +172,11 @@ export class Session implements Peer {
     this.isOver = true
     const calls = [...this.#running?.values() ?? []]
     const questions = [...this.#asked?.values() ?? []]
-    // Most have neither, and to make a reason costs more than the rest of an end.
+    // Most have neither, and to make a fault costs more than the rest of an end.
     if (calls.length + questions.length > 0) {
-      const reason = new Fault('cancelled', 'The session has ended')
-      for (const call of calls) call.cancel(reason)
-      for (const asked of questions) asked.reject(reason)
+      const why = 'The session has ended'
+      for (const call of calls) call.leave(why)
+      for (const asked of questions) asked.reject(new Fault('cancelled', why))
       this.#asked?.clear()
     }
     this.#streams?.drop()

@@ -411,14 +411,16 @@ test('at the end of the input what runs comes to its end, and is answered', asyn
   assert.deepEqual(answers.map(({ id, result }) => [id, said(result)]), [[1, 'at last'], [2, 'at last']])
 })
 
-test('what does not come to its end within the grace is cancelled', async () => {
+test('what does not come to its end within the grace is cancelled, and answered', async () => {
   const host = new Host({ graceMs: 20 })
   await host.initialize()
   const before = aborted
   host.write(call(1, 'hang'))
   await host.end()
   assert.equal(aborted, before + 1)
-  assert.deepEqual(host.waiting, [])
+  assert.deepEqual(host.waiting.map(({ id, error }) => [id, error.code, error.data.detail]), [
+    [1, -32603, 'The server is closing down'],
+  ])
 })
 
 test('a handler that asks is not waited for where nobody can answer', async () => {

@@ -1,0 +1,67 @@
+// What ends a request before its handler does. Only a client that has taken it back hears nothing of it.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Fault } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
+import { answerOf, begin, legacyRevisions, modern, serveMcp } from './client.ts'
+import type { TestContext } from 'node:test'
+import type { Call, TriportServer } from '../../lib/index.ts'
+
+function hanging(t: TestContext): { server: TriportServer; running: () => number } {
+  let running = 0
+  const run = (_args: unknown, call: Call): Promise<string> => new Promise((_resolve, reject) => {
+    running += 1
+    call.signal.addEventListener('abort', () => {
+      running -= 1
+      reject(call.signal.reason)
+    })
+  })
+  const server = serveMcp(t, { graceMs: 10, tools: [
+    { name: 'hang', run },
+    { name: 'stop', run() { throw new Fault('cancelled', 'It was called off') } },
+  ] })
+  return { server, running: () => running }
+}
+
+const hang = { name: 'hang', arguments: {} }
+
+test('what still runs at the end of the grace is answered with an error, in every revision', async (t) => {
+  const { server, running } = hanging(t)
+  const streams = { Accept: 'text/event-stream' }
+  const sent = [
+    modern(server, 'tools/call', hang), modern(server, 'tools/call', hang, { headers: streams }),
+    modern(server, 'tools/call', hang, { headers: { 'MCP-Protocol-Version': '2026-07-28' } }),
+  ]
+  for (const revision of legacyRevisions) {
+    const session = await begin(server, revision)
+    sent.push(session.send('tools/call', hang))
+  }
+  await eventually(() => running() === sent.length)
+  await server.close()
+  for (const response of await Promise.all(sent)) {
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    assert.equal(response.status, isStream ? 200 : 503)
+    assert.equal(response.headers.has('retry-after'), !isStream)
+    const { id, error } = await answerOf(response)
+    assert.ok(id !== undefined)
+    assert.deepEqual([error.code, error.data.detail], [-32603, 'The server is closing down'])
+  }
+  assert.equal(running(), 0)
+})
+
+test('a handler that calls itself off is answered', async (t) => {
+  const { server } = hanging(t)
+  const text = await (await modern(server, 'tools/call', { name: 'stop', arguments: {} })).text()
+  assert.match(text, /It was called off/)
+})
+
+test('a client that has taken a request back hears nothing of it', async (t) => {
+  const { server, running } = hanging(t)
+  const session = await begin(server)
+  const answer = session.post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: hang })
+  await eventually(() => running() === 1)
+  assert.equal((await session.notify('notifications/cancelled', { requestId: 7 })).status, 202)
+  const response = await answer
+  assert.equal(response.status, 202)
+  assert.equal(await response.text(), '')
+})
