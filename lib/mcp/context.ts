@@ -2,6 +2,7 @@
  * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
  * lists that were put together once.
  */
+import { Fault } from '../core/fault.ts'
 import { Elsewhere } from './elsewhere.ts'
 import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
@@ -88,7 +89,7 @@ export class McpContext {
   /** Ends everything. */
   close(): void {
     this.notifications.close()
-    this.sessions.closeAll()
+    this.sessions.closeAll(new Fault('cancelled', 'The server is closing down'))
   }
 
   /** What the JSON text of a result begins with. */

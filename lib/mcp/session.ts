@@ -166,17 +166,20 @@ export class Session implements Peer {
     return `ask-${++this.#questions}${this.#mark}`
   }
 
-  /** Ends everything that belongs to the session. */
-  end(): void {
+  /** Ends everything that belongs to the session, which its client wants; or else `why` it must be. */
+  end(why?: Fault): void {
     if (this.isOver) return
     this.isOver = true
     const calls = [...this.#running?.values() ?? []]
     const questions = [...this.#asked?.values() ?? []]
     // Most have neither, and to make a fault costs more than the rest of an end.
     if (calls.length + questions.length > 0) {
-      const why = 'The session has ended'
-      for (const call of calls) call.leave(why)
-      for (const asked of questions) asked.reject(new Fault('cancelled', why))
+      const reason = why ?? new Fault('cancelled', 'The session has ended')
+      for (const call of calls) {
+        if (why === undefined) call.leave(reason.message)
+        else call.cancel(why)
+      }
+      for (const asked of questions) asked.reject(reason)
       this.#asked?.clear()
     }
     this.#streams?.drop()
@@ -240,23 +243,23 @@ export class Sessions {
     return slot.value
   }
 
-  close(session: Session): void {
+  close(session: Session, why?: Fault): void {
     const slot = this.#byId.get(session.id)
     if (slot !== undefined) this.#pool.remove(slot)
-    this.#end(session)
+    this.#end(session, why)
   }
 
-  closeAll(): void {
-    for (const session of [...this.#each()]) this.close(session)
+  closeAll(why: Fault): void {
+    for (const session of [...this.#each()]) this.close(session, why)
   }
 
   * #each(): Generator<Session> {
     for (const { value } of this.#byId.values()) yield value
   }
 
-  #end(session: Session): void {
+  #end(session: Session, why?: Fault): void {
     this.#byId.delete(session.id)
-    session.end()
+    session.end(why)
     if (this.#byId.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined

@@ -17,7 +17,7 @@ function hanging(t: TestContext): { server: TriportServer; running: () => number
     })
   })
   const server = serveMcp(t, { graceMs: 10, tools: [
-    { name: 'hang', run },
+    { name: 'hang', task: 'optional', run },
     { name: 'stop', run() { throw new Fault('cancelled', 'It was called off') } },
   ] })
   return { server, running: () => running }
@@ -36,7 +36,10 @@ test('what still runs at the end of the grace is answered with an error, in ever
     const session = await begin(server, revision)
     sent.push(session.send('tools/call', hang))
   }
-  await eventually(() => running() === sent.length)
+  const session = await begin(server)
+  const begun = await session.ask('tools/call', { ...hang, task: {} })
+  await eventually(() => running() === sent.length + 1)
+  sent.push(session.send('tasks/result', { taskId: begun.result.task.taskId }))
   await server.close()
   for (const response of await Promise.all(sent)) {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
