@@ -402,7 +402,7 @@ test('a signal on standard input and output lets calls end, and answers them', a
   }
 })
 
-test('at the end of its input calls come to their end; a signal then cancels them', async (t) => {
+test('at the end of its input calls come to their end; a signal then cancels them, with an answer', async (t) => {
   const folder = modules(t, { 'slow.mjs': SLOW })
   const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
   host.child.stdin!.end(linesFor([...opening, call(1), call(2, 'never')]))
@@ -410,7 +410,9 @@ test('at the end of its input calls come to their end; a signal then cancels the
   host.child.kill('SIGTERM')
   assert.equal(await host.ended, 0)
   assert.match(host.said(), /aborted/)
-  assert.deepEqual(answersIn(host).map(({ id }) => id), [0, 1])
+  const answers = answersIn(host)
+  assert.deepEqual(answers.map(({ id }) => id), [0, 1, 2])
+  assert.match(JSON.stringify(answers.at(-1)), /"error":.*The server is closing down/)
 })
 
 test('a client that closes its end of the output ends the process quietly', async (t) => {
