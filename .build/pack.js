@@ -27,6 +27,8 @@ const IMPORT = new RegExp(
 )
 const DECLARED = /^export (?=(?:async )?(?:function\*?|class|const) (?<name>[\w$]+))/gm
 const LISTED = /^export \{(?<names>[^}]*)\}(?: from '(?<target>[^']+)')?;\n?/gm
+/** What tsc puts around a path that is known only later, for '.js' in the place of '.ts'; ours are URLs. */
+const ENDED = /^var __rewriteRelativeImportExtension = [^]*?^};\n|__rewriteRelativeImportExtension(?=\()/gm
 const DYNAMIC = /\bimport\('(?<target>\.[^']+)'\)/g
 const READ = new RegExp(
   String.raw`(?:process\.getBuiltinModule\('node:fs'\)\.)?`
@@ -80,7 +82,7 @@ function parse(path, read) {
     imports.push({ target, names, space, path: target.startsWith('.') ? at(target) : undefined })
   }
   const exports = new Map()
-  const rest = text.replace(IMPORT, (...found) => {
+  const rest = text.replace(ENDED, '').replace(IMPORT, (...found) => {
     const { whole, space, names, target } = found.at(-1)
     add(target, whole === undefined ? pairs(names) : [['default', whole]], space)
     return ''
