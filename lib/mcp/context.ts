@@ -86,10 +86,16 @@ export class McpContext {
     }
   }
 
-  /** Ends everything. */
+  /** Ends what runs, and what waits for it, with an answer each. */
+  cancel(): void {
+    this.notifications.close()
+    this.sessions.cancelAll(new Fault('cancelled', 'The server is closing down'))
+  }
+
+  /** Ends everything. What was not answered before is not answered any more. */
   close(): void {
     this.notifications.close()
-    this.sessions.closeAll(new Fault('cancelled', 'The server is closing down'))
+    this.sessions.closeAll()
   }
 
   /** What the JSON text of a result begins with. */

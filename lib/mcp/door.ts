@@ -92,10 +92,13 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
       handOver.take()
       mcp.closeIdle()
     },
-    close() {
+    async close() {
+      mcp.cancel()
+      // What was cancelled is answered before the streams end that carry the answers.
+      await new Promise((resolve) => { setImmediate(resolve) })
       handOver.take()
       mcp.close()
-      return handOver.done()
+      await handOver.done()
     },
   }
 }

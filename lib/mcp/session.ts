@@ -166,26 +166,33 @@ export class Session implements Peer {
     return `ask-${++this.#questions}${this.#mark}`
   }
 
-  /** Ends everything that belongs to the session, which its client wants; or else `why` it must be. */
-  end(why?: Fault): void {
+  /** Ends what runs. Whoever waits for an answer gets one, on the streams of the session too: they stay. */
+  cancel(why: Fault): void {
+    for (const call of [...this.#running?.values() ?? nothing]) call.cancel(why)
+    this.#refuseAsked(why)
+  }
+
+  /** Ends everything that belongs to the session. Its client wants no answer any more. */
+  end(): void {
     if (this.isOver) return
     this.isOver = true
-    const calls = [...this.#running?.values() ?? []]
-    const questions = [...this.#asked?.values() ?? []]
+    const calls = [...this.#running?.values() ?? nothing]
     // Most have neither, and to make a fault costs more than the rest of an end.
-    if (calls.length + questions.length > 0) {
-      const reason = why ?? new Fault('cancelled', 'The session has ended')
-      for (const call of calls) {
-        if (why === undefined) call.leave(reason.message)
-        else call.cancel(why)
-      }
-      for (const asked of questions) asked.reject(reason)
-      this.#asked?.clear()
+    if (calls.length + (this.#asked?.size ?? 0) > 0) {
+      const reason = new Fault('cancelled', 'The session has ended')
+      for (const call of calls) call.leave(reason.message)
+      this.#refuseAsked(reason)
     }
     this.#streams?.drop()
     this.standalone = undefined
     this.outlet = undefined
     this.onEnd?.()
+  }
+
+  #refuseAsked(why: Fault): void {
+    const asked = [...this.#asked?.values() ?? nothing]
+    this.#asked?.clear()
+    for (const { reject } of asked) reject(why)
   }
 }
 
@@ -243,23 +250,27 @@ export class Sessions {
     return slot.value
   }
 
-  close(session: Session, why?: Fault): void {
+  close(session: Session): void {
     const slot = this.#byId.get(session.id)
     if (slot !== undefined) this.#pool.remove(slot)
-    this.#end(session, why)
+    this.#end(session)
   }
 
-  closeAll(why: Fault): void {
-    for (const session of [...this.#each()]) this.close(session, why)
+  cancelAll(why: Fault): void {
+    for (const session of [...this.#each()]) session.cancel(why)
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#each()]) this.close(session)
   }
 
   * #each(): Generator<Session> {
     for (const { value } of this.#byId.values()) yield value
   }
 
-  #end(session: Session, why?: Fault): void {
+  #end(session: Session): void {
     this.#byId.delete(session.id)
-    session.end(why)
+    session.end()
     if (this.#byId.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined

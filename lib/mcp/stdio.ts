@@ -172,10 +172,11 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     mcp.closeIdle()
     await Promise.race([workload.idle(limits.graceMs), hurried])
     workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
-    mcp.close()
+    mcp.cancel()
     for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
       await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
     }
+    mcp.close()
     await outlet.flushed(patienceMs)
     input.off('data', take)
     input.pause()

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { eventually } from '../fixtures/client.ts'
-import { answerOf, begin, legacyRevisions, modern, serveMcp } from './client.ts'
+import { eventually, request } from '../fixtures/client.ts'
+import { answerOf, begin, EventStream, legacyRevisions, modern, post, serveMcp } from './client.ts'
 import type { TestContext } from 'node:test'
 import type { Call, TriportServer } from '../../lib/index.ts'
 
@@ -50,6 +50,40 @@ test('what still runs at the end of the grace is answered with an error, in ever
     assert.deepEqual([error.code, error.data.detail], [-32603, 'The server is closing down'])
   }
   assert.equal(running(), 0)
+})
+
+test('it is answered on a stream that has begun, as on one that has not', async (t) => {
+  const run = async (_args: unknown, call: Call): Promise<string> => {
+    call.log('info', 'begun')
+    if (call.can('sample')) await call.sample({ messages: [], maxTokens: 1 })
+    return new Promise(() => {})
+  }
+  const tools = [{ name: 'say', task: 'optional' as const, run }]
+  const server = serveMcp(t, { graceMs: 10, heartbeatMs: 20, tools })
+  const say = { name: 'say', arguments: {} }
+  const streams: EventStream[] = []
+  for (const revision of legacyRevisions) {
+    for (const abilities of [{}, { sampling: {} }]) {
+      const session = await begin(server, revision, abilities)
+      streams.push(new EventStream(await session.send('tools/call', say)))
+    }
+  }
+  const session = await begin(server)
+  const begun = await session.ask('tools/call', { ...say, task: {} })
+  streams.push(new EventStream(await session.send('tasks/result', { taskId: begun.result.task.taskId })))
+  const headers = { Accept: 'text/event-stream' }
+  const pair = new EventStream(await server.fetch(request('/sse', undefined, headers)))
+  const path = (await pair.event())!.data
+  await post(server, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: say }, {}, path)
+  streams.push(pair)
+  for (const stream of streams) await stream.event()
+  await server.close()
+  for (const stream of streams) {
+    const { id, error } = (await stream.rest()).at(-1)
+    assert.ok(id !== undefined)
+    assert.deepEqual([error.code, error.data.detail], [-32603, 'The server is closing down'])
+  }
+  assert.equal(server.status().mcp?.sessions, 0)
 })
 
 test('a handler that calls itself off is answered', async (t) => {
