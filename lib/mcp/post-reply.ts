@@ -46,6 +46,8 @@ export class PostReply implements ResponseChannel, Timed {
   /** The requests of the body, where whoever resumes the reply elsewhere needs to know them. */
   ids: readonly Id[] | undefined
   #answers: string[] | undefined
+  /** What HTTP says of the answers, as long as they agree. */
+  #status: number | undefined
   #owed: number
   /** Requests whose answers take a while. */
   #waiting: McpRequest[] | undefined
@@ -119,15 +121,19 @@ export class PostReply implements ResponseChannel, Timed {
       if (this.#owed === 0) this.#stream.finish()
       return
     }
-    if (message !== undefined) (this.#answers ??= []).push(message)
+    if (message !== undefined) {
+      (this.#answers ??= []).push(message)
+      this.#status = this.#status === undefined || this.#status === status ? status : 200
+    }
     if (this.#owed > 0) return
     if (this.#answers === undefined) return this.#settle({ status: 202 })
-    if (!this.#forms.json && status === 200) {
+    if (!this.#forms.json && this.#status === 200) {
       const stream = this.#open()
       return stream.finish()
     }
     const body = this.#isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
-    this.#settle({ status, type: JSON_TYPE, body, ...headers !== undefined && { headers } })
+    const isRefused = this.#status !== 200 && headers !== undefined
+    this.#settle({ status: this.#status ?? 200, type: JSON_TYPE, body, ...isRefused && { headers } })
   }
 
   /** Turns the reply into a stream, beginning with the answers that are there already. */

@@ -6,6 +6,7 @@ import { eventually, request } from '../fixtures/client.ts'
 import { answerOf, begin, EventStream, legacyRevisions, modern, post, serveMcp } from './client.ts'
 import type { TestContext } from 'node:test'
 import type { Call, TriportServer } from '../../lib/index.ts'
+import type { Json } from './client.ts'
 
 function hanging(t: TestContext): { server: TriportServer; running: () => number } {
   let running = 0
@@ -84,6 +85,22 @@ test('it is answered on a stream that has begun, as on one that has not', async 
     assert.deepEqual([error.code, error.data.detail], [-32603, 'The server is closing down'])
   }
   assert.equal(server.status().mcp?.sessions, 0)
+})
+
+test('what else was in its batch is answered all the same', async (t) => {
+  const { server, running } = hanging(t)
+  const session = await begin(server, '2025-03-26')
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: hang }
+  const mixed = session.post([{ jsonrpc: '2.0', id: 1, method: 'ping' }, call])
+  const alike = session.post([{ ...call, id: 3 }, { ...call, id: 4 }])
+  await eventually(() => running() === 3)
+  await server.close()
+  assert.equal((await mixed).status, 200)
+  assert.equal((await mixed).headers.has('retry-after'), false)
+  const [pong, failed] = await (await mixed).json() as Json[]
+  assert.deepEqual([pong, failed.error.code], [{ jsonrpc: '2.0', id: 1, result: {} }, -32603])
+  assert.equal((await alike).status, 503)
+  assert.equal((await alike).headers.get('retry-after'), '1')
 })
 
 test('a handler that calls itself off is answered', async (t) => {
