@@ -2,18 +2,22 @@
  * What processes that share a store tell each other of push configurations: those of a task have changed.
  * Whoever runs the task reads them again. Anybody who can write to the store can say so, and no more.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseOwnedTask } from './push-config.ts'
 import type { Log } from '../core/log.ts'
 import type { Store } from '../core/store.ts'
 import type { OwnedTask } from './push-config.ts'
 
 const TOPIC = 'push-configs'
+/** How soon a store that did not answer is asked again. */
+const AGAIN_MS = 1_000
 
 /** The news of one deployment. */
 export class PushNews {
   readonly #store: Store
   readonly #log: Log
-  #unfollow: Promise<() => void> | undefined
+  readonly #closing = new AbortController()
+  #following: Promise<(() => void) | undefined> | undefined
 
   constructor(store: Store, log: Log) {
     this.#store = store
@@ -26,10 +30,23 @@ export class PushNews {
       const task = parseOwnedTask(text)
       if (task !== undefined) listener(task)
     }
-    this.#unfollow = (async () => this.#store.follow(TOPIC, 'now', heard))().catch((cause: unknown) => {
-      this.#log('warning', 'Push configurations of other processes are not heard of', { cause })
-      return () => {}
-    })
+    this.#following = this.#follow(heard)
+  }
+
+  /** Follows the topic as soon as the store answers. Undefined where it is closed before. Never rejects. */
+  async #follow(heard: (text: string) => void): Promise<(() => void) | undefined> {
+    const { signal } = this.#closing
+    for (let hasFailed = false; !signal.aborted; hasFailed = true) {
+      try {
+        return await this.#store.follow(TOPIC, 'now', heard)
+      } catch (cause) {
+        if (!hasFailed) {
+          this.#log('warning', 'Push configurations of other processes are not heard of for now', { cause })
+        }
+      }
+      await pause(AGAIN_MS, undefined, { ref: false, signal }).catch(() => {})
+    }
+    return undefined
   }
 
   /** Tells the others, where there are any. Never throws. */
@@ -42,7 +59,8 @@ export class PushNews {
   }
 
   async close(): Promise<void> {
-    const unfollow = await this.#unfollow
+    this.#closing.abort()
+    const unfollow = await this.#following
     unfollow?.()
   }
 }
