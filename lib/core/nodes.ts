@@ -42,7 +42,8 @@ export class Nodes {
   readonly #onLapse: (() => void)[] = []
   /** The number of the last message of each process, on each topic. */
   readonly #heard = new Map<string, number>()
-  readonly #stops: (() => void)[] = []
+  /** What ends the following of each topic. */
+  readonly #stops = new Map<string, () => void>()
   /** The value of our lease, by which it is known from one of somebody else. */
   readonly #token = randomBytes(12).toString('base64url')
   #said = 0
@@ -121,7 +122,7 @@ export class Nodes {
     this.#isClosed = true
     clearTimeout(this.#timer)
     try {
-      for (const stop of this.#stops) stop()
+      for (const stop of this.#stops.values()) stop()
       await this.#beating
       await this.#starting
       if (this.#version === 0) return
@@ -163,10 +164,11 @@ export class Nodes {
     if (this.#isFollowing) return
     // Its name is new: whatever is kept for it was said before it could hear.
     for (const [topic, from] of [[`node/${this.id}`, 'kept'], [ALL, 'now']] as const) {
+      if (this.#stops.has(topic)) continue
       const hear = (text: string): void => this.#open(topic, text)
       const stop = await this.#store.follow(topic, from, hear, () => this.#lost())
       if (this.#isClosed) return stop()
-      this.#stops.push(stop)
+      this.#stops.set(topic, stop)
     }
     this.#isFollowing = true
     this.#lost(true)

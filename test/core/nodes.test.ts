@@ -39,6 +39,24 @@ test('what one process says to another is heard by it alone, and what it says to
   assert.deepEqual(heard.toSorted(), ['1 all true', '1 you true', '2 all true'])
 })
 
+test('a process that could follow but one of its topics follows the other later, and neither twice', async (t) => {
+  const store = sharedMemory().connect()
+  const { follow } = store
+  const followed: string[] = []
+  store.follow = (topic, ...all) => {
+    followed.push(topic)
+    if (followed.length < 4 && topic === 'all') throw new Error('The connection is gone')
+    return follow(topic, ...all)
+  }
+  const limits = limitsOf({ leaseMs: 60_000, storeTimeoutMs: 2_000 })
+  const nodes = new Nodes(new GuardedStore(store, limits, () => {}), createSeal('the secret of all'), limits, () => {})
+  t.after(() => nodes.close(true))
+  await assert.rejects(async () => nodes.ready())
+  await assert.rejects(async () => nodes.ready())
+  await nodes.ready()
+  assert.deepEqual(followed, [`node/${nodes.id}`, 'all', 'all', 'all'])
+})
+
 test('what was said is not believed a second time, nor on another topic, nor from a stranger', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
