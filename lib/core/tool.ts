@@ -56,11 +56,11 @@ export interface ToolResult {
 /** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */
 export type ToolArguments<S, V> = unknown extends V ? Infer<S> : Infer<V>
 
-type Output<O> = unknown extends InferGiven<O> ? unknown
+type Returned<O> = unknown extends InferGiven<O> ? unknown
   : InferGiven<O> | string | ContentInput | readonly ContentInput[] | ToolResultInput
 
 /** What `run` may return, now or later: what the output schema spells, text, blocks, a whole result. */
-export type ToolOutput<O> = Output<O> | PromiseLike<Output<O>>
+export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>>
 
 /**
  * What `defineTool` takes. `S`, `V` and `O` are the types of its schemas, unknown where there is none: they

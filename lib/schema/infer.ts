@@ -73,14 +73,14 @@ type Members<S, As extends How> =
 
 /** The names of the properties that are there: those that are required, and those that are filled in. */
 type Present<S, Properties, As extends How> =
-  | Extract<keyof Properties, Required<S>>
+  | Extract<keyof Properties, RequiredName<S>>
   | (As extends 'filled' ? WithDefault<Properties> : never)
 
 type WithDefault<Properties> = {
   [Name in keyof Properties]: Properties[Name] extends { readonly default: unknown } ? Name : never
 }[keyof Properties]
 
-type Required<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
+type RequiredName<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
 
 /** The same, readonly all the way down; whoever only reads a value can take it so. */
 type Frozen<T> =
