@@ -339,6 +339,7 @@ test('what is shipped is a few files, that point to nothing else', () => {
   const files = entries.map((path) => path.replaceAll('\\', '/')).filter((path) => /\.\w+$/.test(path))
   const programs = files.filter((path) => !path.endsWith('.d.ts'))
   assert.ok(programs.length < 12 && programs.every((path) => path.endsWith('.js')), programs.join(' '))
+  assert.deepEqual(files.filter((path) => !programs.includes(path)), ['index.d.ts'])
   for (const path of files) {
     const text = readFileSync(join('dist', path), 'utf8')
     assert.doesNotMatch(text, /sourceMappingURL/)
