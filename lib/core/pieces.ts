@@ -2,9 +2,13 @@
  * What comes piece by piece: which values are read so, and how they are read. Knows nothing of what a piece
  * means.
  */
+import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 import { isThenable } from './thenable.ts'
 import type { LiveCall } from './live-call.ts'
+
+/** So many pieces are taken in one turn of the event loop. */
+const IN_A_ROW = 1_024
 
 /** Whether a value is read piece by piece, waiting for each. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -27,14 +31,19 @@ export async function readPieces(
   take: (piece: unknown, isEnd: boolean) => void | Promise<void>,
 ): Promise<void> {
   let thrown: unknown
+  let count = 0
   try {
     for (;;) {
-      const { value, done } = await iterator.next()
+      const next: unknown = await iterator.next()
+      if (!isRecord(next)) throw new TypeError('What is read piece by piece gives no object')
+      const { value, done } = next
       const piece: unknown = isThenable(value) ? await value : value
       if (call.over) break
       const wait = take(piece, done === true)
       if (wait !== undefined) await wait
       if (done === true) return
+      // One that never waits would keep timers, and everybody else, from their turn.
+      if (++count % IN_A_ROW === 0) await new Promise((resolve) => { setImmediate(resolve) })
       if (call.over) break
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Fault } from '../../lib/index.ts'
 import { isAsyncIterable, isIterable, readPieces } from '../../lib/core/pieces.ts'
 import { callOf } from '../fixtures/house.ts'
 
@@ -37,4 +38,13 @@ test('whoever breaks ends the reading, and the generator may clean up', async ()
     await assert.rejects(readPieces(pieces, callOf(), take), { message: 'broken' })
     assert.equal(isTidy, true)
   }
+})
+
+test('what gives no objects is broken, and what never waits lets others have their turn', async () => {
+  const broken = { next: () => 5 as never }
+  await assert.rejects(readPieces(broken, callOf(), () => {}), { name: 'TypeError', message: /gives no object/ })
+  const call = callOf()
+  const endless = (function* () { for (;;) yield '' })()
+  setImmediate(() => call.cancel(new Fault('timeout', 'It was too long')))
+  await assert.rejects(readPieces(endless, call, () => {}), { message: 'It was too long' })
 })
