@@ -183,8 +183,11 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     const { request } = this
     // From now on nothing that happens to the request matters to the run.
     request.call = undefined
+    const { clock } = this.live
     for (const { question, resolve, reject } of this.roundTrips().release()) {
-      this.#task.ask(question).then(resolve, reject)
+      // Only now is the client waited for.
+      clock.begin()
+      this.#task.ask(question).finally(() => clock.end()).then(resolve, reject)
     }
     request.succeed({ resultType: 'task', ...shapeOf(request, task) })
   }
@@ -197,7 +200,9 @@ class TaskableChannel extends RequestChannel implements TaskClient {
   }
 
   #fail(thrown: unknown): undefined {
-    if (!this.#task.isTask && refusals.has(asFault(thrown).kind)) return void this.request.fail(thrown)
+    // While its task is on its way into the store, it is not known yet whose failure it is.
+    const mayBeTask = this.#task.isTask || this.#beginning !== undefined
+    if (!mayBeTask && refusals.has(asFault(thrown).kind)) return void this.request.fail(thrown)
     this.#end(() => this.#task.fail(this.request.faultOf(thrown)), () => this.request.fail(thrown))
   }
 

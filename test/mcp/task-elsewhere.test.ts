@@ -2,6 +2,7 @@
 // die while it runs, or while it waits for its client.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Fault } from '../../lib/index.ts'
 import { eventually, request } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
 import { begin, EventStream, gate, LegacySession, modern, said } from './client.ts'
@@ -372,4 +373,20 @@ test('a task that was given up before it was promised is refused, and never with
     assert.equal(response.status, 503, `${at}: ${text}`)
     assert.match(text, /"error":.*silent for too long; try again/, `${at}`)
   }
+})
+
+test('a call that is refused while its task is on its way into the store leaves no task behind', async (t) => {
+  const kinds = ['busy', 'forbidden', 'cancelled'] as const
+  const { servers: [server] } = await fleet(t, 1, async (call, { kind }) => {
+    call.detach()
+    throw new Fault(kind, 'Not now')
+  })
+  for (const kind of kinds) {
+    const params = { name: 'work', arguments: { kind } }
+    const { result } = await (await modern(server!, 'tools/call', params, { capabilities })).json() as Json
+    assert.equal(result.resultType, 'task')
+    const task = (await answer(server!, 'get', { taskId: result.taskId })).result
+    assert.equal(task.status, kind === 'cancelled' ? 'cancelled' : 'failed')
+  }
+  await eventually(() => server!.status().tasks.running === 0)
 })
