@@ -42,6 +42,8 @@ export class RequestChannel implements CallChannel {
     request.call = this.live
   }
 
+  get asksByEnding(): boolean { return this.#asksByRoundTrips }
+
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
   get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
 

@@ -83,6 +83,7 @@ export class RoundTrips {
   /** Side effects that run, and other reasons for no round to end. */
   #held = 0
   #isScheduled = false
+  #isWatching = false
 
   /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
   constructor(options: RoundTripOptions) {
@@ -150,6 +151,13 @@ export class RoundTrips {
     })
     // Handled from the start: a handler that has stopped listening must not end the process.
     promise.catch(() => {})
+    // A call that ends before its round does, because its client leaves, is not to wait for ever.
+    if (!this.#isWatching) {
+      this.#isWatching = true
+      call.signal.addEventListener('abort', () => (
+        rejectInTurn(this.release(), 'The call has ended', () => call.settled)
+      ))
+    }
     this.#schedule(call)
     return promise
   }

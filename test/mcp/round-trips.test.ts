@@ -7,6 +7,7 @@ import test, { after } from 'node:test'
 import { keptBytes } from '../fixtures/heap.ts'
 import { eventually } from '../fixtures/client.ts'
 import { answerOf, ask, modern, said, serveMcp } from './client.ts'
+import { capabilities } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
@@ -272,4 +273,36 @@ test('a round keeps nothing on the server', async () => {
   const kept = await keptBytes(1_000, () => first('hello'))
   assert.ok(kept < 450, `${Math.round(kept)} bytes are kept of each round`)
   assert.ok(timers() <= before + 1)
+})
+
+test('what keeps a round from its end has the time of a run, and no more', async (t) => {
+  const run = async (_args: unknown, call: Call): Promise<string> => {
+    await Promise.all([call.once('never', () => new Promise(() => {})), who(call)])
+    return 'never'
+  }
+  const slow = serveMcp(t, { toolTimeoutMs: 50, tools: [
+    { name: 'call', run }, { name: 'may', task: 'optional', run },
+  ] })
+  for (const name of ['call', 'may']) {
+    const { result } = await ask(slow, 'tools/call', { name }, { capabilities })
+    assert.deepEqual([result.isError, said(result)], [true, `${name}: No result within 50 ms`])
+  }
+  await eventually(() => slow.status().calls.running === 0)
+})
+
+test('a question whose client has left before its round ended is not waited for', async (t) => {
+  let done = (): void => {}
+  const held = new Promise<void>((resolve) => { done = resolve })
+  const slow = serveMcp(t, { tools: [{ name: 'slow', async run(_args, call) {
+    const answer = who(call)
+    await call.once('held', () => held)
+    return answer
+  } }] })
+  const leaving = new AbortController()
+  const left = modern(slow, 'tools/call', { name: 'slow' }, { ...able, signal: leaving.signal })
+  await eventually(() => slow.status().calls.running === 1)
+  leaving.abort()
+  done()
+  await left
+  await eventually(() => slow.status().calls.running === 0)
 })
