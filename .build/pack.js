@@ -8,7 +8,7 @@
  * read as text are put in as text.
  */
 import { posix } from 'node:path'
-import { isMadeAnew, namesIn, renamed, textOf, tokensOf } from './tokens.js'
+import { isMadeAnew, madeWhenRun, namesIn, renamed, textOf, tokensOf } from './tokens.js'
 
 const { dirname, join, relative } = posix
 
@@ -98,7 +98,7 @@ function parse(path, read) {
   const odd = /^(?:import(?!\()|export|await|for await)\b.*/m.exec(rest)
   if (odd !== null) throw new Error(`${path} says '${odd[0]}', which cannot stand among others`)
   const later = [...rest.matchAll(DYNAMIC)].map(({ groups }) => at(groups.target))
-  const tokens = tokensOf(ascii(rest.trim()))
+  const tokens = tokensOf(ascii(rest.trim())).map(madeWhenRun)
   const builtins = [...builtinsIn(imports)]
   const isPlain = ([as]) => !isMadeAnew(as, tokens)
   const atOnce = builtins.filter((one) => !isPlain(one))

@@ -182,6 +182,17 @@ function isFirstOf(where, tokens, at) {
   return text === '{' || (where === 'class' ? text === ';' || text === '}' : text === ',')
 }
 
+/**
+ * A token, or a call that makes it where it is a pattern that names a property of characters. What has such a
+ * property V8 finds out as it reads a file, also for what is never run.
+ */
+export function madeWhenRun(token) {
+  if (token.kind !== 'pattern' || !token.text.includes('\\p{')) return token
+  const end = token.text.lastIndexOf('/')
+  const texts = [token.text.slice(1, end), token.text.slice(end + 1)].map((text) => JSON.stringify(text))
+  return { ...token, text: `RegExp(${texts})` }
+}
+
 /** The names that a text makes at its outermost level. */
 export function namesIn(tokens) {
   const names = new Set()
@@ -228,7 +239,7 @@ export function isMadeAnew(name, tokens) {
   })
 }
 
-/** Whether a token stands in the parameters of a function, or in what is taken apart, or looks as if it did. */
+/** Whether a token stands in the parameters of a function or in what is taken apart, or looks as if. */
 function isPattern(tokens, from) {
   const next = behind(tokens, from)?.text
   return next === '=>' || next === '{' || next === '='

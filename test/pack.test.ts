@@ -188,7 +188,8 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
       const o = { in: 1, return: 2, 'a-b': 3 };
       if (a in [1]) log.push('in');
       for (const x of[1]) log.push(x, o.return / b / 1);
-      log.push(values, odd, text, f(1), o?.in, a ?.5 : 1, a > 1 ? -1 : +1, !/a/.test('b'));${end}`,
+      const marks = 'a1,b'.replace(/\\p{L}(?=\\/?\\d)/gu, '-') + /^["\\p{Lu}]/iu.test('"') + typeof /\\p{C}/u;
+      log.push(marks, values, odd, text, f(1), o?.in, a ?.5 : 1, a > 1 ? -1 : +1, !/a/.test('b'));${end}`,
   }],
   ['what is imported later runs later, and shares what ran before', {
     ...log,
