@@ -117,7 +117,9 @@ export class Session implements Peer {
 
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
-    return this.workload.running > 0 || this.onEnd !== undefined || this.#streams?.isBusy === true
+    // Whoever waits for a task runs nothing here.
+    if (this.workload.running > 0 || (this.#running?.size ?? 0) > 0) return true
+    return this.onEnd !== undefined || this.#streams?.isBusy === true
   }
 
   settle({ revision, abilities, client }: Handshake): void {

@@ -103,6 +103,23 @@ test('what else was in its batch is answered all the same', async (t) => {
   assert.equal((await alike).headers.get('retry-after'), '1')
 })
 
+test('a session in which somebody waits for a task makes no room, and does not run out', async (t) => {
+  const server = serveMcp(t, { sessionIdleMs: 40, maxSessions: 2, tools: [
+    { name: 'slow', task: 'required', run: () => new Promise((end) => { setTimeout(end, 200, 'done') }) },
+  ] })
+  const asking = await begin(server)
+  const waiting = await begin(server)
+  const { result } = await asking.ask('tools/call', { name: 'slow', arguments: {}, task: {} })
+  const answer = waiting.send('tasks/result', { taskId: result.task.taskId })
+  const full = await post(server, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' },
+  } })
+  assert.equal(full.status, 503)
+  const { content } = (await answerOf(await answer)).result
+  assert.equal(content[0].text, 'done')
+  await eventually(() => server.status().mcp?.sessions === 0)
+})
+
 test('a handler that calls itself off is answered', async (t) => {
   const { server } = hanging(t)
   const text = await (await modern(server, 'tools/call', { name: 'stop', arguments: {} })).text()
