@@ -167,6 +167,10 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     service.tasks.custody?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     await mcp?.close()
+    // What was cancelled has said so. What another process runs, or nobody, goes on without this one.
+    await new Promise((resolve) => { setImmediate(resolve) })
+    service.tasks.letGo()
+    service.shared?.relay.letGo()
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
     await listener.destroy()

@@ -18,6 +18,12 @@ export function tellEnd(place: TaskPlace): void {
   place.watchers?.clear()
 }
 
+/** Tells them that nothing more of it is heard here. */
+export function tellForgotten(place: TaskPlace): void {
+  place.tell({ what: 'forgotten' })
+  place.watchers?.clear()
+}
+
 type OnUnkept = (place: TaskPlace, cause: unknown) => void
 
 /** All ends of one process. */

@@ -116,6 +116,11 @@ export class TaskPlaces {
     for (const place of this.#places.values()) if (place.run !== undefined) yield place
   }
 
+  /** Those that run or wait. */
+  * unfinished(): Generator<TaskPlace> {
+    for (const place of this.#places.values()) if (!place.isFinished) yield place
+  }
+
   /** The task is another one now, of so many bytes. */
   change(place: TaskPlace, task: Task): void {
     place.task = task

@@ -34,6 +34,8 @@ export class TaskRelay {
   readonly #lines: NodeLines
   readonly #limits: Limits
   readonly #recovery: TaskRecovery
+  /** Those who follow a task, each as the way to let it go. */
+  readonly #following = new Set<() => void>()
 
   constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, limits: Limits, recovery: TaskRecovery) {
     this.#recovery = recovery
@@ -101,8 +103,13 @@ export class TaskRelay {
     let hangUp = (): void => {}
     const stop = (): void => {
       isOver = true
+      this.#following.delete(letGo)
       clearTimeout(timer)
       hangUp()
+    }
+    const letGo = (): void => {
+      stop()
+      void watcher({ what: 'forgotten' }, place)
     }
     const show = (now: Task): void => {
       place.task = now
@@ -125,10 +132,7 @@ export class TaskRelay {
       void this.#read(owner, id).then((now) => {
         if (isOver) return
         if (now === 'unknown') return wait()
-        if (now === undefined) {
-          stop()
-          return void watcher({ what: 'forgotten' }, place)
-        }
+        if (now === undefined) return letGo()
         const node = this.nodeOf(now)
         if (isFinished(now.status.state)) show(now)
         else if (node === undefined) here()
@@ -167,8 +171,14 @@ export class TaskRelay {
       })
       hangUp = () => line.end()
     }
+    this.#following.add(letGo)
     again()
     return stop
+  }
+
+  /** Nothing more is heard here: whoever follows a task is told so. */
+  letGo(): void {
+    for (const letGo of [...this.#following]) letGo()
   }
 
   async #read(owner: string, id: string): Promise<Task | undefined | 'unknown'> {

@@ -23,8 +23,7 @@ import type { Service } from './service.ts'
 import type { MaybePromise } from './store.ts'
 import type { RunningTask, Task, TaskMessage, TaskQuestion, TaskState } from './task.ts'
 import type { TaskClient } from './task-client.ts'
-import type { TaskSeed } from './task-seed.ts'
-import type { TaskChange } from './tasks.ts'
+import type { TaskChange, TaskSeed } from './task-seed.ts'
 
 /** A question that waits for its answer. */
 interface Open {

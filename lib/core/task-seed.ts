@@ -1,5 +1,6 @@
 /**
  * A task at its beginning: what its door says of it goes in, a task without anything in it comes out.
+ * And what is said of it later.
  */
 import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from './artifact.ts'
@@ -16,6 +17,15 @@ export interface TaskEnd {
   readonly message: TaskMessage['parts'] | undefined
   readonly artifacts: readonly Artifact[]
   readonly fault: Task['fault']
+}
+
+/** What may change together with a task's state. What is left out stays as it is. */
+export interface TaskChange {
+  /** What the agent says about the state. */
+  readonly message?: TaskMessage['parts'] | undefined
+  readonly questions?: Task['questions']
+  readonly result?: unknown
+  readonly fault?: Task['fault']
 }
 
 const none: readonly never[] = Object.freeze([])

@@ -12,7 +12,7 @@ import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
 import { TaskArtifacts } from './task-artifacts.ts'
 import { TaskCustody } from './task-custody.ts'
-import { tellEnd, TaskEnds } from './task-ends.ts'
+import { tellEnd, tellForgotten, TaskEnds } from './task-ends.ts'
 import { historyOf, historyWith } from './task-history.ts'
 import { TaskPlaces } from './task-places.ts'
 import { taskOf } from './task-seed.ts'
@@ -24,17 +24,8 @@ import type { Log } from './log.ts'
 import type { Nodes } from './nodes.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
-import type { TaskEnd, TaskSeed } from './task-seed.ts'
+import type { TaskChange, TaskEnd, TaskSeed } from './task-seed.ts'
 import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watcher } from './task.ts'
-
-/** What may change together with a task's state. What is left out stays as it is. */
-export interface TaskChange {
-  /** What the agent says about the state. */
-  readonly message?: TaskMessage['parts'] | undefined
-  readonly questions?: Task['questions']
-  readonly result?: unknown
-  readonly fault?: Task['fault']
-}
 
 /** All tasks of one server. */
 export class Tasks {
@@ -249,6 +240,11 @@ export class Tasks {
     return { task: place.task, stop: () => watchers.delete(watcher) }
   }
 
+  /** Nothing more is heard here of tasks that have not ended: whoever watches one is told so. */
+  letGo(): void {
+    for (const place of this.#places.unfinished()) tellForgotten(place)
+  }
+
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly ListedTask[]> {
     const here = this.#places.of(owner)
@@ -264,8 +260,7 @@ export class Tasks {
 
   #forgotten(place: TaskPlace): void {
     this.#stored?.left(place)
-    place.tell({ what: 'forgotten' })
-    place.watchers?.clear()
+    tellForgotten(place)
   }
 
   #change(place: TaskPlace, task: Task): Promise<void> | undefined {
