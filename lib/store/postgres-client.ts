@@ -2,6 +2,8 @@
  * The PostgreSQL clients that people use, told apart by their shape: a client in; a way to send a statement
  * and one connection that listens out. Knows no statement of a store.
  */
+import { createHash } from 'node:crypto'
+
 
 /** A `Pool` of pg. */
 export interface QueryingPool {
@@ -34,17 +36,21 @@ export interface PostgresConnection {
 
 const SHAPES = 'a Pool of pg, or what postgres() of postgres.js returns'
 
-/** Tells which client it is. Throws `TypeError` where it is none. */
-export function postgresConnection(client: unknown): PostgresConnection {
+/**
+ * Tells which client it is. Throws `TypeError` where it is none. `prepares`: PostgreSQL keeps the plans of
+ * what it was asked, which no connection through a pooler of transactions can count on.
+ */
+export function postgresConnection(client: unknown, prepares: boolean): PostgresConnection {
   if (isSql(client)) {
     return {
-      query: (text, values = []) => client.unsafe(text, [...values]),
+      query: (text, values = []) => client.unsafe(text, [...values], { prepare: prepares }),
       listen: (channel, hear, onAgain) => listenBySql(client, channel, hear, onAgain),
     }
   }
   if (isPool(client)) {
+    const asking = new PoolAsking(client, prepares)
     return {
-      query: async (text, values) => (await client.query(text, values && [...values])).rows ?? [],
+      query: (text, values) => asking.query(text, values),
       async listen(channel, hear, onAgain) {
         const listening = new PoolListening(client, channel, hear, onAgain)
         try {
@@ -70,8 +76,15 @@ type Rows = readonly Readonly<Record<string, unknown>>[]
 
 interface Pool {
   readonly options?: { readonly max?: unknown } | undefined
-  query(text: string, values?: readonly Parameter[]): Promise<{ readonly rows?: Rows }>
+  query(asked: Asked): Promise<{ readonly rows?: Rows }>
   connect(): Promise<PoolClient>
+}
+
+/** A statement with a name is prepared: once on each connection. */
+interface Asked {
+  readonly text: string
+  readonly values?: Parameter[]
+  readonly name?: string
 }
 
 interface PoolClient {
@@ -83,10 +96,50 @@ interface PoolClient {
 }
 
 interface Sql {
-  unsafe(text: string, values: readonly Parameter[]): Promise<Rows>
+  unsafe(
+    text: string, values: readonly Parameter[], options: { readonly prepare: boolean },
+  ): Promise<Rows>
   listen(
     channel: string, hear: (text: string) => void, onListen: () => void,
   ): Promise<{ unlisten(): Promise<unknown> }>
+}
+
+/** What a connection says that knows a statement no more, or an older one of that name. Nothing was done. */
+const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
+
+/** Asks a pool. Planning what is said to a topic takes PostgreSQL longer than doing it: plans are kept. */
+class PoolAsking {
+  readonly #pool: Pool
+  /** The name of each statement, until a connection has lost one that it had. */
+  #names: Map<string, string> | undefined
+
+  constructor(pool: Pool, prepares: boolean) {
+    this.#pool = pool
+    if (prepares) this.#names = new Map()
+  }
+
+  async query(text: string, values?: readonly Parameter[]): Promise<Rows> {
+    const asked = { text, ...values && { values: [...values] } }
+    const name = values && this.#nameOf(text)
+    try {
+      return (await this.#pool.query(name === undefined ? asked : { ...asked, name })).rows ?? []
+    } catch (error) {
+      if (name === undefined || !UNPREPARED.has(stateOf(error))) throw error
+      this.#names = undefined
+      return (await this.#pool.query(asked)).rows ?? []
+    }
+  }
+
+  /** A pool can have several stores, of several versions: a name says all of its text. */
+  #nameOf(text: string): string | undefined {
+    if (this.#names === undefined) return undefined
+    let name = this.#names.get(text)
+    if (name === undefined) {
+      name = `triport_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`
+      this.#names.set(text, name)
+    }
+    return name
+  }
 }
 
 /** How long to wait before listening again. */
@@ -189,6 +242,11 @@ async function listenBySql(
     isOver = true
     await unlisten()
   }
+}
+
+/** The SQLSTATE of an error. */
+export function stateOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 function has(value: unknown, ...methods: readonly string[]): value is object {

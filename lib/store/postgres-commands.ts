@@ -3,6 +3,7 @@
  * Tables are made when they are first needed. What has expired is forgotten now and then, after a write.
  */
 import { FollowedTopics } from './followed-topics.ts'
+import { stateOf } from './postgres-client.ts'
 import { statements } from './postgres-statements.ts'
 import { decodeNul, encodeNul, reach } from './reach.ts'
 import type { Entry, StoreKey } from '../core/store.ts'
@@ -189,5 +190,6 @@ function finite(ms: number): number | null {
 
 /** Whether a statement has failed, and changed nothing, only because others were at it too. */
 function isCollision(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
+  const state = stateOf(error)
+  return state === '40001' || state === '40P01'
 }

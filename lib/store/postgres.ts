@@ -39,8 +39,9 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     throw new TypeError('prefix has 1 to 32 small letters, digits and _, and begins with no digit')
   }
   requireValueBytes(maxValueBytes)
-  const connection = postgresConnection(pool)
+  // A pool that can listen is behind no pooler of transactions.
+  const connection = postgresConnection(pool, listenWith === pool)
   if (listenWith === pool) requireListening(pool)
-  const listening = listenWith === pool ? connection : postgresConnection(listenWith)
+  const listening = listenWith === pool ? connection : postgresConnection(listenWith, false)
   return remoteStore(new PostgresCommands(connection, listening, prefix), maxValueBytes)
 }

@@ -2,26 +2,29 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault, postgresStore } from '../../lib/index.ts'
 import { decodeNul, encodeNul } from '../../lib/store/reach.ts'
-import type { PostgresPool } from '../../lib/index.ts'
+import type { PostgresPool, Store } from '../../lib/index.ts'
 
 type Answer = (text: string, values: readonly unknown[]) => readonly object[]
 
-interface FakePool { readonly pool: PostgresPool; readonly asked: string[] }
+interface Asked { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string }
+interface FakePool { readonly pool: PostgresPool; readonly asked: string[]; readonly named: boolean[] }
 
 /** A pool as pg has it; its tables are there. */
 function pooled(answer: Answer, max = 4): FakePool {
   const asked: string[] = []
+  const named: boolean[] = []
   const pool = {
     totalCount: 0,
     options: { max },
-    async query(text: string, values: readonly unknown[] = []) {
+    async query({ text, values = [], name }: Asked) {
       if (text.includes('to_regclass')) return { rows: [{ id: '7' }] }
       asked.push(text)
+      named.push(name !== undefined)
       return { rows: answer(text, values) }
     },
     async connect() { throw new Error('No connection') },
   }
-  return { pool, asked }
+  return { pool, asked, named }
 }
 
 const place = { collection: 'things', owner: 'me', key: 'a' }
@@ -81,6 +84,21 @@ test('one who collides for ever is told that the store is busy', async () => {
   const { pool, asked } = pooled(() => { throw Object.assign(new Error('again'), { code: '40001' }) })
   await assert.rejects(async () => postgresStore(pool).read(place), { name: 'Fault', kind: 'busy' })
   assert.equal(asked.length, 8)
+})
+
+test('statements are prepared, but not behind a pooler and not where a connection has lost one', async () => {
+  const direct = pooled(() => [])
+  const behind = pooled(() => [])
+  const lossy = pooled(() => {
+    if (lossy.named.at(-1)) throw Object.assign(new Error('no such statement'), { code: '26000' })
+    return [{ key: 'a', value: 'x', version: 1 }]
+  })
+  const read = (store: Store): unknown => store.read(place)
+  await read(postgresStore(direct.pool))
+  await read(postgresStore(behind.pool, { listenWith: direct.pool }))
+  const store = postgresStore(lossy.pool)
+  for (let time = 0; time < 2; time++) assert.deepEqual(await read(store), { key: 'a', value: 'x', version: 1 })
+  assert.deepEqual([direct.named, behind.named, lossy.named], [[true], [false], [true, false, false]])
 })
 
 test('one who listens on a dead connection notices, and listens on another', async (t) => {

@@ -230,6 +230,23 @@ test('PostgreSQL: what has expired is swept, and a second pool can listen', { sk
   await direct.end()
 })
 
+test('PostgreSQL: a connection that has forgotten what was prepared is asked anew', { skip: noPostgres },
+  async (t) => {
+    const server = await startPostgres()
+    t.after(() => server.close())
+    for (const [name, send] of [['pg', 'query'], ['postgres.js', 'unsafe']]) {
+      const { store, client, end } = await postgresClients[name](server.url, {}, { max: 2 })
+      const version = await store.write(place, name, 60_000, 'any')
+      const prepared = await client[send]('SELECT name FROM pg_prepared_statements')
+      assert.ok((prepared.rows ?? prepared).length > 0, name)
+      await client[send]('DEALLOCATE ALL')
+      assert.deepEqual(await store.read(place), { key: place.key, value: name, version })
+      assert.ok(await store.write(place, name, 60_000, version) > version)
+      await store.close()
+      await end()
+    }
+  })
+
 test('PostgreSQL: behind a pooler of transactions every rule is kept', { skip: noPooler }, async (t) => {
   const server = await startPostgres()
   const pooler = await startPooler(server)

@@ -34,7 +34,8 @@ function postgresUser() {
   }
 }
 
-const redisProgram = inPath('redis-server') ?? inPath('valkey-server')
+/** `REDIS_SERVER` names another program that speaks the same: Valkey's, or Redis' of another version. */
+const redisProgram = process.env.REDIS_SERVER ?? inPath('redis-server') ?? inPath('valkey-server')
 const noPackages = !existsSync(new URL('node_modules/pg', import.meta.url))
   && 'its packages are not installed: npm ci in test/interop/scale'
 
@@ -114,15 +115,15 @@ export async function startRedis() {
 export async function startRedisCluster() {
   const { default: Client } = await import('ioredis-5')
   const folder = mkdtempSync(join(tmpdir(), 'triport-cluster-'))
-  const slots = [['0', '5460'], ['5461', '10922'], ['10923', '16383']]
-  const nodes = await Promise.all(slots.map(async (range, at) => {
+  const slots = Array.from({ length: 16_384 }, (_, slot) => `${slot}`)
+  const nodes = await Promise.all([0, 1, 2].map(async (at) => {
     const port = await freePort()
     const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
     const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${at}.conf`]
     const child = spawn(redisProgram, [...args, ...cluster], { stdio: 'ignore' })
     const admin = new Client(port)
     admin.on('error', () => {})
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', ...range)
+    await admin.call('CLUSTER', 'ADDSLOTS', ...slots.filter((slot) => slot % 3 === at))
     return { port, child, admin }
   }))
   const [{ port }, ...others] = nodes
