@@ -32,10 +32,16 @@ export class ResponsePipe implements Pipe {
     if (this.#isCounted) this.bytes = Buffer.byteLength(text)
     const lines = this.#lines!
     this.#lines = undefined
-    if (whole) lines.push('Content-Length', String(Buffer.byteLength(text)))
-    this.#response.writeHead(this.#status, lines)
-    if (text !== '') this.#response.write(text)
-    else if (!whole) this.#response.flushHeaders()
+    const response = this.#response
+    if (whole) {
+      const bytes = Buffer.byteLength(text)
+      lines.push('Content-Length', String(bytes))
+      response.writeHead(this.#status, lines)
+      return endAtOnce(response, text, bytes)
+    }
+    response.writeHead(this.#status, lines)
+    if (text !== '') response.write(text)
+    else response.flushHeaders()
   }
 
   push(text: string, isLast: boolean): void {
@@ -46,7 +52,7 @@ export class ResponsePipe implements Pipe {
     else response.socket!.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
   }
 
-  finish(): void { this.#response.end() }
+  finish(): void { if (!this.#response.writableEnded) this.#response.end() }
   destroy(): void { this.#response.destroy() }
 }
 

@@ -127,7 +127,7 @@ export class StreamSink implements Sink, Waiting {
   get waiting(): number { return this.#pipe.waiting }
   get taken(): number { return this.#pipe.taken }
 
-  /** Lets the source begin. Where it says nothing at once, the head leaves alone. */
+  /** Lets the source begin. Where it says nothing in this turn, the head leaves alone. */
   start(source: Source): void {
     const onOver = source.open(this)
     if (this.closed) {
@@ -135,7 +135,7 @@ export class StreamSink implements Sink, Waiting {
       return
     }
     this.#onOver = onOver
-    if (!this.#flushing) this.#flush()
+    this.#schedule()
   }
 
   write(text: string): boolean {
@@ -233,7 +233,9 @@ export class StreamSink implements Sink, Waiting {
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    process.nextTick(flush, this)
+    // What is ready already comes within this turn, later than the next tick: it leaves with the head.
+    if (this.#begun || this.#ended) process.nextTick(flush, this)
+    else queueMicrotask(() => process.nextTick(flush, this))
   }
 
   #wake(): void {

@@ -56,8 +56,9 @@ function open(
   return { sink: streams.open(source, tape, isEvents), tape, over: () => count }
 }
 
-test('a source that says nothing at once has its head sent alone', async () => {
+test('a source that says nothing in its first turn has its head sent alone', async () => {
   const { sink, tape } = open(streamsOf())
+  await turn()
   assert.deepEqual(tape.told, ['begin'])
   sink.write('a')
   await turn()
@@ -80,6 +81,18 @@ test('a stream that ends in the turn in which it began leaves whole', async () =
   const { tape } = open(streamsOf(), (sink) => { sink.write('a'); sink.end('b') })
   await turn()
   assert.deepEqual(tape.told, ['whole ab', 'finish'])
+})
+
+test('pieces that are ready leave with the head, however many promises stand between them', async () => {
+  const { tape } = open(streamsOf(), async (sink) => {
+    for (const piece of 'abcdef') {
+      await Promise.resolve()
+      sink.write(piece)
+    }
+    sink.end()
+  })
+  await turn()
+  assert.deepEqual(tape.told, ['whole abcdef', 'finish'])
 })
 
 test('after the end, and after the reader has left, writing is refused and never an error', async () => {
@@ -124,6 +137,7 @@ test('what breaks between two turns ends that stream, and is logged', async () =
   tape.push = () => { throw new Error('an odd pipe') }
   const broken = open(streams, () => {}, true, tape)
   const fine = open(streams)
+  await turn()
   broken.sink.write('a')
   fine.sink.write('a')
   await turn()
@@ -171,6 +185,7 @@ test('a stream on which too much waits is dropped, and only that one', async () 
 
 test('one message over the cap is no fault of a reader who keeps up', async () => {
   const { sink, tape } = open(streamsOf())
+  await turn()
   sink.write('x'.repeat(5_000))
   await turn()
   sink.write('y'.repeat(5_000))
