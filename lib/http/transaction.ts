@@ -273,10 +273,8 @@ export class Transaction implements Queued<Transaction> {
   #open(
     request: HttpRequest, source: Source, status: number, lines: string[], isEvents: boolean,
   ): void {
-    const response = this.response
-    response.on('drain', () => this.#sink?.drained())
-    const pipe = new ResponsePipe(response, status, lines, this.#beganAtMs > 0)
-    this.#sink = this.#means.streams.open(source, pipe, isEvents)
+    const pipe = new ResponsePipe(this.response, status, lines, this.#beganAtMs > 0)
+    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents)
     this.#pipe = pipe
     // A stream may be open for days: what nobody will ask for again is let go of.
     if (this.#beganAtMs === 0 && request.held === 0) this.#request = undefined
