@@ -142,5 +142,5 @@ export function completeElicitation(request: McpRequest, elicitationId: string):
   const params = JSON.stringify({ elicitationId })
   const message = formatNotification('notifications/elicitation/complete', params)
   if (!isFinished && channel.sends) channel.send(message)
-  else session?.outlet?.(message)
+  else session?.outlet?.send(message)
 }

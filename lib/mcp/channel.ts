@@ -3,6 +3,13 @@
  * HTTP, the HTTP+SSE pair and stdio are three kinds of it.
  */
 
+/** Where messages of a session go that belong to no request. */
+export interface Outlet {
+  send(message: string): void
+  /** Set where the session lives as long as this does: ends it. */
+  end?(): void
+}
+
 /** The way back of one request. */
 export interface ResponseChannel {
   /** Whether messages can go out before the answer. */

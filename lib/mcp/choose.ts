@@ -138,7 +138,7 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
     // The session of a pair has a stream of its own, and no other.
-    if (session === undefined || session.onEnd !== undefined) {
+    if (session === undefined || session.isBound) {
       const why = 'There is no such session, or it has ended; begin again with initialize'
       return refused(rpcError(INVALID_REQUEST, why), 404)
     }

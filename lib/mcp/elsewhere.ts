@@ -109,7 +109,7 @@ export class Elsewhere {
   async keep(session: Session, change: WordChange): Promise<void> {
     const { id, owner } = session
     // The session of a pair goes nowhere.
-    if (session.onEnd !== undefined) return
+    if (session.isBound) return
     await this.#words.change(owner, id, change)
     await this.shared?.nodes.tellAll('session', [id, owner])
   }

@@ -20,10 +20,10 @@ import { jsonAlone, PostReply } from './post-reply.ts'
 import { invalid, noSession } from './replies.ts'
 import { oldest } from './revisions.ts'
 import type { Origin } from '../core/call.ts'
-import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
+import type { Exchange, Overuse, Reply, Sink } from '../http/exchange.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'
-import type { ResponseChannel } from './channel.ts'
+import type { Outlet, ResponseChannel } from './channel.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Session } from './session.ts'
 
@@ -58,12 +58,26 @@ function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undef
     body: {
       open(sink) {
         sink.write(formatEvent(`${path}?session_id=${session.id}`, 'endpoint'))
-        session.outlet = (message) => { sink.write(formatEvent(message, 'message')) }
-        session.onEnd = () => sink.end()
+        session.outlet = new PairStream(sink)
         return () => mcp.sessions.close(session)
       },
     },
   }
+}
+
+/** The stream of a pair: the way of all that is said in its session, and the way back of every request. */
+class PairStream implements Outlet, ResponseChannel {
+  readonly sends = true
+  readonly #sink: Sink
+
+  constructor(sink: Sink) {
+    this.#sink = sink
+  }
+
+  send(message: string): void { this.#sink.write(formatEvent(message, 'message')) }
+  finish(message: string): void { this.send(message) }
+  abandon(): void {}
+  end(): void { this.#sink.end() }
 }
 
 /** `POST /messages/`. */
@@ -92,13 +106,13 @@ export function hearPairs(mcp: McpContext): void {
 function takeForPair(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
-  if (session?.onEnd === undefined) {
+  if (!(session?.outlet instanceof PairStream)) {
     return invalid(404, 'There is no such session, or it has ended; open /sse again')
   }
   if (message.kind === 'request' && session.isRunning(message.id)) {
     return invalid(400, 'A request with this id is running in this session already', message.id)
   }
-  answerOnStream(mcp, origin, session, message)
+  answerOnStream(mcp, origin, session, session.outlet, message)
   return { status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted' }
 }
 
@@ -108,14 +122,10 @@ function sessionIdIn(query: string): string | undefined {
   return params.get('session_id') ?? params.get('sessionId') ?? undefined
 }
 
-function answerOnStream(mcp: McpContext, origin: Origin, session: Session, message: RpcMessage): void {
+function answerOnStream(
+  mcp: McpContext, origin: Origin, session: Session, channel: ResponseChannel, message: RpcMessage,
+): void {
   if (message.kind !== 'request') return void takeMessage(session, message)
-  const channel: ResponseChannel = {
-    sends: true,
-    send: (text) => session.outlet?.(text),
-    finish: (text) => session.outlet?.(text),
-    abandon: () => {},
-  }
   if (message.method !== 'initialize') {
     dispatch(mcp, message, session, origin, channel)
     return

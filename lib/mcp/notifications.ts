@@ -91,7 +91,7 @@ export class Notifications {
     for (const list of lists) {
       const method = `notifications/${list}/list_changed`
       const message = formatNotification(method)
-      for (const session of this.#sessions.all) session.outlet?.(message)
+      for (const session of this.#sessions.all) session.outlet?.send(message)
       for (const subscriber of this.#subscribers) if (subscriber.lists.has(list)) subscriber.tell(method, {})
     }
   }
@@ -103,7 +103,7 @@ export class Notifications {
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
     const mayHear = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
     for (const { subscriptions, scopes, outlet } of this.#sessions.all) {
-      if (outlet !== undefined && isWatched(subscriptions, uri) && mayHear(scopes)) outlet(message)
+      if (outlet !== undefined && isWatched(subscriptions, uri) && mayHear(scopes)) outlet.send(message)
     }
     for (const subscriber of this.#subscribers) {
       if (isWatched(subscriber.uris, uri) && mayHear(subscriber.scopes)) subscriber.tell(method, { uri })

@@ -18,6 +18,7 @@ import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { Id } from '../wire/jsonrpc.ts'
+import type { Outlet } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
@@ -72,10 +73,8 @@ export class Session implements Peer {
   /** What the client might do when it last subscribed. */
   scopes: readonly string[] = []
   #streams: KeptStreams | undefined
-  /** Where messages go that belong to no request; undefined while the client has opened none. */
-  outlet: ((message: string) => void) | undefined
-  /** Set where the session lives as long as one stream: ends that stream. */
-  onEnd: (() => void) | undefined
+  /** Undefined while the client has opened none. */
+  outlet: Outlet | undefined
   /** The stream that GET opened. */
   standalone: ReplayStream | undefined
   usedAt: number = performance.now()
@@ -115,11 +114,14 @@ export class Session implements Peer {
     return this.#running?.has(id) === true
   }
 
+  /** It lives as long as one connection, and goes nowhere else. */
+  get isBound(): boolean { return this.outlet?.end !== undefined }
+
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
     // Whoever waits for a task runs nothing here.
     if (this.workload.running > 0 || (this.#running?.size ?? 0) > 0) return true
-    return this.onEnd !== undefined || this.#streams?.isBusy === true
+    return this.isBound || this.#streams?.isBusy === true
   }
 
   settle({ revision, abilities, client }: Handshake): void {
@@ -187,8 +189,9 @@ export class Session implements Peer {
     }
     this.#streams?.drop()
     this.standalone = undefined
+    const { outlet } = this
     this.outlet = undefined
-    this.onEnd?.()
+    outlet?.end?.()
   }
 
   #refuseAsked(why: Fault): void {

@@ -63,8 +63,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
 
   const session = mcp.sessions.open(anonymous.id, oldest)
   // The session is the process's own: it is never idle, however silent its client is.
-  session.onEnd = () => {}
-  session.outlet = say
+  session.outlet = { send: say, end() {} }
   /** Requests without an answer so far, by id; undefined until one has begun. */
   const open = new Map<unknown, { request: McpRequest | undefined }>()
 

@@ -232,7 +232,7 @@ function openStandalone(session: Session): Reply {
   session.standalone?.finish()
   const stream = session.openStream()
   session.standalone = stream
-  session.outlet = (message) => stream.send(message)
+  session.outlet = stream
   if (session.revision.primes) stream.send('')
   return { status: 200, type: EVENT_STREAM, body: stream.source(0) }
 }

@@ -11,6 +11,7 @@ import type { NodeLine, NodeLineEnds } from '../core/node-lines.ts'
 import type { Question } from '../core/question.ts'
 import type { Task, TaskQuestion } from '../core/task.ts'
 import type { Asking } from './ask.ts'
+import type { Outlet } from './channel.ts'
 import type { McpRequest } from './request.ts'
 
 /** A stream to ask on. Throws `Fault('unsupported')` for what its client cannot be asked. */
@@ -31,13 +32,14 @@ export function related(taskId: string): Readonly<Record<string, unknown>> {
 
 /** A stream of the session of a request; undefined while there is none. */
 export function streamOf(
-  request: McpRequest, taskId: string, send: ((message: string) => void) | undefined,
+  request: McpRequest, taskId: string, outlet: Outlet | undefined,
 ): AskingStream | undefined {
   const { session, peer, mcp: { service: { limits } } } = request
-  if (session === undefined || send === undefined) return undefined
+  if (session === undefined || outlet === undefined) return undefined
   return {
     ask(_key, question) {
       if (!canAsk(peer, question.what)) throw new Fault('unsupported', 'This client cannot be asked that')
+      const send = (message: string): void => outlet.send(message)
       return sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
     },
   }

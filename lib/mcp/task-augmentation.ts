@@ -138,7 +138,7 @@ class AugmentedClient implements TaskClient {
     if (progressToken === undefined || !(done > this.#lastProgress)) return
     this.#lastProgress = done
     const params = { progressToken, progress: done, total, message }
-    session?.outlet?.(formatNotification('notifications/progress', JSON.stringify(params)))
+    session?.outlet?.send(formatNotification('notifications/progress', JSON.stringify(params)))
   }
 
   completeElicitation(elicitationId: string): void {
@@ -185,7 +185,7 @@ class AugmentedTask {
   #heard(task: Task, isGone: boolean): void {
     if (isGone) return this.asking.show([])
     const params = JSON.stringify(shapeOf(this.#request, task))
-    this.#request.session?.outlet?.(formatNotification('notifications/tasks/status', params))
+    this.#request.session?.outlet?.send(formatNotification('notifications/tasks/status', params))
     this.asking.show(task.questions)
   }
 }
@@ -257,8 +257,7 @@ function wait(request: McpRequest, task: Task): Promise<object> {
   }
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
-  const send = request.channel.sends ? (message: string) => request.channel.send(message) : undefined
-  const stream = streamOf(request, id, send)
+  const stream = streamOf(request, id, request.channel.sends ? request.channel : undefined)
   const asking = stream && new TaskStream(request, task, stream, askingOf.bind(undefined, request))
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined

@@ -156,7 +156,7 @@ test('use keeps a session alive, and nothing else does', (t) => {
   const sessions = new Sessions({ ...defaults, sessionIdleMs: 80 }, new ReplayBudget(defaults))
   const open = (): ReturnType<typeof sessions.open> => sessions.open('me', oldest)
   const [used, idle, busy] = [open(), open(), open()]
-  busy.onEnd = () => {}
+  busy.outlet = { send() {}, end() {} }
   for (let n = 0; n < 6; n++) {
     pass(30)
     assert.equal(sessions.find(used.id, 'me'), used)
@@ -164,7 +164,7 @@ test('use keeps a session alive, and nothing else does', (t) => {
     assert.equal(sessions.find(idle.id, 'you'), undefined)
   }
   assert.deepEqual([used.isOver, idle.isOver, busy.isOver], [false, true, false])
-  busy.onEnd = undefined
+  busy.outlet = undefined
   pass(200)
   assert.deepEqual([used.isOver, busy.isOver, sessions.count], [true, true, 0])
 })
