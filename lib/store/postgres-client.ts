@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto'
 
-
 /** A `Pool` of pg. */
 export interface QueryingPool {
   query(...args: never[]): unknown
