@@ -63,7 +63,7 @@ const chosen = cases.filter(isWanted)
 
 const effort = options.smoke ? { rounds: 1, warmUps: 0, share: 0.05, isBrief: true }
   : options.quick ? { rounds: 5, warmUps: 2, share: 0.3, isBrief: false }
-    : { rounds: 15, warmUps: 3, share: 1, isBrief: false }
+    : { rounds: 9, warmUps: 3, share: 1, isBrief: false }
 
 if (options.peers) installPeers()
 const invited = options.peers ? peers : []

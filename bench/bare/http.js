@@ -30,7 +30,7 @@ export function query(response, message, headers) {
 }
 
 async function stream(response, message, id) {
-  const events = new EventStream(response, id, true)
+  const events = new EventStream(response, id)
   let text = ''
   let count = 0
   for await (const piece of run(message.query)) {

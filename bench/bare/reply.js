@@ -36,29 +36,28 @@ export function send(response, id, body, more = {}) {
 }
 
 /**
- * A stream of events. What is written in one go leaves as one chunk. What is over before anything has left
- * has a length, unless `isChunked`.
+ * A stream of events. What is written in one go leaves as one chunk, the first one with what is ready already.
+ * What is over before anything has left has a length.
  */
 export class EventStream {
   #response
   #id
-  #isChunked
   #pending = ''
   #isScheduled = false
   #isBegun = false
   #isOver = false
 
-  constructor(response, id, isChunked = false) {
+  constructor(response, id) {
     this.#response = response
     this.#id = id
-    this.#isChunked = isChunked
   }
 
   write(text) {
     this.#pending += text
     if (this.#isScheduled) return
     this.#isScheduled = true
-    process.nextTick(flush, this)
+    if (this.#isBegun || this.#isOver) process.nextTick(flush, this)
+    else queueMicrotask(() => process.nextTick(flush, this))
   }
 
   end(text) {
@@ -75,7 +74,7 @@ export class EventStream {
       this.#response.writeHead(200, {
         'Content-Type': EVENT_STREAM, 'X-Request-Id': this.#id,
         'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
-        ...this.#isOver && !this.#isChunked && { 'Content-Length': Buffer.byteLength(text) },
+        ...this.#isOver && { 'Content-Length': Buffer.byteLength(text) },
       })
     }
     if (this.#isOver) this.#response.end(text)
