@@ -13,7 +13,10 @@ import type { PostgresPool } from './postgres-client.ts'
 
 /** How a store in PostgreSQL is set up. */
 export interface PostgresStoreOptions {
-  /** A second pool, to listen with, where the first one goes through a pooler of transactions. */
+  /**
+   * A second pool, to listen with, where the first one goes through a pooler of transactions. Left out:
+   * the same pool, and what it is asked is prepared, once on each connection.
+   */
   readonly listenWith?: PostgresPool | undefined
   /** What its tables begin with; what has another prefix is another store. Left out: `triport`. */
   readonly prefix?: string | undefined
