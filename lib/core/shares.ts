@@ -38,8 +38,10 @@ const byBytes: Order<Share<unknown>> = {
 export class Shares<T> {
   readonly #maxCount: number
   readonly #maxBytes: number
-  /** By number, those that hold so many, the one that has not changed for longest first. */
-  readonly #byCount: Queue<Share<T>>[] = [new Queue()]
+  /** By number, those that hold so many, the one that has not changed for longest first; none is empty. */
+  readonly #byCount: (Queue<Share<T>> | undefined)[] = [undefined]
+  /** The last one that became empty: mostly its only share goes one number up or down. */
+  #spare: Queue<Share<T>> | undefined
   #mostCount = 0
   #byBytes: Ranking<Share<T>> | undefined
   #count = 0
@@ -82,7 +84,7 @@ export class Shares<T> {
       return
     }
     for (let count = this.#mostCount; count > 0; count--) {
-      const { first } = this.#byCount[count]!
+      const first = this.#byCount[count]?.first
       for (let share = first; share !== undefined; share = share.next) yield share.holder
     }
   }
@@ -125,18 +127,30 @@ export class Shares<T> {
   get #ranked(): Ranking<Share<T>> {
     if (this.#byBytes !== undefined) return this.#byBytes
     const ranking = new Ranking<Share<T>>(byBytes)
-    for (const { first } of this.#byCount) {
-      for (let share = first; share !== undefined; share = share.next) ranking.add(share)
+    for (const holders of this.#byCount) {
+      for (let share = holders?.first; share !== undefined; share = share.next) ranking.add(share)
     }
     return this.#byBytes = ranking
   }
 
   #recount(share: Share<T>, change: number): void {
     const before = this.#byCount[share.count]
-    if (share.count > 0) before!.remove(share)
+    before?.remove(share)
+    if (before !== undefined && before.first === undefined) {
+      this.#byCount[share.count] = undefined
+      this.#spare = before
+    }
     share.count += change
-    if (share.count > 0) (this.#byCount[share.count] ??= new Queue()).add(share)
+    if (share.count > 0) this.#holdersOf(share.count).add(share)
     if (share.count > this.#mostCount) this.#mostCount = share.count
-    while (this.#mostCount > 0 && this.#byCount[this.#mostCount]!.first === undefined) this.#mostCount--
+    while (this.#mostCount > 0 && this.#byCount[this.#mostCount] === undefined) this.#mostCount--
+  }
+
+  #holdersOf(count: number): Queue<Share<T>> {
+    const holders = this.#byCount[count]
+    if (holders !== undefined) return holders
+    const made = this.#spare ?? new Queue<Share<T>>()
+    this.#spare = undefined
+    return this.#byCount[count] = made
   }
 }
