@@ -29,30 +29,38 @@ const MAX_SETTINGS = 16 * 1024
 
 const noExtensions: ClientAbilities['extensions'] = Object.freeze({})
 
+/** One bit for each thing that a client can do, in the order of `ClientAbilities`. */
+function abilitiesOf(bits: number, extensions: ClientAbilities['extensions']): ClientAbilities {
+  const has = (at: number): boolean => (bits >> at & 1) === 1
+  return Object.freeze({
+    forms: has(0), urls: has(1), sampling: has(2), samplingTools: has(3), samplingContext: has(4),
+    roots: has(5), samplingTasks: has(6), elicitationTasks: has(7), extensions,
+  })
+}
+
 /** A client that has declared nothing. */
-export const unable: ClientAbilities = Object.freeze({
-  forms: false, urls: false, sampling: false, samplingTools: false, samplingContext: false, roots: false,
-  samplingTasks: false, elicitationTasks: false, extensions: noExtensions,
-})
+export const unable: ClientAbilities = abilitiesOf(0, noExtensions)
+
+/** What clients without extensions can do, by their bits: one object for all that can do the same. */
+const plain: (ClientAbilities | undefined)[] = [unable]
 
 /** Reads a client's capabilities. What is not known is passed over. */
 export function decodeAbilities(capabilities: unknown): ClientAbilities {
   if (!isRecord(capabilities)) return unable
   const { elicitation, sampling, roots, tasks, extensions } = capabilities
-  const has = (owner: unknown, name: string): boolean => isRecord(owner) && isRecord(owner[name])
-  const requests = isRecord(tasks) && isRecord(tasks['requests']) ? tasks['requests'] : {}
-  return {
-    // An empty object means forms, as it did before there was anything else.
-    forms: isRecord(elicitation) && (has(elicitation, 'form') || elicitation['url'] === undefined),
-    urls: has(elicitation, 'url'),
-    sampling: isRecord(sampling),
-    samplingTools: has(sampling, 'tools'),
-    samplingContext: has(sampling, 'context'),
-    roots: isRecord(roots),
-    samplingTasks: has(requests['sampling'], 'createMessage'),
-    elicitationTasks: has(requests['elicitation'], 'create'),
-    extensions: isRecord(extensions) ? bounded(extensions) : noExtensions,
-  }
+  const requests = isRecord(tasks) && isRecord(tasks['requests']) ? tasks['requests'] : undefined
+  // An empty object means forms, as it did before there was anything else.
+  const asksForms = isRecord(elicitation) && (has(elicitation, 'form') || elicitation['url'] === undefined)
+  const bits = Number(asksForms) | Number(has(elicitation, 'url')) << 1 | Number(isRecord(sampling)) << 2
+    | Number(has(sampling, 'tools')) << 3 | Number(has(sampling, 'context')) << 4
+    | Number(isRecord(roots)) << 5 | Number(has(requests?.['sampling'], 'createMessage')) << 6
+    | Number(has(requests?.['elicitation'], 'create')) << 7
+  if (isRecord(extensions)) return abilitiesOf(bits, bounded(extensions))
+  return plain[bits] ??= abilitiesOf(bits, noExtensions)
+}
+
+function has(owner: unknown, name: string): boolean {
+  return isRecord(owner) && isRecord(owner[name])
 }
 
 /** As many extensions as fit. */

@@ -20,7 +20,8 @@ import type { Exchange, Reply } from '../http/exchange.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Notifications } from './notifications.ts'
-import type { Handshake, Session, Sessions } from './session.ts'
+import type { Handshake, Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
 import type { SessionWords, WordChange } from './session-words.ts'
 
 /** Handles one request, of which the body is let go of as soon as something is waited for. */

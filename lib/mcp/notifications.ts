@@ -10,7 +10,7 @@ import { locateResource } from '../core/reading.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import type { Catalog, CatalogChange } from '../core/catalog.ts'
 import type { ServedKind } from '../core/define.ts'
-import type { Sessions } from './session.ts'
+import type { Sessions } from './sessions.ts'
 
 /** Lists that clients are told of. */
 export type ListName = 'tools' | 'prompts' | 'resources'

@@ -1,11 +1,9 @@
 /**
  * What a legacy session keeps: who it belongs to, what was negotiated, what runs in it, what it was
- * asked, and its streams. And the table of all sessions, bounded, by idle time and by number.
+ * asked, and its streams. Knows nothing of other sessions.
  *
- * A session of another principal does not exist. Spec: MCP 2025-11-25, Transports, Session Management.
+ * Spec: MCP 2025-11-25, Transports, Session Management.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
-import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
 import { randomId } from '../wire/random.ts'
@@ -16,7 +14,6 @@ import type { ClientInfo } from '../core/call.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
-import type { Slot } from '../core/fair-pool.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { Outlet } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
@@ -64,14 +61,14 @@ export class Session implements Peer {
   abilities: ClientAbilities = unable
   client: ClientInfo | undefined
   logLevel: Severity | undefined = 'info'
-  readonly workload: Workload
+  #workload: Workload | undefined
   #running: Map<Id, LiveCall> | undefined
   #asked: Map<Id, Asked> | undefined
   #subscriptions: Set<string> | undefined
   /** The bytes of their addresses. */
   #subscribedBytes = 0
   /** What the client might do when it last subscribed. */
-  scopes: readonly string[] = []
+  scopes: readonly string[] = nothing
   #streams: KeptStreams | undefined
   /** Undefined while the client has opened none. */
   outlet: Outlet | undefined
@@ -95,10 +92,14 @@ export class Session implements Peer {
     this.revision = revision
     this.#limits = limits
     this.#budget = budget
-    this.workload = new Workload(limits.maxCallsPerSession, 'in this session')
   }
 
   // Most sessions need none of these, and ten thousand of them may be open.
+
+  /** Calls that run, and how many may. */
+  get workload(): Workload {
+    return this.#workload ??= new Workload(this.#limits.maxCallsPerSession, 'in this session')
+  }
 
   /** Calls that run, by the id of their request. */
   get running(): Map<Id, LiveCall> { return this.#running ??= new Map() }
@@ -120,7 +121,7 @@ export class Session implements Peer {
   /** Something is going on that must not be cut off. */
   get isBusy(): boolean {
     // Whoever waits for a task runs nothing here.
-    if (this.workload.running > 0 || (this.#running?.size ?? 0) > 0) return true
+    if ((this.#workload?.running ?? 0) > 0 || (this.#running?.size ?? 0) > 0) return true
     return this.isBound || this.#streams?.isBusy === true
   }
 
@@ -198,100 +199,5 @@ export class Session implements Peer {
     const asked = [...this.#asked?.values() ?? nothing]
     this.#asked?.clear()
     for (const { reject } of asked) reject(why)
-  }
-}
-
-/** All sessions of one server. */
-export class Sessions {
-  readonly #limits: Limits
-  readonly #budget: ReplayBudget
-  readonly #byId = new Map<string, Slot<Session>>()
-  /** Whoever holds most makes room first, with the session that was idle for longest. */
-  readonly #pool: FairPool<Session>
-  readonly #mark: string
-  #timer: NodeJS.Timeout | undefined
-
-  /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
-  constructor(limits: Limits, budget: ReplayBudget, node?: string) {
-    this.#mark = node === undefined ? '' : `@${node}`
-    this.#limits = limits
-    this.#budget = budget
-    this.#pool = new FairPool(
-      { maxCount: limits.maxSessions, maxBytes: Infinity },
-      (session) => this.#end(session),
-      (session) => !session.isBusy,
-    )
-  }
-
-  get count(): number { return this.#byId.size }
-
-  get all(): Iterable<Session> { return this.#each() }
-
-  /**
-   * Begins a session, or goes on with one of that id. An idle one makes room; where none is idle, throws
-   * `Fault('busy')`.
-   */
-  open(owner: string, revision: Revision, id?: string): Session {
-    const session = new Session(owner, revision, this.#limits, this.#budget, id, this.#mark)
-    const slot = this.#pool.add(owner, session, 0)
-    if (slot === undefined) {
-      throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
-    }
-    this.#byId.set(session.id, slot)
-    this.#watch()
-    return session
-  }
-
-  /** Whether there is one of that id, whosever. */
-  has(id: string): boolean { return this.#byId.has(id) }
-
-  /** The owner's session of that id. Finding it counts as use. */
-  find(id: string, owner: string): Session | undefined {
-    const slot = this.#byId.get(id)
-    if (slot === undefined || slot.value.owner !== owner) return undefined
-    slot.value.usedAt = performance.now()
-    // Most come back to the one they used last.
-    if (slot.next !== undefined) this.#pool.touch(slot)
-    return slot.value
-  }
-
-  close(session: Session): void {
-    const slot = this.#byId.get(session.id)
-    if (slot !== undefined) this.#pool.remove(slot)
-    this.#end(session)
-  }
-
-  cancelAll(why: Fault): void {
-    for (const session of [...this.#each()]) session.cancel(why)
-  }
-
-  closeAll(): void {
-    for (const session of [...this.#each()]) this.close(session)
-  }
-
-  * #each(): Generator<Session> {
-    for (const { value } of this.#byId.values()) yield value
-  }
-
-  #end(session: Session): void {
-    this.#byId.delete(session.id)
-    session.end()
-    if (this.#byId.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
-
-  // One look at all of them, often enough that nobody stays much beyond the limit.
-  #watch(): void {
-    const { sessionIdleMs } = this.#limits
-    if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
-    this.#timer = setInterval(() => {
-      const oldest = performance.now() - sessionIdleMs
-      for (const session of this.#each()) {
-        if (session.isBusy) session.usedAt = performance.now()
-        else if (session.usedAt < oldest) this.close(session)
-      }
-    }, Math.max(10, sessionIdleMs / 4))
-    this.#timer.unref()
   }
 }

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Sessions } from '../../lib/mcp/session.ts'
+import { Sessions } from '../../lib/mcp/sessions.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
