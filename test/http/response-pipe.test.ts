@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import test from 'node:test'
-import { endAtOnce } from '../../lib/http/response-pipe.ts'
+import { defaults } from '../../lib/core/defaults.ts'
+import { endAtOnce, ResponsePipe } from '../../lib/http/response-pipe.ts'
+import { Streams } from '../../lib/http/sink.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { Socket } from 'node:net'
 
@@ -52,4 +55,34 @@ test('a response that somebody wraps is ended by their own end', async (t) => {
   const port = await portOf(t, server)
   assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hi')
   assert.deepEqual(ended, ['hi'])
+})
+
+test('a writer that waits for its reader goes on when that has read, time after time', async (t) => {
+  // No heartbeat looks at it meanwhile.
+  const streams = new Streams({ ...defaults, heartbeatMs: 600_000 }, () => {})
+  const large = 'x'.repeat(8 * 1024 * 1024)
+  let rounds = 0
+  const server = createServer((_request, response) => {
+    const pipe = new ResponsePipe(response, 200, ['Content-Type', 'text/event-stream'], false)
+    pipe.sink = streams.open({
+      open(sink) {
+        const write = async (): Promise<void> => {
+          for (; rounds < 3; rounds++) {
+            assert.equal(sink.write(large), false)
+            await sink.ready()
+          }
+          sink.end()
+        }
+        void write()
+      },
+    }, pipe, true)
+  })
+  const port = await portOf(t, server)
+  const socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  let bytes = 0
+  for await (const chunk of socket) bytes += (chunk as Buffer).length
+  assert.equal(rounds, 3)
+  assert.ok(bytes > 3 * large.length)
 })
