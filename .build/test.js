@@ -1,8 +1,14 @@
-/** Runs the tests in the files that are named, as many at a time as there are cores: Node keeps one idle. */
-import { spawnSync } from 'node:child_process'
+/**
+ * Runs the tests in the files that are named, as many at a time as there are cores: Node keeps one idle. They
+ * begin in the order in which they are named, a file that is named twice where it comes first.
+ */
 import { availableParallelism } from 'node:os'
+import { run } from 'node:test'
+import { spec, tap } from 'node:test/reporters'
 
-const files = process.argv.slice(2)
-const options = ['--test', `--test-concurrency=${availableParallelism()}`]
-const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' })
-process.exitCode = status ?? 1
+const files = [...new Set(process.argv.slice(2))]
+const results = run({ files, concurrency: availableParallelism() })
+results.on('test:fail', ({ todo }) => {
+  if (todo === undefined || todo === false) process.exitCode = 1
+})
+results.compose(process.stdout.isTTY ? spec : tap).pipe(process.stdout)

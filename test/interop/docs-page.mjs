@@ -108,7 +108,7 @@ test('axe: what is wrong is found', { skip, timeout: 60_000 }, async (t) => {
 })
 
 for (const [name, view] of views) {
-  test(`axe: nothing is found in ${name}`, { skip, timeout: 120_000 }, async (t) => {
+  test(`axe: nothing is found in ${name}`, { skip, timeout: 300_000 }, async (t) => {
     const page = await openPage(t, view)
     for (const [hash, seen, use] of panels) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)

@@ -117,6 +117,9 @@ function connections(spoil: Spoil): () => Store {
   }
 }
 
+/** A mistake that shows only to who looks in time. */
+const EARLY = 'forgets early'
+
 /** What a store does wrong: the methods that it does otherwise. */
 type Spoil = (store: Store, memory: MemoryStore) => Partial<Store>
 
@@ -386,7 +389,7 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
     'never forgets': (store) => ({
       write: (place, value, _keepMs, expected) => store.write(place, value, Infinity, expected),
     }),
-    'forgets early': (store) => ({
+    [EARLY]: (store) => ({
       write: (place, value, _keepMs, expected) => store.write(place, value, 1, expected),
     }),
     'knows no for ever': (store) => ({
@@ -528,7 +531,7 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
   }],
   ['an event is kept for its time, and no longer', {
     'keeps it for ever': saying((topic, text, keep) => [topic, text, keep && { ...keep, ms: Infinity }]),
-    'forgets early': saying((topic, text, keep) => [topic, text, keep && { ...keep, ms: 1 }]),
+    [EARLY]: saying((topic, text, keep) => [topic, text, keep && { ...keep, ms: 1 }]),
   }],
   ['who begins to follow while others talk hears each event once, in order', {
     'leaves a gap': following(async (store, topic, from, listener) => {
@@ -627,7 +630,12 @@ test('every rule finds each of the mistakes that it is there for', async () => {
       // Most of the time is spent waiting: a few at once, and none of them starved.
       await Promise.all(mistakes.splice(0, 6).map(async ({ rule, what, spoil }) => {
         const options = { maxValueBytes, timeoutMs: 1_000, only: [rule] }
-        const { passed, failed } = await checkStore(connections(spoil), options)
+        let report = await checkStore(connections(spoil), options)
+        // What is gone too early is found by who looks in time, and a busy machine may let nobody do that.
+        for (let more = 0; more < 20 && what === EARLY && report.failed.length === 0; more++) {
+          report = await checkStore(connections(spoil), options)
+        }
+        const { passed, failed } = report
         assert.deepEqual([passed, failed.map((one) => one.rule)], [[], [rule]], `${rule}: ${what}`)
       }))
     }
