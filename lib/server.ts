@@ -10,7 +10,6 @@ import { Fault } from './core/fault.ts'
 import { anonymous } from './core/principal.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { BodyBudget } from './http/body.ts'
-import { createFetch } from './http/fetch.ts'
 import { createGate } from './http/gate.ts'
 import { createGuard, isLoopback } from './http/guard.ts'
 import { createListener } from './http/listener.ts'
@@ -121,7 +120,12 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const told = createObserver(options.onRequest, options.accessLog ?? false, log)
   const observer = metrics?.countRequests(told) ?? told
   const means: Means = { gate, streams, budget, limits, observer, log }
-  const respond = createFetch(means)
+  let respond: TriportServer['fetch'] | undefined
+  // A server with a socket is hardly ever asked without it.
+  const first = async (request: Request): Promise<Response> => {
+    const { createFetch } = await import('./http/fetch.ts')
+    return (respond ??= createFetch(means))(request)
+  }
   const listener = createListener({ ...means, mountPath })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
@@ -189,7 +193,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     listen,
     handler: listener.handler,
     status,
-    fetch: (request) => isRequest(request) ? respond(request) : Promise.reject(noRequest(request)),
+    fetch: (request) => isRequest(request) ? (respond ?? first)(request) : Promise.reject(noRequest(request)),
     close: () => closing ??= shut(),
   }
 }

@@ -25,9 +25,10 @@ export class Timeline {
       this.#second = second
       this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
     }
-    return this.#begin + ends[ms - second * 1_000]!
+    const rest = ms - second * 1_000
+    return this.#begin + (ends[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
   }
 }
 
-/** How the milliseconds of a second are written, behind what it says itself. */
-const ends: readonly string[] = Array.from({ length: 1_000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`)
+/** How the milliseconds of a second are written, behind what it says itself: each made when first needed. */
+const ends: string[] = []

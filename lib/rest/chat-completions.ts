@@ -4,14 +4,11 @@
  * Nothing is remembered: such a client sends the whole conversation each time.
  * Spec: https://platform.openai.com/docs/api-reference/chat
  */
-import { Fault } from '../core/fault.ts'
-import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
-import { decodeChat } from './chat-messages.ts'
-import { ChatRun } from './chat-run.ts'
+import { requireModel } from './chat-model.ts'
+import { answerCompletion } from './completion-answer.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
-import { json } from './reply.ts'
+import { caught, json } from './reply.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
@@ -51,7 +48,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       methods: ['GET'],
       describe: said(({ modelOperation: get }) => ({ get })),
       refuse,
-      handle: (exchange) => caught(service, exchange, () => one(exchange)),
+      handle: (exchange) => caught(service, exchange, () => one(exchange), openaiFault),
     },
     {
       path: '/v1/chat/completions',
@@ -60,38 +57,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       describe: said(({ completionOperation: post }) => ({ post })),
       isOffered,
       refuse,
-      handle: (exchange) => caught(service, exchange, () => complete(service, exchange)),
+      handle: (exchange) => caught(service, exchange, () => answerCompletion(service, exchange), openaiFault),
     },
   ]
-}
-
-function requireModel({ catalog }: Service, id: string): Agent | Group {
-  const who = catalog.runnable(id)
-  if (who !== undefined) return who
-  const remedy = 'GET /v1/models lists those there are'
-  const detail = { param: 'model', code: 'model_not_found' }
-  throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
-}
-
-function complete(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-  const parsed = parseJson(exchange.body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const request = decodeChat(parsed.value)
-  const run = new ChatRun(service, requireModel(service, request.model), request, exchange.origin)
-  if (!request.isStream) return run.reply()
-  service.workload.check()
-  return { status: 200, type: EVENT_STREAM, body: run }
-}
-
-/** The one catch of these paths. */
-function caught(
-  service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
-): Reply | Promise<Reply> {
-  const failed = (error: unknown): Reply => openaiFault(service, error, origin.requestId)
-  try {
-    const reply = work()
-    return reply instanceof Promise ? reply.catch(failed) : reply
-  } catch (error) {
-    return failed(error)
-  }
 }

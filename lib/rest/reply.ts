@@ -91,11 +91,17 @@ export function problemTextReply({ status, text }: ProblemText): Reply {
   return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
 }
 
-/** Does the work of one request. Whatever it throws, or rejects with, is answered as a problem document. */
+/** Whatever was thrown, as a reply. */
+export function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
+  return problemTextReply(faultText(service, thrown, requestId))
+}
+
+/** Does the work of one request. Whatever it throws, or rejects with, is answered by `asReply`. */
 export function caught(
   service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
+  asReply: (service: Service, thrown: unknown, requestId: string) => Reply = faultReply,
 ): Reply | Promise<Reply> {
-  const failed = (error: unknown): Reply => problemTextReply(faultText(service, error, origin.requestId))
+  const failed = (error: unknown): Reply => asReply(service, error, origin.requestId)
   try {
     const reply = work()
     return reply instanceof Promise ? reply.catch(failed) : reply

@@ -1,24 +1,17 @@
 /**
- * The HTTP door: a query to one agent or to a group, the lists, and the streamed reply.
+ * The HTTP door: the paths of queries to one agent or to a group, and the lists.
  */
-import { timeoutOf } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
-import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
-import { replyOnce } from './idempotent-reply.ts'
 import { promptEndpoints } from './prompts.ts'
-import { decodeQuery } from './query.ts'
-import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
+import { answerQuery } from './query-answer.ts'
+import { caught, json } from './reply.ts'
 import { resourceEndpoints } from './resources.ts'
-import { QueryRun, replayedAnswer } from './run.ts'
 import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
-import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
-import type { Query } from './query.ts'
+import type { Endpoint, Exchange } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-operations.ts')> => import('./openapi-operations.ts')
 
@@ -98,45 +91,6 @@ function queryEndpoint(
     accepts: [JSON_TYPE],
     describe: async () => ({ operations: { post: (await said()).queryOperation } }),
     refuse: problemReply,
-    handle: (exchange) => caught(service, exchange, () => ask(service, whoOf(exchange), exchange)),
+    handle: (exchange) => caught(service, exchange, () => answerQuery(service, whoOf(exchange), exchange)),
   }
-}
-
-function ask(service: Service, who: Agent | Group, exchange: Exchange): Reply | Promise<Reply> {
-  const { requestId } = exchange.origin
-  const parsed = parseJson(exchange.body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
-  const query = decodeQuery(parsed.value, exchange.head.sessionId)
-  if (!('query' in query)) {
-    const { items: errors, isCut } = query
-    const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
-    const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
-    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors }))
-  }
-  const wanted = wholeOrEvents(exchange.head.accept)
-  if (wanted === undefined) return notAcceptable(requestId)
-  const isStream = query.stream ?? wanted === EVENT_STREAM
-  const { idempotencyKey: key } = exchange.head
-  if (key === undefined) return begin(service, who, query, isStream, exchange)
-  return replyOnce(service, key, exchange.origin, {
-    identity: JSON.stringify([who.id, exchange.head.sessionId, exchange.body]),
-    timeoutMs: timeoutOf(service, who),
-    isStream,
-    begin: (hold) => begin(service, who, query, isStream, exchange, hold),
-    replay: replayedAnswer,
-  })
-}
-
-/** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */
-function begin(
-  service: Service, who: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
-): Reply | Promise<Reply> {
-  const run = new QueryRun(service, who, query, exchange, hold)
-  if (isStream) {
-    service.workload.check()
-    const reply = { status: 200, type: EVENT_STREAM, body: run }
-    const recalled = run.recall()
-    return recalled instanceof Promise ? recalled.then(() => reply) : reply
-  }
-  return run.reply()
 }

@@ -3,18 +3,14 @@
  * paths of their own and are no tools here.
  */
 import { Fault } from '../core/fault.ts'
-import { requireScopes } from '../core/principal.ts'
-import { parseJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
-import { replyOnce } from './idempotent-reply.ts'
 import { listEndpoint, shownTool, underscored } from './listing.ts'
-import { caught, json, notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
-import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
+import { caught, json } from './reply.ts'
+import { answerTool } from './tool-answer.ts'
 import type { Service } from '../core/service.ts'
 import type { Tool } from '../core/tool.ts'
-import type { Endpoint, Exchange, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 
@@ -37,7 +33,9 @@ export function toolEndpoints(service: Service): readonly Endpoint[] {
       accepts: [JSON_TYPE],
       describe: async () => (await said()).describeTools(catalog.tools),
       refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => use(service, exchange)),
+      handle: (exchange) => caught(service, exchange, () => (
+        answerTool(service, toolOf(service, exchange), exchange)
+      )),
     },
   ]
 }
@@ -47,26 +45,4 @@ function toolOf({ catalog }: Service, { params }: Exchange): Tool {
   const tool = catalog.tool(name) ?? underscored(catalog.tools, name)
   if (tool !== undefined) return tool
   throw new Fault('not-found', `There is no tool '${name}' here; GET /tools lists those there are`)
-}
-
-function use(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-  const { body, head, origin } = exchange
-  const tool = toolOf(service, exchange)
-  // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
-  const wanted = wholeOrEvents(head.accept)
-  if (wanted === undefined) return notAcceptable(origin.requestId)
-  const run = wanted === EVENT_STREAM ? streamedResult : wholeResult
-  const { idempotencyKey: key } = head
-  if (key === undefined) return run(service, tool, parsed.value, origin)
-  // Who may not use the tool any more does not hear what it said either.
-  requireScopes(origin.principal, tool.scopes)
-  return replyOnce(service, key, origin, {
-    identity: JSON.stringify({ tool: tool.name, body }),
-    timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
-    isStream: wanted === EVENT_STREAM,
-    begin: (hold) => run(service, tool, parsed.value, origin, hold),
-    replay: replayedResult,
-  })
 }

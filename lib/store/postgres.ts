@@ -5,7 +5,6 @@
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { postgresConnection, requireListening } from './postgres-client.ts'
-import { PostgresCommands } from './postgres-commands.ts'
 import { remoteStore } from './remote.ts'
 import { requireValueBytes } from './size.ts'
 import type { Store } from '../core/store.ts'
@@ -46,5 +45,8 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const connection = postgresConnection(pool, listenWith === pool)
   if (listenWith === pool) requireListening(pool)
   const listening = listenWith === pool ? connection : postgresConnection(listenWith, false)
-  return remoteStore(new PostgresCommands(connection, listening, prefix), maxValueBytes)
+  return remoteStore(async () => {
+    const { PostgresCommands } = await import('./postgres-commands.ts')
+    return new PostgresCommands(connection, listening, prefix)
+  }, maxValueBytes)
 }

@@ -5,7 +5,6 @@
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { redisConnection } from './redis-client.ts'
-import { RedisCommands } from './redis-commands.ts'
 import { remoteStore } from './remote.ts'
 import { requireValueBytes } from './size.ts'
 import type { Store } from '../core/store.ts'
@@ -35,5 +34,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     throw new TypeError('prefix has 1 to 64 letters, digits, and _ . : -')
   }
   requireValueBytes(maxValueBytes)
-  return remoteStore(new RedisCommands(redisConnection(client), prefix), maxValueBytes)
+  const connection = redisConnection(client)
+  return remoteStore(async () => {
+    const { RedisCommands } = await import('./redis-commands.ts')
+    return new RedisCommands(connection, prefix)
+  }, maxValueBytes)
 }

@@ -15,23 +15,32 @@ export interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' 
   close(): Promise<void>
 }
 
-/** Makes the store. Over `maxValueBytes` a value or an event is `Fault('too-large')`. */
-export function remoteStore(commands: RemoteCommands, maxValueBytes: number): Store {
-  const publishing = new Publishing((topic, batch) => commands.say(topic, batch))
+/**
+ * Makes the store. `load` brings its commands, when the first of them is needed. Over `maxValueBytes` a value
+ * or an event is `Fault('too-large')`.
+ */
+export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: number): Store {
+  let loading: Promise<RemoteCommands> | undefined
+  const loaded = (): Promise<RemoteCommands> => loading ??= load()
+  const publishing = new Publishing(async (topic, batch) => (await loaded()).say(topic, batch))
   return {
     isShared: true,
-    read: (place) => commands.read(place),
+    read: async (place) => (await loaded()).read(place),
     async write(place, value, keepMs, expected) {
       requireKey(place)
       measure(value, maxValueBytes)
-      return await commands.write(place, value, keepMs, expected)
+      return (await loaded()).write(place, value, keepMs, expected)
     },
-    remove: (place, expected) => commands.remove(place, expected),
-    list: (collection, owner, limit, before) => commands.list(collection, owner, limit, before),
+    remove: async (place, expected) => (await loaded()).remove(place, expected),
+    list: async (collection, owner, limit, before) => (
+      (await loaded()).list(collection, owner, limit, before)
+    ),
     async publish(topic, text, keep) {
       await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
     },
-    follow: (topic, from, listener, onLost) => commands.followed.follow(topic, from, listener, onLost),
-    close: () => commands.close(),
+    follow: async (topic, from, listener, onLost) => (
+      (await loaded()).followed.follow(topic, from, listener, onLost)
+    ),
+    close: async () => (await loaded()).close(),
   }
 }
