@@ -6,6 +6,7 @@
  * Spec: A2A 1.0 §3.1, §3.3.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { EventWriter } from './event-writer.ts'
@@ -93,7 +94,7 @@ function formatted(codec: Codec, result: unknown): string {
 
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
   // A character takes at most three bytes, so only a text near the limit is measured.
-  if (result.length * 3 <= maxResultBytes || Buffer.byteLength(result) <= maxResultBytes) return result
+  if (isWithin(result, maxResultBytes)) return result
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
 }
 

@@ -2,6 +2,7 @@
  * What a run leaves behind, as it is kept with its task: as JSON, so that nothing of it changes any more, and
  * what JSON cannot say is found out at once.
  */
+import { isWithin } from '../wire/bounded.ts'
 import { Fault } from './fault.ts'
 import type { Service } from './service.ts'
 import type { TaskFault } from './task.ts'
@@ -19,7 +20,7 @@ export function keptResult({ limits, log }: Service, result: unknown, request: s
     log('error', 'A result is not JSON', { request, cause })
     throw new Fault('internal', 'Internal error', undefined, { cause })
   }
-  if (json !== undefined && json.length + BESIDE_BYTES > maxResultBytes) {
+  if (json !== undefined && !isWithin(json, maxResultBytes - BESIDE_BYTES)) {
     throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
   return json === undefined ? undefined : JSON.parse(json)

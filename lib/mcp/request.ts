@@ -3,6 +3,7 @@
  * answers in the words of its revision.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { formatError, formatResult } from '../wire/jsonrpc.ts'
 import { faultHeaders, mcpError, statusOf } from './faults.ts'
 import type { CallFacts, ClientInfo, Origin, Trace } from '../core/call.ts'
@@ -105,7 +106,7 @@ export class McpRequest implements CallFacts {
       throw new Fault('internal', 'Internal error', undefined, { cause: error })
     }
     const { maxResultBytes } = this.mcp.service.limits
-    if (text.length <= maxResultBytes) return text
+    if (isWithin(text, maxResultBytes)) return text
     throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
 

@@ -6,6 +6,7 @@
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
@@ -110,7 +111,7 @@ export class ChatRun implements Source, UserMessage {
     const usage = this.#usage(Buffer.byteLength(said))
     const body = `${this.#head('chat.completion')},${choices},${usage}}`
     const { maxResultBytes } = this.#service.limits
-    if (body.length <= maxResultBytes) return { status: 200, type: JSON_TYPE, body }
+    if (isWithin(body, maxResultBytes)) return { status: 200, type: JSON_TYPE, body }
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
   }
 

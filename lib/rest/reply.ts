@@ -3,6 +3,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
@@ -44,7 +45,7 @@ export function json(value: unknown, status = 200, headers?: readonly string[]):
 /** The same for what an author's code made. Throws `Fault('too-large')` over the limit of a result. */
 export function boundedJson(value: unknown, { maxResultBytes }: Limits): Reply {
   const body = JSON.stringify(value)
-  if (body.length <= maxResultBytes) return { status: 200, type: JSON_TYPE, body }
+  if (isWithin(body, maxResultBytes)) return { status: 200, type: JSON_TYPE, body }
   throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
 }
 

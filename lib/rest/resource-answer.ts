@@ -64,7 +64,7 @@ function replyOf({ limits }: Service, contents: readonly ResourceContents[]): Re
   if (only === undefined || contents.length > 1) return boundedJson({ contents }, limits)
   const { text, blob = '', mimeType } = only
   const body = text ?? Buffer.from(blob, 'base64')
-  if (body.length > limits.maxResultBytes) {
+  if (Buffer.byteLength(body) > limits.maxResultBytes) {
     throw new Fault('too-large', `The resource is larger than ${limits.maxResultBytes} bytes`)
   }
   return { status: 200, type: typeOf(mimeType, text !== undefined), headers: guarded, body }

@@ -5,6 +5,7 @@ import { isRecord } from '../core/content.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { formatEvent } from '../wire/sse.ts'
@@ -150,7 +151,7 @@ export class QueryRun implements Source, UserMessage {
     })
     const reply = more === '{}' ? `${said}}` : `${said},${more.slice(1)}`
     const { maxResultBytes } = this.#service.limits
-    if (reply.length <= maxResultBytes) return reply
+    if (isWithin(reply, maxResultBytes)) return reply
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
   }
 }

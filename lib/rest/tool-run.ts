@@ -8,6 +8,7 @@ import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
+import { isWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
 import { faultText } from './reply.ts'
@@ -129,7 +130,7 @@ function encode(service: Service, tool: Tool, result: ToolResult, requestId: str
   const names = `"tool":${JSON.stringify(tool.name)},"result":${value}`
   const reply = `{${names}${more},"request_id":${JSON.stringify(requestId)}}`
   const { maxResultBytes } = service.limits
-  if (reply.length <= maxResultBytes) return reply
+  if (isWithin(reply, maxResultBytes)) return reply
   throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
 }
 

@@ -2,6 +2,11 @@
  * Text and lists of what was wrong, within bounds: an error must not multiply what a client sent.
  */
 
+/** Whether a text has at most so many bytes. A character takes at most three, so few texts are measured. */
+export function isWithin(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
+}
+
 /** Bytes of a sentence in an error. */
 const MAX_SENTENCE_BYTES = 1_000
 
@@ -10,7 +15,7 @@ const MAX_FAULTS = 20
 
 /** A sentence of an error, cut where it is too long. */
 export function sentenceWithin(text: string): string {
-  if (text.length * 3 <= MAX_SENTENCE_BYTES || Buffer.byteLength(text) <= MAX_SENTENCE_BYTES) return text
+  if (isWithin(text, MAX_SENTENCE_BYTES)) return text
   // A character that the cut goes through is left out.
   const kept = Buffer.from(text).subarray(0, MAX_SENTENCE_BYTES).toString().replace(/\ufffd+$/, '')
   return `${kept}…`

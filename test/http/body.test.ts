@@ -138,7 +138,9 @@ test('a body that a framework has read already is taken from where it left it', 
 })
 
 test('bodies that come at once, in parts, short, long and very long, are each read whole', async (t) => {
-  const { url } = await listen(t, { agents: [echo], maxBodyBytes: 16 * 1024 * 1024 })
+  const { url } = await listen(t, {
+    agents: [echo], maxBodyBytes: 16 * 1024 * 1024, maxResultBytes: 32 * 1024 * 1024,
+  })
   const texts = Array.from({ length: 12 }, (_, at) => (
     at + (at % 3 === 0 ? 'é' : 'e').repeat([10, 100_000, 700_000, 4_300_000][at % 4]!) + at
   ))

@@ -280,11 +280,13 @@ test('a tool that takes too long is a failed call; what it says later goes nowhe
   assert.equal((await session.send('ping')).status, 200)
 })
 
-test('a result that is too large is an error', async (t) => {
-  const server = serveMcp(t, { maxResultBytes: 1_000, tools: [{ name: 't', run: () => 'x'.repeat(2_000) }] })
-  const { error } = await ask(server, 'tools/call', { name: 't' })
-  assert.equal(error.code, -32600)
-  assert.match(error.data.detail, /1000 bytes/)
+test('a result that is too large is an error, in bytes and not in characters', async (t) => {
+  for (const said of ['x'.repeat(2_000), '€'.repeat(500)]) {
+    const server = serveMcp(t, { maxResultBytes: 1_000, tools: [{ name: 't', run: () => said }] })
+    const { error } = await ask(server, 'tools/call', { name: 't' })
+    assert.equal(error.code, -32600)
+    assert.match(error.data.detail, /1000 bytes/)
+  }
 })
 
 test('a result that breaks the promise of its schema is the defect of the tool', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FaultList, sentenceWithin } from '../../lib/wire/bounded.ts'
+import { FaultList, isWithin, sentenceWithin } from '../../lib/wire/bounded.ts'
 import { rpcError } from '../../lib/wire/jsonrpc.ts'
 import { problem } from '../../lib/wire/problem.ts'
 
@@ -15,6 +15,14 @@ test('a sentence keeps its length up to 1,000 bytes, and no character is cut in 
     assert.ok(Buffer.byteLength(cut) <= 1_003, text.slice(0, 3))
     assert.match(cut, /^(.)\1*…$/u)
   }
+})
+
+test('a text is measured in bytes, not in characters', () => {
+  const table: readonly (readonly [text: string, maxBytes: number, isFine: boolean])[] = [
+    ['', 0, true], ['abc', 3, true], ['abcd', 3, false], ['é', 1, false], ['é', 2, true], ['€€', 5, false],
+    ['€€', 6, true], ['😀', 3, false], ['😀', 4, true],
+  ]
+  for (const [text, maxBytes, isFine] of table) assert.equal(isWithin(text, maxBytes), isFine, text)
 })
 
 test('no error of any door multiplies what a client sent', () => {
