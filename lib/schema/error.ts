@@ -108,7 +108,9 @@ export function count(number: number, noun: string): string {
 
 /** A step of a JSON Pointer. */
 export function step(key: Key): string {
-  return `/${/[~/]/.test(String(key)) ? String(key).replaceAll('~', '~0').replaceAll('/', '~1') : key}`
+  const name = String(key)
+  const isPlain = !name.includes('~') && !name.includes('/')
+  return `/${isPlain ? name : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** A JSON Pointer into a value, cut where it or a name in it is long. */

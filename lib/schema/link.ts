@@ -111,9 +111,13 @@ export function link(root: Place, registry: Registry, limits: CompileLimits): Li
       }, depth))
     }
     if (whole !== undefined) leads.set(whole, (leads.get(whole) ?? new Set()).add(found.at))
-    const check = follow(() => node, depth)
+    const check = followNode(node, depth)
     return found.resource === resource ? check : inDocument(found.resource, check)
   }
+}
+
+function followNode(node: Node, levels: number): Check {
+  return follow(() => node, levels)
 }
 
 /** Compiles a subschema, and those inside it. Throws the first mistake. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
+import { keptBytes } from '../fixtures/heap.ts'
 import type { JsonSchema } from '../../lib/schema/compile.ts'
 import { errors, mistake, search } from './check.ts'
 
@@ -129,6 +130,9 @@ test('numbers are decimals, and characters are code points', () => {
     [{ type: 'integer' }, 1.0, true],
     [{ type: 'integer' }, 1e300, true],
     [{ type: 'integer' }, NaN, false],
+    [{ type: 'number' }, NaN, false],
+    [{ type: 'number' }, Infinity, false],
+    [{ type: ['number', 'null'] }, NaN, false],
     [{ maxLength: 2 }, '👍👍', true],
     [{ minLength: 3 }, '👍👍', false],
     [{ minLength: 2 }, '👍', false],
@@ -166,4 +170,22 @@ test('nothing needs code to be made from strings', () => {
     { encoding: 'utf8' },
   )
   assert.equal(stdout.trim(), '2', stderr)
+})
+
+test('of a compiled schema its checks are kept, and nothing that made them', async () => {
+  const number = { type: 'number' }
+  const rows: readonly (readonly [schema: JsonSchema, bytes: number])[] = [
+    [{ type: 'object', properties: { a: number, b: number }, required: ['a', 'b'] }, 2_500],
+    [{ type: 'object', properties: { a: number }, unevaluatedProperties: false }, 3_000],
+    [{ patternProperties: { '^a': number }, additionalProperties: false }, 4_000],
+    [{ propertyNames: { maxLength: 3 }, dependentRequired: { a: ['b'] }, dependencies: { a: ['b'] } }, 3_500],
+    [{ prefixItems: [number], items: number }, 2_500],
+    [{ type: 'array', items: number, contains: { const: 1 }, unevaluatedItems: false }, 4_000],
+    [{ $defs: { x: number }, $ref: '#/$defs/x' }, 2_000],
+  ]
+  for (const [schema, bytes] of rows) {
+    const kept: unknown[] = []
+    const each = await keptBytes(200, () => kept.push(compile(schema)))
+    assert.ok(each < bytes, `${JSON.stringify(schema)} keeps ${each} bytes`)
+  }
 })

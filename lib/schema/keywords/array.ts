@@ -17,6 +17,7 @@ export const items: Rule = rule(kind.itemSchema, (site, schema) =>
 
 export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
+  const { tracks } = site
   return (value, run) => {
     if (!Array.isArray(value)) return true
     run.pay(run.evaluated.length * EVALUATED)
@@ -24,7 +25,7 @@ export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
     for (let index = 0; index < value.length; index++) {
       run.pay(LIGHT)
       if (known.has(index)) continue
-      if (site.tracks) run.evaluated.push(index)
+      if (tracks) run.evaluated.push(index)
       if (!run.visit(check, value[index], index)) return false
     }
     return true
@@ -46,8 +47,9 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
   const least = Number(site.beside('minContains') ?? 1)
   const most = Number(site.beside('maxContains') ?? Infinity)
   const check = site.part(schema, 'contains')
+  const { tracks } = site
   // Who reads what was evaluated needs all items that match.
-  const enough = site.tracks ? Infinity : most === Infinity ? least : most + 1
+  const enough = tracks ? Infinity : most === Infinity ? least : most + 1
   const few = site.failure(`must have at least ${count(least, 'matching item')}`, least)
   const many = site.failure(`must have at most ${count(most, 'matching item')}`, most)
   return (value, run) => {
@@ -57,7 +59,7 @@ export const contains: Rule = rule(kind.schema, (site, schema) => {
       run.pay(LIGHT)
       if (!run.holds(check, value[index])) continue
       found++
-      if (site.tracks) run.evaluated.push(index)
+      if (tracks) run.evaluated.push(index)
     }
     if (found < least) return run.fails(few, value)
     return found <= most || run.fails(many, value)
@@ -82,14 +84,14 @@ function leading(site: Site, schemas: readonly unknown[]): Check {
 }
 
 /** Checks the items from one index up to another. */
-function visiting(site: Site, check: Check, start: number, end: number = Infinity): Check {
-  const cost = site.tracks ? EVALUATED : LIGHT
+function visiting({ tracks }: Site, check: Check, start: number, end: number = Infinity): Check {
+  const cost = tracks ? EVALUATED : LIGHT
   return (value, run) => {
     if (!Array.isArray(value)) return true
     const stop = Math.min(end, value.length)
     for (let index = start; index < stop; index++) {
       run.pay(cost)
-      if (site.tracks) run.evaluated.push(index)
+      if (tracks) run.evaluated.push(index)
       if (!run.visit(check, value[index], index)) return false
     }
     return true

@@ -10,6 +10,7 @@ import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, isObject, read, rule } from '../rule.ts'
+import type { Matches } from '../automaton.ts'
 import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, ValidationRun } from '../run.ts'
@@ -26,14 +27,8 @@ type IsMeant = (name: string, run: ValidationRun) => boolean
  */
 export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const { tracks } = site
-  const required = new Set([site.beside('required')].flat())
   const failure = { ...site.failure('is required'), keyword: 'required' }
-  const parts = Object.entries(schemas).map(([name, schema]) => ({
-    name,
-    isInherited: isInherited(name),
-    check: site.part(schema, 'properties', name),
-    isRequired: required.has(name),
-  }))
+  const parts = partsOf(site, schemas)
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
   const cost = parts.length * LIGHT
   return (object, run) => {
@@ -57,19 +52,40 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   }
 })
 
+/** A property, as `properties` looks at it. */
+interface Part {
+  readonly name: string
+  readonly isInherited: boolean
+  readonly check: Check
+  readonly isRequired: boolean
+}
+
+function partsOf(site: Site, schemas: JsonObject): readonly Part[] {
+  const required = new Set([site.beside('required')].flat())
+  return Object.entries(schemas).map(([name, schema]) => ({
+    name,
+    isInherited: isInherited(name),
+    check: site.part(schema, 'properties', name),
+    isRequired: required.has(name),
+  }))
+}
+
 export const additionalProperties: Rule = rule(kind.schema, (site) =>
   site.beside('properties') ? undefined : members(additional(site)))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
-  all(Object.entries(schemas).map(([source, schema]) =>
-    members(visiting(patternAt(site, source, source), site.part(schema, site.keyword, source), site)))))
+  all(Object.entries(schemas).map(([source, schema]) => {
+    const check = site.part(schema, site.keyword, source)
+    return members(visiting(patternAt(site, source, source), check, site.tracks))
+  })))
 
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
   const check = remaining(site, schema, site.keyword, '')
+  const { tracks } = site
   return members((object, names, run) => {
     run.pay(run.evaluated.length * EVALUATED)
     const known = new Set(run.evaluated)
-    return visiting((name) => !known.has(name), check, site)(object, names, run)
+    return visiting((name) => !known.has(name), check, tracks)(object, names, run)
   })
 }, 'last')
 
@@ -100,7 +116,7 @@ function members(check: MembersCheck): Check {
 }
 
 /** Checks the properties that are meant. */
-function visiting(isMeant: IsMeant, check: Check, { tracks }: Site): MembersCheck {
+function visiting(isMeant: IsMeant, check: Check, tracks: boolean): MembersCheck {
   return (object, names, run) => {
     for (const name of names) {
       const value = object[name]
@@ -115,17 +131,28 @@ function visiting(isMeant: IsMeant, check: Check, { tracks }: Site): MembersChec
 /** The check of the properties that neither `properties` nor `patternProperties` beside it name. */
 function additional(site: Site): MembersCheck {
   const known = new Set(keysOf(site.beside('properties')))
-  const tests = keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
+  const tests = patternsOf(site)
   const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
-  const isMeant: IsMeant = (name, run) => !known.has(name) && !tests.some((matches) => matches(name, run))
-  return visiting(isMeant, check, site)
+  return visiting(outside(known, tests), check, site.tracks)
+}
+
+function patternsOf(site: Site): readonly Matches[] {
+  return keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
+}
+
+function outside(known: ReadonlySet<string>, tests: readonly Matches[]): IsMeant {
+  return (name, run) => !known.has(name) && !tests.some((matches) => matches(name, run))
 }
 
 /** The check of what is left over, with a better word for `false`. */
 function remaining(site: Site, schema: unknown, keyword: string, hint: string): Check {
   const failure = { ...site.failure(`is not a known property${hint}`), keyword }
-  return schema === false ? (value, run) => run.fails(failure, value) : site.part(schema, keyword)
+  return schema === false ? failing(failure) : site.part(schema, keyword)
+}
+
+function failing(failure: Failure): Check {
+  return (value, run) => run.fails(failure, value)
 }
 
 /** Demands properties; what is missing is reported at the place where it should be. */
@@ -142,11 +169,15 @@ function demand(names: readonly string[], failure: Failure): Check {
 
 /** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
-  return all(Object.entries(map).map(([name, value]): Check => {
+  return all(Object.entries(map).map(([name, value]) => {
     const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)
-    const property = { name, isInherited: isInherited(name) }
-    return (object, run) => !isObject(object) || read(object, property) === undefined || check(object, run)
+    return where(name, check)
   }))
+}
+
+function where(name: string, check: Check): Check {
+  const property = { name, isInherited: isInherited(name) }
+  return (object, run) => !isObject(object) || read(object, property) === undefined || check(object, run)
 }
 
 function demandBeside(site: Site, name: string, names: unknown): Check {

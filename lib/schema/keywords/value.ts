@@ -12,9 +12,10 @@ import { isObject, rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 
+/** What JSON has no word for, as NaN, is of no type. */
 const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['string', (value) => typeof value === 'string'],
-  ['number', (value) => typeof value === 'number'],
+  ['number', Number.isFinite],
   ['boolean', (value) => typeof value === 'boolean'],
   ['integer', Number.isInteger],
   ['object', isObject],
@@ -24,15 +25,20 @@ const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
 
 export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
   const names = [value].flat()
-  const [first, ...more] = names.flatMap((name) => types.get(name) ?? [])
-  if (!first || more.length + 1 < names.length) {
+  const tests = names.flatMap((name) => types.get(name) ?? [])
+  const [first] = tests
+  if (first === undefined || tests.length < names.length) {
     throw site.broken(`${phraseOf(value)} is not a type; write one of ${list([...types.keys()])}, or several`)
   }
   const failure = site.failure(`must be ${names.map(nounOf).join(' or ')}`, value)
-  const is = more.length > 0 ? (one: unknown) => first(one) || more.some((test) => test(one)) : first
+  const is = tests.length > 1 ? anyOf(tests) : first
   if (others === pass) return (one, run) => is(one) || run.fails(failure, one)
   return (one, run) => is(one) ? others(one, run) : run.fails(failure, one)
 }, 'gate')
+
+function anyOf(tests: readonly ((value: unknown) => boolean)[]): (value: unknown) => boolean {
+  return (value) => tests.some((test) => test(value))
+}
 
 function nounOf(name: unknown): string {
   if (name === 'null') return name
