@@ -32,8 +32,11 @@ import type { TaskClient } from '../core/task-client.ts'
 import type { TaskSeed } from '../core/task-seed.ts'
 import type { JsonMembers, Message } from './model.ts'
 
-/** What a turn does: runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
-export type Work = (turn: Turn, emit: Emit) => MaybePromise<Answer>
+/** What a turn does. */
+export interface Work {
+  /** Runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
+  run(turn: Turn, emit: Emit): MaybePromise<Answer>
+}
 
 /** What a turn is begun with. */
 export interface TurnSetup {
@@ -55,13 +58,6 @@ export interface TurnSetup {
 export class Turn implements TaskClient, CallChannel, CallFacts {
   readonly protocol: Protocol = 'a2a'
   readonly isResumable = true
-  readonly message: readonly Content[]
-  readonly messageId: string
-  readonly taskId: string
-  readonly contextId: string
-  readonly sessionId: string
-  readonly metadata: JsonMembers | undefined
-  readonly extensions: readonly string[]
   readonly run: number | undefined
   readonly call: LiveCall
   /** The answer, where it is a message and no task. */
@@ -71,7 +67,6 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   /** The task, where it was over before anybody could see it. */
   ended: Task | undefined
   readonly #setup: TurnSetup
-  /** Nothing is shown before the agent has said something. */
   #isReserved: boolean
   readonly #run: TaskRun
   #onShown: (() => void) | undefined
@@ -80,16 +75,9 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
-    const { service, origin, message, task, metadata, extensions } = setup
+    const { service, origin, task } = setup
     this.#setup = setup
     this.#isReserved = setup.isReserved
-    this.message = message.parts
-    this.messageId = message.id
-    this.taskId = task.id
-    this.contextId = task.contextId
-    this.sessionId = task.contextId
-    this.metadata = metadata
-    this.extensions = extensions
     this.call = new LiveCall(origin, this, this)
     const before = 'status' in task ? task.turn : undefined
     const memory = new RunMemory(() => begunBy(setup), service.limits.maxResultBytes, before)
@@ -98,6 +86,14 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.#run = new TaskRun(service, this.call, this, memory)
     this.run = before?.run
   }
+
+  get message(): readonly Content[] { return this.#setup.message.parts }
+  get messageId(): string { return this.#setup.message.id }
+  get taskId(): string { return this.#setup.task.id }
+  get contextId(): string { return this.#setup.task.contextId }
+  get sessionId(): string { return this.contextId }
+  get metadata(): JsonMembers | undefined { return this.#setup.metadata }
+  get extensions(): readonly string[] { return this.#setup.extensions }
 
   /** Whether its task is there, and its client may see it. */
   get isShown(): boolean { return this.#run.isTask && !this.#isReserved }
@@ -136,7 +132,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
    */
   execute(): Promise<void> | undefined {
     try {
-      const answer = this.#setup.work(this, (piece, state) => this.#piece(piece, state))
+      const answer = this.#setup.work.run(this, this.#piece.bind(this))
       if (answer instanceof Promise) return this.#await(answer)
       this.#answered(answer)
     } catch (error) {
@@ -154,8 +150,16 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
       this.call.cancel(asFault(error))
       throw error
     }
-    answer.then((later) => this.#answered(later)).catch((error: unknown) => this.#failed(error))
+    void this.#follow(answer)
     return this.isShown ? undefined : new Promise((resolve) => this.onShown(resolve))
+  }
+
+  async #follow(answer: Promise<Answer>): Promise<void> {
+    try {
+      this.#answered(await answer)
+    } catch (error) {
+      this.#failed(error)
+    }
   }
 
   can(what: Ability): boolean {
@@ -229,9 +233,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     // What is said about the state is the state's message.
     if (state !== 'completed') return void this.#stateParts.push(piece)
     this.#show()
-    const isMore = this.#pieces > 0
-    this.#pieces += 1
-    return this.#run.piece(this.#answerId(), piece, isMore, false)
+    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
   }
 
   /** One for each turn. */

@@ -8,11 +8,11 @@ import { speak, timeoutOf } from '../core/converse.ts'
 import { runHandler } from '../core/run-handler.ts'
 import { namesOfFiles, promptOf } from './message.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'
-import type { Answer } from '../core/answer.ts'
+import type { Answer, Emit } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { ToolCall } from './tool-agent.ts'
-import type { Work } from './turn.ts'
+import type { Turn, Work } from './turn.ts'
 import type { Visit } from './visit.ts'
 
 /** Who is asked. */
@@ -26,7 +26,7 @@ export function workFor(
   visit: Asked, conversationId: string, isNamed: boolean, parts: readonly Content[],
 ): Work {
   const chosen = toolCallFor(visit.service, visit.who, parts)
-  return chosen === undefined ? agentWork(visit, conversationId, isNamed) : toolWork(visit, chosen)
+  return chosen === undefined ? new AgentWork(visit, conversationId, isNamed) : toolWork(visit, chosen)
 }
 
 /** Whether the work of a message is done again where its process has died. */
@@ -36,20 +36,44 @@ export function isRerunFor({ service, who }: Asked, parts: readonly Content[]): 
   return chosen === undefined ? mayRerun(who) : chosen.tool.recover === 'rerun'
 }
 
-function agentWork({ service, who }: Asked, conversationId: string, isNamed: boolean): Work {
-  const timeoutMs = timeoutOf(service, who)
-  return (turn, emit) => runHandler(service, turn.call, who, timeoutMs, (): MaybePromise<Answer> => {
-    const prompt = promptOf(turn.message)
-    const said = {
-      prompt, conversationId, isNamed, remembered: prompt === '' ? namesOfFiles(turn.message) : prompt,
-    }
-    return speak(service, who, said, turn.call, emit)
-  })
+/** A message to an agent, before it is known what its parts ask. */
+class AgentWork implements Work {
+  readonly #asked: Asked
+  readonly #conversationId: string
+  readonly #isNamed: boolean
+
+  constructor(asked: Asked, conversationId: string, isNamed: boolean) {
+    this.#asked = asked
+    this.#conversationId = conversationId
+    this.#isNamed = isNamed
+  }
+
+  run(turn: Turn, emit: Emit): MaybePromise<Answer> {
+    const { service, who } = this.#asked
+    const one = { service, who, turn, emit, conversationId: this.#conversationId, isNamed: this.#isNamed }
+    return runHandler(service, turn.call, who, timeoutOf(service, who), speakTo, one)
+  }
+}
+
+/** One run of it. */
+interface AgentRun extends Asked {
+  readonly turn: Turn
+  readonly emit: Emit
+  readonly conversationId: string
+  readonly isNamed: boolean
+}
+
+function speakTo({ service, who, turn, emit, conversationId, isNamed }: AgentRun): MaybePromise<Answer> {
+  const prompt = promptOf(turn.message)
+  const remembered = prompt === '' ? namesOfFiles(turn.message) : prompt
+  return speak(service, who, { prompt, conversationId, isNamed, remembered }, turn.call, emit)
 }
 
 function toolWork({ service }: Pick<Visit, 'service'>, { tool, args }: ToolCall): Work {
-  return (turn) => {
-    const result = callTool(service, tool, args, turn.call)
-    return result instanceof Promise ? result.then(answerOfTool) : answerOfTool(result)
+  return {
+    run({ call }) {
+      const result = callTool(service, tool, args, call)
+      return result instanceof Promise ? result.then(answerOfTool) : answerOfTool(result)
+    },
   }
 }

@@ -12,6 +12,7 @@ import { isThenable } from './thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
+import type { PieceTaker } from './pieces.ts'
 
 /**
  * How an answer is meant. `input-required`: the agent wants to hear more before it can finish;
@@ -82,24 +83,29 @@ export const noAnswer: Answer = Object.freeze(textAnswer(''))
 export function answerOf(
   output: unknown, call: LiveCall, maxBytes: number, emit?: Emit,
 ): Answer | Promise<Answer> {
-  if (isThenable(output)) {
-    return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
-  }
+  if (isThenable(output)) return answerLater(output, call, maxBytes, emit)
   if (output === undefined) return noAnswer
   if (typeof output === 'string') {
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
-  const gathering = new AnswerBuilder(maxBytes)
+  const gathering = new AnswerBuilder(maxBytes, emit)
   const pieces = piecesIn(output)
-  if (pieces !== undefined) {
-    const take = (piece: unknown): void | Promise<void> => {
-      const fresh = gathering.add(piece)
-      return emitAll(fresh, gathering.state, emit)
-    }
-    return readPieces(pieces, call, take).then(() => gathering.answer())
-  }
+  if (pieces !== undefined) return answerOfPieces(pieces, call, gathering)
   gathering.add(output)
+  return gathering.answer()
+}
+
+async function answerLater(
+  output: PromiseLike<unknown>, call: LiveCall, maxBytes: number, emit: Emit | undefined,
+): Promise<Answer> {
+  return answerOf(await output, call, maxBytes, emit)
+}
+
+async function answerOfPieces(
+  pieces: Iterator<unknown> | AsyncIterator<unknown>, call: LiveCall, gathering: AnswerBuilder,
+): Promise<Answer> {
+  await readPieces(pieces, call, gathering)
   return gathering.answer()
 }
 
@@ -124,8 +130,9 @@ function emitAll(
 }
 
 /** Puts pieces together. */
-class AnswerBuilder {
+class AnswerBuilder implements PieceTaker {
   readonly #maxBytes: number
+  readonly #emit: Emit | undefined
   #size = 0
   #text = ''
   readonly #content: Content[] = []
@@ -135,12 +142,18 @@ class AnswerBuilder {
   #state: AnswerState = 'completed'
   #isMessage = false
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, emit: Emit | undefined) {
     this.#maxBytes = maxBytes
+    this.#emit = emit
   }
 
-  /** What the last piece was said about. */
-  get state(): AnswerState { return this.#state }
+  /** Takes one piece of many, and emits what it brought. */
+  take(piece: unknown): void | Promise<void> {
+    if (typeof piece !== 'string') return emitAll(this.add(piece), this.#state, this.#emit)
+    if (piece === '') return undefined
+    const block = this.#block(text(piece))
+    return this.#emit?.(block, this.#state)
+  }
 
   /** Takes one piece and says which blocks it brought. */
   add(piece: unknown): readonly Content[] {

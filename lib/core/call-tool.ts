@@ -25,28 +25,39 @@ export function callTool(
   service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload,
 ): MaybePromise<ToolResult> {
   if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
-  return runHandler(service, call, tool, tool.timeoutMs ?? service.limits.toolTimeoutMs, () => {
-    const { limits } = service
-    const checked = tool.input.check(args, limits.maxCheckSteps)
-    if (checked instanceof Promise) return checked.then((later) => run(tool, later, call, limits))
-    return run(tool, checked, call, limits)
-  }, session)
+  const { limits } = service
+  const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs
+  return runHandler(service, call, tool, timeoutMs, checkAndRun, { tool, args, call, limits }, session)
 }
 
-function run(tool: Tool, checked: Checked, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
+/** One call of a tool. */
+interface ToolRun {
+  readonly tool: Tool
+  readonly args: unknown
+  readonly call: LiveCall
+  readonly limits: Limits
+}
+
+function checkAndRun(one: ToolRun): MaybePromise<ToolResult> {
+  const checked = one.tool.input.check(one.args, one.limits.maxCheckSteps)
+  return checked instanceof Promise ? checked.then((later) => run(one, later)) : run(one, checked)
+}
+
+function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
+  const { tool, call } = one
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  return resultOf(tool, tool.run(checked.value, call), call, limits)
+  return resultOf(one, tool.run(checked.value, call))
 }
 
 /**
  * The normal form of what a tool returned, now, later or piece by piece. What it gave as artifacts stands
  * behind it.
  */
-function resultOf(tool: Tool, output: unknown, call: LiveCall, limits: Limits): MaybePromise<ToolResult> {
+function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
+  const { tool, call, limits } = one
   if (typeof output === 'object' && output !== null) {
-    const later = isThenable(output) ? Promise.resolve(output)
-      : outputOfPieces(output, call, limits.maxResultBytes)
-    if (later !== undefined) return later.then((whole) => resultOf(tool, whole, call, limits))
+    const later = isThenable(output) ? output : outputOfPieces(output, call, limits.maxResultBytes)
+    if (later !== undefined) return Promise.resolve(later).then(resultOf.bind(undefined, one))
   }
   let result = toolResultOf(output)
   if (call.artifacts !== undefined) {

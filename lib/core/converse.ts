@@ -11,6 +11,7 @@ import { Fault } from './fault.ts'
 import { runGroup } from './group.ts'
 import { describe, logLevelOf } from './log.ts'
 import { runHandler } from './run-handler.ts'
+import { isThenable } from './thenable.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
@@ -47,32 +48,47 @@ export function converse(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
   listener?: GroupListener,
 ): MaybePromise<Answer> {
-  return runHandler(service, call, who, timeoutOf(service, who), () => {
-    const answer = speak(service, who, message, call, emit, listener)
-    return answer instanceof Promise ? answer.then((later) => accepted(later, who)) : accepted(answer, who)
-  })
+  const talk = { service, who, message, call, emit, listener, isStrict: true }
+  return runHandler(service, call, who, timeoutOf(service, who), begin, talk)
 }
 
 /** The same for those who run the agent within rules of their own, and read the answer's state themselves. */
 export function speak(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
-  listener?: GroupListener,
 ): MaybePromise<Answer> {
+  return begin({ service, who, message, call, emit, listener: undefined, isStrict: false })
+}
+
+/** One message on its way to its answer. */
+interface Talk {
+  readonly service: Service
+  readonly who: Agent | Group
+  readonly message: UserMessage
+  readonly call: LiveCall
+  readonly emit: Emit | undefined
+  readonly listener: GroupListener | undefined
+  /** An agent that says itself that it failed has failed. */
+  readonly isStrict: boolean
+}
+
+function begin(talk: Talk): MaybePromise<Answer> {
+  const { service, message, call } = talk
   if (message.history !== undefined) {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {
     const history = service.conversations.history(call.principal.id, message.conversationId)
-    if (history instanceof Promise) {
-      return history.then((known) => {
-        // Whoever has left meanwhile wants no run.
-        if (call.reason !== undefined) throw call.reason
-        call.history = known
-        return say(service, who, message, call, emit, listener)
-      })
-    }
+    if (history instanceof Promise) return recallAndRun(talk, history)
     call.history = history
   }
-  return say(service, who, message, call, emit, listener)
+  return run(talk)
+}
+
+async function recallAndRun(talk: Talk, history: Promise<readonly ChatMessage[]>): Promise<Answer> {
+  const known = await history
+  // Whoever has left meanwhile wants no run.
+  if (talk.call.reason !== undefined) throw talk.call.reason
+  talk.call.history = known
+  return run(talk)
 }
 
 /** How long one run may take, in milliseconds: a group has what its agents may take together. */
@@ -83,21 +99,34 @@ export function timeoutOf(service: Service, who: Agent | Group): number {
   return who.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
 }
 
-function say(
-  service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined,
-): MaybePromise<Answer> {
-  const answer = who.kind === 'group' ? runGroup(service, who, message.prompt, call, emit, listener)
-    : answerOf(who.run(message.prompt, call), call, service.limits.maxResultBytes, emit)
-  return answer instanceof Promise ? answer.then((later) => remember(service, who, message, call, later))
-    : remember(service, who, message, call, answer)
+function run(talk: Talk): MaybePromise<Answer> {
+  const { service, who, message: { prompt }, call, emit, listener } = talk
+  if (who.kind === 'group') return finish(talk, runGroup(service, who, prompt, call, emit, listener))
+  const output = who.run(prompt, call)
+  return isThenable(output) ? Promise.resolve(output).then(hear.bind(undefined, talk)) : hear(talk, output)
+}
+
+/** Takes what an agent has returned, or has promised. */
+function hear(talk: Talk, output: unknown): MaybePromise<Answer> {
+  const { service, call, emit } = talk
+  return finish(talk, answerOf(output, call, service.limits.maxResultBytes, emit))
+}
+
+function finish(talk: Talk, answer: MaybePromise<Answer>): MaybePromise<Answer> {
+  // Bound: an async function would take twice the room.
+  if (answer instanceof Promise) return answer.then(finish.bind(undefined, talk))
+  const remembered = remember(talk, answer)
+  if (remembered instanceof Promise) return acceptLater(talk, remembered)
+  return talk.isStrict ? accepted(remembered, talk.who) : remembered
+}
+
+async function acceptLater({ isStrict, who }: Talk, answer: Promise<Answer>): Promise<Answer> {
+  return isStrict ? accepted(await answer, who) : answer
 }
 
 /** Puts both sides into the conversation. What comes after the run is over is nobody's any more. */
-function remember(
-  service: Service, who: Agent | Group, { conversationId, isNamed, prompt, remembered }: UserMessage,
-  call: LiveCall, answer: Answer,
-): MaybePromise<Answer> {
+function remember({ service, who, message, call }: Talk, answer: Answer): MaybePromise<Answer> {
+  const { conversationId, isNamed, prompt, remembered } = message
   const artifacts = call.takeArtifacts()
   const isNothing = answer === noAnswer && artifacts.length === 0 && !call.over
   if (isNothing && who.kind === 'agent') warnOfNothing(service.log, who, call.requestId)

@@ -115,7 +115,7 @@ export class LiveCall implements Call {
 
   /** Ends the run when the client leaves; at once where it has already. */
   cancelWhenGone(): void {
-    this.origin.onGone(() => this.leave())
+    this.origin.onGone(this.leave.bind(this, undefined))
   }
 
   /** Tells once when the run is cancelled; at once where it is already. */

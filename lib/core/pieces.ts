@@ -21,14 +21,19 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
     && Symbol.iterator in value && !('toJSON' in value)
 }
 
+/** Takes pieces, one after the other. The last one is what was returned, and `isEnd` says so. */
+export interface PieceTaker {
+  /** A promise: whoever reads waits for it before the next. */
+  take(piece: unknown, isEnd: boolean): void | Promise<void>
+}
+
 /**
- * Reads to the end. Each piece is taken before the next is asked for; the last one is what was returned, and
- * `isEnd` says so. Rejects with what was thrown, or with the reason of the call where that is over; then the
- * generator gets the chance to clean up, and is not waited for.
+ * Reads to the end. Each piece is taken before the next is asked for. Rejects with what was thrown, or with
+ * the reason of the call where that is over; then the generator gets the chance to clean up, and is not
+ * waited for.
  */
 export async function readPieces(
-  iterator: Iterator<unknown> | AsyncIterator<unknown>, call: LiveCall,
-  take: (piece: unknown, isEnd: boolean) => void | Promise<void>,
+  iterator: Iterator<unknown> | AsyncIterator<unknown>, call: LiveCall, taker: PieceTaker,
 ): Promise<void> {
   let thrown: unknown
   let count = 0
@@ -39,7 +44,7 @@ export async function readPieces(
       const { value, done } = next
       const piece: unknown = isThenable(value) ? await value : value
       if (call.over) break
-      const wait = take(piece, done === true)
+      const wait = taker.take(piece, done === true)
       if (wait !== undefined) await wait
       if (done === true) return
       // One that never waits would keep timers, and everybody else, from their turn.

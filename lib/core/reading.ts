@@ -40,7 +40,7 @@ export function readResource(
   return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => {
     const output = thing.kind === 'resource' ? thing.read(call) : thing.read(variables, call)
     return whenSettled(output, (read) => contentsOf(read, uri, thing))
-  }, session)
+  }, undefined, session)
 }
 
 /** What answers for a URI, and what it needs. */
@@ -81,7 +81,7 @@ export function getPrompt(
   const checked = argumentsOf(prompt, args)
   return runHandler(service, call, prompt, service.limits.toolTimeoutMs, () => (
     whenSettled(prompt.get(checked, call), promptResultOf)
-  ), session)
+  ), undefined, session)
 }
 
 function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, string>> {
@@ -124,7 +124,7 @@ export function complete(
   const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
   return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => (
     whenSettled(completer === undefined ? [] : completer(value, known, call), completionOf)
-  ), session)
+  ), undefined, session)
 }
 
 /** What a completion is asked for. Throws `Fault('invalid')` where it has no such argument. */

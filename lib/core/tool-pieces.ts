@@ -20,7 +20,7 @@ export function outputOfPieces(
     : isIterable(output) && 'next' in output ? output[Symbol.iterator]() : undefined
   if (pieces === undefined) return undefined
   const gathering = new ToolPieces(call, maxBytes)
-  return readPieces(pieces, call, (piece, isEnd) => gathering.take(piece, isEnd)).then(() => gathering.output)
+  return readPieces(pieces, call, gathering).then(() => gathering.output)
 }
 
 class ToolPieces {

@@ -42,7 +42,7 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   if (tasks === 'extension' && mayBecomeTask(request, tool)) {
     return runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
   }
-  return run(request, tool, args, openCall(request, subject), (result) => encode(request, tool, result))
+  return run(request, tool, args, openCall(request, subject), encode)
 }
 
 /** Runs the tasks of this door again. */
@@ -85,27 +85,41 @@ function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
 
 /** The text of a result that is nothing but a plain text, as that of most tools is. */
 function loneText({ content, structuredContent, isError, _meta }: ToolResult): string | undefined {
-  const [block] = content
+  const block = content[0]
   if (content.length !== 1 || block?.type !== 'text' || isError === true) return undefined
   if (structuredContent !== undefined || _meta !== undefined) return undefined
   return Object.keys(block).length === 2 ? block.text : undefined
 }
 
-const asItIs = (result: ToolResult): ToolResult => result
+/** What is made of a tool's result. */
+type Making<T> = (request: McpRequest, tool: Tool, result: ToolResult) => T
+
+const asItIs: Making<ToolResult> = (_request, _tool, result) => result
 
 /** Runs a tool, and makes `as` of its result, or of what its failure reads like. */
 function run<T>(
-  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: (result: ToolResult) => T,
+  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
 ): MaybePromise<T> {
   const { mcp, peer } = request
   let result
   try {
     result = callTool(mcp.service, tool, args, call, peer.session?.workload)
   } catch (error) {
-    return as(failureOf(request, tool, error, true))
+    return as(request, tool, failureOf(request, tool, error, true))
   }
-  if (!(result instanceof Promise)) return as(result)
-  return result.then(as, (error: unknown) => as(failureOf(request, tool, error, error !== call.reason)))
+  return result instanceof Promise ? makeLater(request, tool, call, result, as) : as(request, tool, result)
+}
+
+async function makeLater<T>(
+  request: McpRequest, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
+): Promise<T> {
+  let result
+  try {
+    result = await later
+  } catch (error) {
+    result = failureOf(request, tool, error, error !== call.reason)
+  }
+  return as(request, tool, result)
 }
 
 /**

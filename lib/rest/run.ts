@@ -23,7 +23,7 @@ import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 
 /** A query that is about to run: once, by `reply` or by `open`. */
-export class QueryRun implements Source, UserMessage {
+export class QueryRun implements Source, UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean
@@ -32,6 +32,12 @@ export class QueryRun implements Source, UserMessage {
   readonly #who: Agent | Group
   readonly #call: LiveCall
   readonly #hold: KeyHold | undefined
+  /** Where events go, how many did, and whether a text was among them. */
+  #sink: Sink | undefined
+  #count = 0
+  #hasText = false
+  /** Who of a group has said something last. */
+  #speaker: Agent | undefined
 
   /** `hold` is of a query with a key: its run goes on when the client leaves, and `open` gives it back. */
   constructor(service: Service, who: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
@@ -52,7 +58,7 @@ export class QueryRun implements Source, UserMessage {
     const answer = converse(this.#service, this.#who, this, this.#call)
     if (!(answer instanceof Promise)) return this.#finished(answer)
     if (this.#hold === undefined) this.#call.cancelWhenGone()
-    return answer.then((later) => this.#finished(later))
+    return answer.then(this.#finished.bind(this))
   }
 
   /**
@@ -77,56 +83,71 @@ export class QueryRun implements Source, UserMessage {
       void this.#hold?.release()
       return undefined
     }
-    let count = 0
-    let hasText = false
-    const send = (event: string, data: string): boolean =>
-      sink.write(formatEvent(data, event, String(++count)))
-    const delta = (text: string): boolean => {
-      hasText = true
-      return send('delta', `{"text":${JSON.stringify(text)}}`)
-    }
-    // Whoever asks again after the end is told of that end.
-    const end = (event: string, data: string, settled: MaybePromise<void>): void => {
-      const last = (): void => {
-        send(event, data)
-        sink.end()
-      }
-      if (settled instanceof Promise) void settled.then(last)
-      else last()
-    }
-    const finish = (answer: Answer): void => {
-      // An answer that came whole is one piece.
-      if (!hasText && answer.text !== '') delta(answer.text)
-      const reply = this.#encode(answer)
-      end('done', reply, this.#hold?.keep(reply))
-    }
-    const failed = (error: unknown): void => {
-      end('error', faultText(this.#service, error, this.#call.requestId).text, this.#hold?.release())
-    }
-    const say = (piece: Content): void | Promise<void> => {
-      if (piece.type === 'text' && !delta(piece.text)) return sink.ready()
-    }
-    let speaker: Agent | undefined
-    const begin = (agent: Agent): void => {
-      speaker = agent
-      send('step', `{"agent":${JSON.stringify(agent.name)}}`)
-    }
-    const listener: GroupListener = {
-      begin,
-      say(agent, piece) {
-        // Where several speak at one time, each delta belongs to the step before it.
-        if (piece.type === 'text' && agent !== speaker) begin(agent)
-        return say(piece)
-      },
-    }
+    this.#sink = sink
     try {
-      const answer = converse(this.#service, this.#who, this, this.#call, say, listener)
-      if (answer instanceof Promise) answer.then(finish).catch(failed)
-      else finish(answer)
+      const answer = converse(this.#service, this.#who, this, this.#call, this.#hear.bind(this), this)
+      if (answer instanceof Promise) void this.#finishLater(answer)
+      else this.#finish(answer)
     } catch (error) {
-      failed(error)
+      this.#fail(error)
     }
-    return this.#hold === undefined ? () => this.#call.leave() : undefined
+    return this.#hold === undefined ? this.#call.leave.bind(this.#call, undefined) : undefined
+  }
+
+  /** An agent of a group begins. */
+  begin(agent: Agent): void {
+    this.#speaker = agent
+    this.#send('step', `{"agent":${JSON.stringify(agent.name)}}`)
+  }
+
+  /** An agent of a group says a piece. */
+  say(agent: Agent, piece: Content): void | Promise<void> {
+    // Where several speak at one time, each delta belongs to the step before it.
+    if (piece.type === 'text' && agent !== this.#speaker) this.begin(agent)
+    return this.#hear(piece)
+  }
+
+  #hear(piece: Content): void | Promise<void> {
+    if (piece.type === 'text' && !this.#delta(piece.text)) return this.#sink!.ready()
+  }
+
+  async #finishLater(answer: Promise<Answer>): Promise<void> {
+    try {
+      this.#finish(await answer)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #finish(answer: Answer): void {
+    // An answer that came whole is one piece.
+    if (!this.#hasText && answer.text !== '') this.#delta(answer.text)
+    const reply = this.#encode(answer)
+    this.#end('done', reply, this.#hold?.keep(reply))
+  }
+
+  #fail(error: unknown): void {
+    this.#end('error', faultText(this.#service, error, this.#call.requestId).text, this.#hold?.release())
+  }
+
+  /** Whoever asks again after the end is told of that end. */
+  #end(event: string, data: string, settled: MaybePromise<void>): void {
+    if (settled instanceof Promise) void settled.then(() => this.#sendLast(event, data))
+    else this.#sendLast(event, data)
+  }
+
+  #sendLast(event: string, data: string): void {
+    this.#send(event, data)
+    this.#sink!.end()
+  }
+
+  #delta(text: string): boolean {
+    this.#hasText = true
+    return this.#send('delta', `{"text":${quote(text)}}`)
+  }
+
+  #send(event: string, data: string): boolean {
+    return this.#sink!.write(formatEvent(data, event, String(++this.#count)))
   }
 
   #finished(answer: Answer): Reply {

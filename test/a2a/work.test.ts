@@ -61,7 +61,7 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
       const turn = { call, message: parts, settled: undefined } as unknown as Turn
       const visit = { service, who: service.catalog.runnable(who)! } as Visit
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
-      return { answer: workFor(visit, id, isNamed, parts)(turn, emit), turn, call, pieces }
+      return { answer: workFor(visit, id, isNamed, parts).run(turn, emit), turn, call, pieces }
     },
   }
 }

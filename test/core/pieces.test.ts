@@ -18,7 +18,9 @@ test('what is read piece by piece is no list, and has no JSON form of its own', 
 test('pieces are taken one by one, promises among them waited for, and the end is told', async () => {
   const taken: unknown[] = []
   const pieces = (function* () { yield 'a'; yield Promise.resolve('b'); return Promise.resolve('c') })()
-  await readPieces(pieces, callOf(), async (piece, isEnd) => { taken.push([piece, isEnd]) })
+  await readPieces(pieces, callOf(), {
+    take: async (piece, isEnd) => { taken.push([piece, isEnd]) },
+  })
   assert.deepEqual(taken, [['a', false], ['b', false], ['c', true]])
 })
 
@@ -35,16 +37,17 @@ test('whoever breaks ends the reading, and the generator may clean up', async ()
       }
     })()
     const take = (): void => { if (broken === 'taking') throw new Error('broken') }
-    await assert.rejects(readPieces(pieces, callOf(), take), { message: 'broken' })
+    await assert.rejects(readPieces(pieces, callOf(), { take }), { message: 'broken' })
     assert.equal(isTidy, true)
   }
 })
 
 test('what gives no objects is broken, and what never waits lets others have their turn', async () => {
   const broken = { next: () => 5 as never }
-  await assert.rejects(readPieces(broken, callOf(), () => {}), { name: 'TypeError', message: /gives no object/ })
+  const noObject = { name: 'TypeError', message: /gives no object/ }
+  await assert.rejects(readPieces(broken, callOf(), { take() {} }), noObject)
   const call = callOf()
   const endless = (function* () { for (;;) yield '' })()
   setImmediate(() => call.cancel(new Fault('timeout', 'It was too long')))
-  await assert.rejects(readPieces(endless, call, () => {}), { message: 'It was too long' })
+  await assert.rejects(readPieces(endless, call, { take() {} }), { message: 'It was too long' })
 })

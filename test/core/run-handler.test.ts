@@ -86,7 +86,7 @@ test('a run that ends its own call leaves no clock running', async () => {
   }
   const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
   const running = async (): Promise<unknown> => (
-    runHandler(service, call, { kind: 'tool', name: 't' }, 60_000, run)
+    runHandler(service, call, { kind: 'tool', name: 't' }, 60_000, run, undefined)
   )
   await assert.rejects(running, { kind: 'cancelled' })
   assert.equal(process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length, before)
