@@ -8,8 +8,9 @@ import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
 import { eventOf, isSettled, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Task } from '../core/task.ts'
-import type { TaskRequest } from './model.ts'
+import type { Task, TaskEvent, Watched } from '../core/task.ts'
+import type { Tasks } from '../core/tasks.ts'
+import type { StreamEvent, TaskRequest } from './model.ts'
 import type { EventSink, EventStream, Visit } from './visit.ts'
 
 /** Streams a task that was begun before. Throws where it has ended. */
@@ -56,24 +57,10 @@ export function followTask(
   { service: { tasks }, exchange: { origin: { principal } } }: Visit, id: string,
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
-  const watched = tasks.watch(principal.id, id, (event) => {
-    const told = event.what === 'forgotten' || watched === undefined ? undefined
-      : eventOf(event, watched.task)
-    if (told !== undefined && !(told.what === 'status' && told.isLast)) {
-      return sink.send(told) ? undefined : sink.ready()
-    }
-    watched?.stop()
-    const end = (): void => {
-      if (told !== undefined) sink.send(told)
-      sink.end()
-    }
-    // The client's next request may go to another process.
-    const kept = tasks.kept(id)
-    if (kept === undefined) end()
-    else void kept.then(end)
-    return undefined
-  })
+  const follower = new Follower(tasks, id, sink)
+  const watched = tasks.watch(principal.id, id, follower.hear.bind(follower))
   if (watched !== undefined) {
+    follower.watched = watched
     sink.send({ what: 'task', task: viewOf(watched.task, historyLength) })
     if (endsSettled && isSettled(watched.task.status.state)) {
       watched.stop()
@@ -90,4 +77,38 @@ export function followTask(
   if (task instanceof Promise) task.then(last).catch((error: unknown) => sink.end(error))
   else last(task)
   return () => {}
+}
+
+/** Hears what happens to a task for one reader. */
+class Follower {
+  /** Its place among those who are told, once it has one. */
+  watched: Watched | undefined
+  readonly #tasks: Tasks
+  readonly #id: string
+  readonly #sink: EventSink
+
+  constructor(tasks: Tasks, id: string, sink: EventSink) {
+    this.#tasks = tasks
+    this.#id = id
+    this.#sink = sink
+  }
+
+  hear(event: TaskEvent): Promise<void> | undefined {
+    const told = event.what === 'forgotten' || this.watched === undefined ? undefined
+      : eventOf(event, this.watched.task)
+    if (told !== undefined && !(told.what === 'status' && told.isLast)) {
+      return this.#sink.send(told) ? undefined : this.#sink.ready()
+    }
+    this.watched?.stop()
+    // The client's next request may go to another process.
+    const kept = this.#tasks.kept(this.#id)
+    if (kept === undefined) this.#end(told)
+    else void kept.then(() => this.#end(told))
+    return undefined
+  }
+
+  #end(told: StreamEvent | undefined): void {
+    if (told !== undefined) this.#sink.send(told)
+    this.#sink.end()
+  }
 }

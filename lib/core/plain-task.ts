@@ -1,7 +1,6 @@
 /**
- * A task as most are: a text was asked, a text was answered, and it was over at once. What is not the same in
- * all of these goes in, as texts, and the same task comes out when somebody reads it, which mostly nobody
- * does.
+ * A task as most are when they are over: a text was asked, a text was answered. What is not the same in all
+ * of these goes in, as texts, and the same task comes out when somebody reads it, which mostly nobody does.
  */
 import { isPlainText } from './artifact.ts'
 import type { KeptTexts } from './fair-pool.ts'
@@ -11,11 +10,12 @@ import type { ListedTask, Task, TaskStatus } from './task.ts'
 export type PlainKind = Pick<Task, 'protocol' | 'runnable'>
 
 /** How many texts there are of one, beside its id and its owner; and room for them where they are short. */
-export const PLAIN_TEXTS = 6
+export const PLAIN_TEXTS = 7
 export const PLAIN_CELL_BYTES = 320
-/** Where its time stands among them, and its context. */
+/** Where its time stands among them, its context, and when it was begun: empty, where that is its time. */
 const AT = 0
 const CONTEXT = 1
+const BEGUN = 6
 
 const none: readonly never[] = Object.freeze([])
 
@@ -23,31 +23,34 @@ const none: readonly never[] = Object.freeze([])
 export function plainOf(task: Task): readonly string[] | undefined {
   const { status: { state, at, message: said }, artifacts, history, contextId } = task
   if (state !== 'completed' || said !== undefined || artifacts.length !== 1 || history.length !== 1) return
-  const isMore = at !== task.createdAt || task.isReserved !== false || task.node !== undefined
-    || task.tenant !== undefined || task.sessionId !== undefined || task.ttlMs !== undefined
-    || task.turn !== undefined || task.result !== undefined || task.fault !== undefined
-    || task.questions.length > 0
+  const isMore = task.isReserved !== false || task.node !== undefined || task.tenant !== undefined
+    || task.sessionId !== undefined || task.ttlMs !== undefined || task.turn !== undefined
+    || task.result !== undefined || task.fault !== undefined || task.questions.length > 0
   if (isMore) return
-  const [artifact] = artifacts
-  const [message] = history
+  // By their place: to take them apart as lists costs an iterator each.
+  const artifact = artifacts[0]
+  const message = history[0]
   if (artifact === undefined || message === undefined || message.role !== 'user') return
   if (artifact.parts.length !== 1 || message.parts.length !== 1) return
   const hasMore = artifact.name !== undefined || artifact.description !== undefined
     || artifact.metadata !== undefined || artifact.extensions !== undefined || message.metadata !== undefined
     || message.extensions !== undefined || message.referenceTaskIds !== undefined
   if (hasMore) return
-  const [asked] = message.parts
-  const [answered] = artifact.parts
+  const asked = message.parts[0]
+  const answered = artifact.parts[0]
   if (asked === undefined || answered === undefined || !isPlainText(asked) || !isPlainText(answered)) return
-  return [at, contextId, message.id, asked.text, artifact.id, answered.text]
+  const begun = task.createdAt === at ? '' : task.createdAt
+  return [at, contextId, message.id, asked.text, artifact.id, answered.text, begun]
 }
 
 /** The task. */
 export function taskOfPlain(id: string, owner: string, kind: PlainKind, texts: readonly string[]): Task {
   const [at = '', contextId = '', messageId = '', asked = '', artifactId = '', answered = ''] = texts
+  const begun = texts[BEGUN] ?? ''
   return {
     id, owner, protocol: kind.protocol, runnable: kind.runnable, isReserved: false, tenant: undefined,
-    contextId, sessionId: undefined, createdAt: at, ttlMs: undefined, status: { state: 'completed', at },
+    contextId, sessionId: undefined, createdAt: begun === '' ? at : begun, ttlMs: undefined,
+    status: { state: 'completed', at },
     artifacts: [{ id: artifactId, parts: [{ type: 'text', text: answered }] }],
     history: [{ id: messageId, role: 'user', parts: [{ type: 'text', text: asked }] }],
     questions: none, turn: undefined, result: undefined, fault: undefined,

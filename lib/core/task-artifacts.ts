@@ -41,7 +41,7 @@ export class TaskArtifacts {
     // Only what is new is counted: a task is looked at for each piece.
     const bytes = (place.slot?.bytes ?? 0) + bytesOfParts(piece.parts)
     if (this.#isTooLarge(bytes)) throw this.#tooLarge()
-    const [part] = piece.parts
+    const part = piece.parts[0]
     if (isMore && part !== undefined && isPlainText(part)) {
       place.grow(piece.id, part.text)
     } else {

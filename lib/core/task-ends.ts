@@ -15,13 +15,13 @@ import type { Task } from './task.ts'
 /** Tells those who watch a task how it has ended, which is the last that they hear. */
 export function tellEnd(place: TaskPlace): void {
   place.tell({ what: 'status', status: place.status })
-  place.watchers?.clear()
+  place.stopTelling()
 }
 
 /** Tells them that nothing more of it is heard here. */
 export function tellForgotten(place: TaskPlace): void {
   place.tell({ what: 'forgotten' })
-  place.watchers?.clear()
+  place.stopTelling()
 }
 
 type OnUnkept = (place: TaskPlace, cause: unknown) => void

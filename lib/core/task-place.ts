@@ -11,10 +11,13 @@ import type { Slot } from './fair-pool.ts'
 import type { Queued } from './queue.ts'
 import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher } from './task.ts'
 
+const nobody: readonly never[] = Object.freeze([])
+
 /** A task, here. Its members are written by those who keep places, and by the store of the tasks. */
 export class TaskPlace implements Queued<TaskPlace> {
   slot: Slot<TaskPlace> | undefined = undefined
-  watchers: Set<Watcher> | undefined = undefined
+  /** Those who watch; a list that never changes takes the place of another. */
+  watchers: readonly Watcher[] = nobody
   run: RunningTask | undefined
   /** It does not run, and may have to make room. */
   isIdle: boolean = false
@@ -73,18 +76,19 @@ export class TaskPlace implements Queued<TaskPlace> {
   /** Tells all who watch. A promise where each of them is behind: until the first has caught up. */
   tell(event: TaskEvent): Promise<void> | undefined {
     const { watchers } = this
-    if (watchers === undefined || watchers.size === 0) return undefined
-    if (watchers.size === 1) {
-      const [only] = watchers
-      return only!(event, this) ?? undefined
-    }
+    if (watchers.length === 0) return undefined
+    if (watchers.length === 1) return watchers[0]!(event, this) ?? undefined
     const behind: Promise<void>[] = []
-    const told = [...watchers]
-    for (const watcher of told) {
+    for (const watcher of watchers) {
       const pace = watcher(event, this)
       if (pace !== undefined) behind.push(pace)
     }
-    return behind.length === told.length ? Promise.race(behind) : undefined
+    return behind.length === watchers.length ? Promise.race(behind) : undefined
+  }
+
+  /** Nobody who watches is told any more. */
+  stopTelling(): void {
+    this.watchers = nobody
   }
 
   #join(): void {

@@ -73,11 +73,20 @@ export class TaskPlaces {
     const texts = task.id.length === ID_LENGTH ? plainOf(task) : undefined
     if (texts === undefined) return this.rest(this.add(task, undefined, 0))
     this.#forgetExpired()
-    // Two for each character, as of any task.
-    let bytes = PLAIN_BYTES
-    for (const text of texts) bytes += text.length
-    const kind = this.#kindOf(task)
-    if (!this.#pool.addTexts(task.owner, task.id, texts, bytes, performance.now(), kind)) throw this.#busy()
+    if (!this.#keepTexts(task, texts)) throw this.#busy()
+  }
+
+  /** A task is over, and everybody has heard so. Where texts say all of it, they alone are kept. */
+  condense(place: TaskPlace): void {
+    const { slot, task } = place
+    const texts = task.id.length === ID_LENGTH ? plainOf(task) : undefined
+    if (slot === undefined || texts === undefined) return
+    // Where they count for more than the task did, there might be no room for them.
+    let bytes = bytesBeside(texts)
+    for (const text of texts) bytes += Buffer.byteLength(text)
+    if (bytes > slot.bytes) return
+    this.forget(place)
+    this.#keepTexts(task, texts)
   }
 
   find(id: string): TaskPlace | undefined {
@@ -181,6 +190,11 @@ export class TaskPlaces {
     return place
   }
 
+  #keepTexts(task: Task, texts: readonly string[]): boolean {
+    const kind = this.#kindOf(task)
+    return this.#pool.addTexts(task.owner, task.id, texts, bytesBeside(texts), performance.now(), kind)
+  }
+
   #kindOf({ protocol, runnable }: Task): PlainKind {
     const name = `${protocol} ${runnable.kind} ${runnable.name}`
     let kind = this.#kinds.get(name)
@@ -210,4 +224,11 @@ export class TaskPlaces {
       this.forget(place)
     }
   }
+}
+
+/** What is counted beside the bytes of the texts: so two for each character, as of any task. */
+function bytesBeside(texts: readonly string[]): number {
+  let bytes = PLAIN_BYTES
+  for (const text of texts) bytes += text.length
+  return bytes
 }

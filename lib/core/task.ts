@@ -161,6 +161,9 @@ export type TaskEvent =
  */
 export type Watcher = (event: TaskEvent, after: { readonly task: Task }) => Promise<void> | undefined | void
 
+/** A task as it stood, and how to hear no more of it. */
+export interface Watched { readonly task: Task; readonly stop: () => void }
+
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {
   /** Calls once when the handler's own code comes to its end; at once where it has. */

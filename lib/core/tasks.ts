@@ -25,7 +25,7 @@ import type { Nodes } from './nodes.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskChange, TaskEnd, TaskSeed } from './task-seed.ts'
-import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watcher } from './task.ts'
+import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watched, Watcher } from './task.ts'
 
 /** All tasks of one server. */
 export class Tasks {
@@ -232,12 +232,12 @@ export class Tasks {
    * The task as it stands and, in the same instant, a place among those who are told what follows: nothing
    * is lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
    */
-  watch(owner: string, id: string, watcher: Watcher): { task: Task; stop: () => void } | undefined {
+  watch(owner: string, id: string, watcher: Watcher): Watched | undefined {
     const place = this.#unfinished(id)
     if (place === undefined || place.owner !== owner) return undefined
-    const watchers = place.watchers ??= new Set()
-    watchers.add(watcher)
-    return { task: place.task, stop: () => watchers.delete(watcher) }
+    place.watchers = [...place.watchers, watcher]
+    const stop = (): void => { place.watchers = place.watchers.filter((one) => one !== watcher) }
+    return { task: place.task, stop }
   }
 
   /** Nothing more is heard here of tasks that have not ended: whoever watches one is told so. */
@@ -289,7 +289,8 @@ export class Tasks {
     // It may have waited before, for another time.
     this.#places.wake(place)
     this.#places.rest(place)
-    if (this.#ends === undefined) tellEnd(place)
-    else this.#ends.begin(place)
+    if (this.#ends !== undefined) return this.#ends.begin(place)
+    tellEnd(place)
+    this.#places.condense(place)
   }
 }

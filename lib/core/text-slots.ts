@@ -13,6 +13,8 @@ export const NO_SLOT = -1
 /** How long the ids are, as `randomUuid` makes them. */
 export const ID_LENGTH = 36
 const LEAST_SLOTS = 64
+/** In UTF-8. */
+const MAX_CHARACTER_BYTES = 4
 
 /** The slots of one holder, the one begun first in front. Written by `TextSlots` alone. */
 export interface SlotHolder {
@@ -32,9 +34,10 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
   // By slot:
   readonly #holders: (T | undefined)[] = []
   readonly #tags: (Tag | undefined)[] = []
-  readonly #long: (readonly string[] | undefined)[] = []
+  /** What no cell has room for, one text behind the other. */
+  readonly #long: (string | undefined)[] = []
   #cells: Buffer = Buffer.alloc(0)
-  #lengths = new Uint16Array()
+  #lengths = new Uint32Array()
   #bytes = new Uint32Array()
   #begunAt = new Float64Array()
   #previous = new Int32Array()
@@ -68,17 +71,19 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
 
   /** The texts, as they were. */
   textsOf(slot: number): readonly string[] {
-    return this.#long[slot] ?? Array.from({ length: this.#texts }, (_, which) => this.textOf(slot, which))
+    return Array.from({ length: this.#texts }, (_, which) => this.textOf(slot, which))
   }
 
   /** One of them. */
   textOf(slot: number, which: number): string {
-    const long = this.#long[slot]
-    if (long !== undefined) return long[which]!
     const first = slot * this.#texts
-    let from = slot * this.#cellBytes + ID_LENGTH
+    let from = 0
     for (let at = 0; at < which; at++) from += this.#lengths[first + at]!
-    return this.#cells.toString('latin1', from, from + this.#lengths[first + which]!)
+    const to = from + this.#lengths[first + which]!
+    const long = this.#long[slot]
+    if (long !== undefined) return long.slice(from, to)
+    const at = slot * this.#cellBytes + ID_LENGTH
+    return this.#cells.toString('latin1', at + from, at + to)
   }
 
   /** The slots of a holder, the one begun last first. */
@@ -131,20 +136,18 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
 
   /** Writes what a slot is of; says how many bytes the texts have. */
   #write(slot: number, id: string, texts: readonly string[]): number {
+    const first = slot * this.#texts
+    for (let which = 0; which < texts.length; which++) this.#lengths[first + which] = texts[which]!.length
     let all = id
     for (let which = 0; which < texts.length; which++) all += texts[which]!
     const at = slot * this.#cellBytes
-    // As many bytes as characters: so it is ASCII.
-    if (all.length <= this.#cellBytes && this.#cells.write(all, at, this.#cellBytes) === all.length) {
-      const first = slot * this.#texts
-      for (let which = 0; which < texts.length; which++) this.#lengths[first + which] = texts[which]!.length
-      return all.length - ID_LENGTH
-    }
+    // As many bytes as characters: so it is ASCII. With less room to spare it might be others, cut.
+    const isShort = all.length <= this.#cellBytes - MAX_CHARACTER_BYTES
+    if (isShort && this.#cells.write(all, at, this.#cellBytes) === all.length) return all.length - ID_LENGTH
     this.#cells.write(id, at, ID_LENGTH, 'latin1')
-    this.#long[slot] = texts
-    let bytes = 0
-    for (const text of texts) bytes += Buffer.byteLength(text)
-    return bytes
+    // One string, whatever they were made of: a text that came in pieces is an object for each of them.
+    const long = this.#long[slot] = texts.join('')
+    return Buffer.byteLength(long)
   }
 
   #append(holder: T, slot: number): void {
@@ -192,7 +195,7 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     const from = this.#slots
     const slots = Math.min(Math.max(LEAST_SLOTS, from * 2), this.#maxSlots)
     this.#cells = moved(this.#cells, Buffer.allocUnsafeSlow(slots * this.#cellBytes))
-    this.#lengths = moved(this.#lengths, new Uint16Array(slots * this.#texts))
+    this.#lengths = moved(this.#lengths, new Uint32Array(slots * this.#texts))
     this.#bytes = moved(this.#bytes, new Uint32Array(slots))
     this.#begunAt = moved(this.#begunAt, new Float64Array(slots))
     this.#previous = moved(this.#previous, new Int32Array(slots))
@@ -216,7 +219,7 @@ function hashOf(id: string): number {
   return hash
 }
 
-function moved<Column extends Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array>(
+function moved<Column extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
   from: Column, to: Column,
 ): Column {
   to.set(from)

@@ -19,16 +19,17 @@ const plain: Task = {
 }
 
 test('a task of a text asked and a text answered comes out as it went in', () => {
-  const kept = plainOf(plain)
-  assert.ok(kept !== undefined)
-  assert.equal(kept.length, PLAIN_TEXTS)
-  assert.deepEqual(taskOfPlain('t', 'ann', plain, kept), plain)
+  for (const task of [plain, { ...plain, createdAt: '2026-07-28T11:00:00.000Z' }]) {
+    const kept = plainOf(task)
+    assert.ok(kept !== undefined)
+    assert.equal(kept.length, PLAIN_TEXTS)
+    assert.deepEqual(taskOfPlain('t', 'ann', plain, kept), task)
+  }
 })
 
 const more: readonly (readonly [what: string, more: Partial<Task>])[] = [
   ['that has failed', { status: { state: 'failed', at: AT } }],
   ['that says something of its end', { status: { state: 'completed', at: AT, message: said } }],
-  ['that took its time', { createdAt: '2026-07-28T11:00:00.000Z' }],
   ['of a process', { node: 'n' }],
   ['that is reserved', { isReserved: true }],
   ['of a tenant', { tenant: 'x' }],
@@ -90,4 +91,40 @@ test('a task that was over at once is read as it was told, as often as somebody 
   }
   assert.deepEqual(await listed(tasks, 'ann'), told.toReversed())
   assert.deepEqual([tasks.finished, tasks.running], [told.length, 0])
+})
+
+test('a task that took its time is read as it was told, too', async () => {
+  const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
+  const seeds = [{}, { tenant: 'x' }, { id: 'short' }, { history: [] }]
+  const told: Task[] = []
+  for (const more of seeds) {
+    const { id } = await tasks.create({ ...plain, id: randomUuid(), ...more })
+    const heard: unknown[] = []
+    tasks.watch('ann', id, (event, { task }) => void heard.push([event, task]))
+    tasks.move(id, 'working')
+    for (const piece of ['€ 1, ', 'two, ', 'three']) {
+      void tasks.addPiece(id, { id: 'a', parts: [words(piece)] }, true, false)
+    }
+    tasks.move(id, 'completed')
+    const task = await tasks.get('ann', id)
+    assert.ok(task !== undefined)
+    assert.deepEqual(task.artifacts, [{ id: 'a', parts: [words('€ 1, two, three')] }])
+    assert.deepEqual(heard.at(-1), [{ what: 'status', status: task.status }, task])
+    told.push(task)
+  }
+  assert.deepEqual(await listed(tasks, 'ann'), told.toReversed())
+  assert.deepEqual([tasks.finished, tasks.running], [told.length, 0])
+})
+
+test('what counts for more as texts stays as it is', async () => {
+  // 3 bytes in UTF-8 and one character each, which is 4 among texts and 2 in a task.
+  const answered = '€'.repeat(10_000)
+  const tasks = new Tasks(limitsOf({ maxTasksBytes: 30_000 }), memoryStore(), () => {})
+  const { id } = await tasks.create({ ...plain, id: randomUuid() })
+  tasks.move(id, 'working')
+  void tasks.addArtifact(id, { id: 'a', parts: [words(answered)] })
+  tasks.move(id, 'completed')
+  const task = await tasks.get('ann', id)
+  assert.deepEqual(task?.artifacts, [{ id: 'a', parts: [words(answered)] }])
+  assert.ok(tasks.bytes <= 30_000)
 })

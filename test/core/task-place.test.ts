@@ -54,14 +54,14 @@ test('all who watch are told, and only where each is behind there is something t
   const place = placeWith([])
   const told: string[] = []
   assert.equal(place.tell({ what: 'forgotten' }), undefined)
-  place.watchers = new Set([() => { told.push('first') }])
+  place.watchers = [() => { told.push('first') }]
   assert.equal(place.tell({ what: 'forgotten' }), undefined)
-  place.watchers.add(() => {
+  place.watchers = [...place.watchers, () => {
     told.push('second')
     return Promise.resolve()
-  })
+  }]
   assert.equal(place.tell({ what: 'forgotten' }), undefined)
-  place.watchers = new Set([() => Promise.resolve(), () => new Promise<void>(() => {})])
+  place.watchers = [() => Promise.resolve(), () => new Promise<void>(() => {})]
   await place.tell({ what: 'forgotten' })
   assert.deepEqual(told, ['first', 'first', 'second'])
 })

@@ -149,3 +149,19 @@ test('tasks that are over make room for what runs, and find none where all else 
   assert.throws(() => places.keep(plain(3)), { kind: 'busy' })
   assert.deepEqual([places.running, places.idle], [2, 0])
 })
+
+test('a task that is over is kept as texts where these say all of it, and otherwise as it is', () => {
+  const { places, gone } = placesWith({})
+  const parts = [{ type: 'text', text: 'answered' }] as const
+  const over = { ...task(randomUuid(), { state: 'completed' }), artifacts: [{ id: 'a', parts }] }
+  const more = { ...over, id: randomUuid(), tenant: 'x' }
+  const [plain, whole] = [over, more].map((one) => places.add(one, undefined, 0))
+  for (const place of [plain, whole]) {
+    places.rest(place!)
+    places.condense(place!)
+  }
+  assert.deepEqual([plain!.slot, places.idle, places.running], [undefined, 2, 0])
+  assert.equal(places.find(more.id), whole)
+  assert.deepEqual(places.find(over.id)?.task, over)
+  assert.deepEqual(gone, [over.id])
+})

@@ -45,6 +45,26 @@ test('a slot that was given back is taken again, by whoever comes', () => {
   for (const { id, text } of kept) assert.equal(all.textsOf(all.find(id))[0], text)
 })
 
+test('texts come out as they went in, however long, and whatever their characters', () => {
+  const characters = ['x', 'é', '€', '𝄞', '\ud800']
+  const all = new TextSlots<Holder>(2_000, 3, 100)
+  const holder = new Holder()
+  // What finds room in a cell, what just does not, and what is far from it.
+  for (const length of [...Array.from({ length: 70 }, (_, at) => at), 1_000, 70_000]) {
+    for (const character of characters) {
+      const ending = 'x'.repeat(Math.max(0, length - 3)) + character.repeat(Math.min(3, length))
+      for (const texts of [[ending, '', 'last'], ['', character, ending], ['ask', ending, character]]) {
+        const id = randomUUID()
+        const slot = all.add(holder, id, texts, 5, 0)
+        assert.deepEqual(all.textsOf(slot), texts)
+        assert.equal(all.textOf(slot, 1), texts[1])
+        assert.equal(all.idOf(slot), id)
+        assert.equal(all.bytesOf(slot), 5 + Buffer.byteLength(texts.join('')))
+      }
+    }
+  }
+})
+
 test('those of a holder stand in the order in which they were begun', () => {
   const all = new TextSlots<Holder>(100, 2, 256)
   const [ann, bob] = [new Holder(), new Holder()]
