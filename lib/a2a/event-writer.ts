@@ -73,7 +73,7 @@ export class EventWriter implements EventSink {
 
 /** The text of a piece that is nothing else. */
 function textIn({ parts, name, description, metadata, extensions }: Artifact): string | undefined {
-  const [part] = parts
+  const part = parts[0]
   if (part === undefined || parts.length > 1 || !isPlainText(part)) return undefined
   const isBare = name === undefined && description === undefined && metadata === undefined
   return isBare && extensions === undefined ? part.text : undefined

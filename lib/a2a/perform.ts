@@ -16,9 +16,10 @@ import { operations } from './operations.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Dialect, OperationCodec } from './dialect.ts'
-import type { OperationName } from './model.ts'
+import type { EventSpelling } from './event-writer.ts'
+import type { OperationName, StreamEvent } from './model.ts'
 import type { A2aOptions } from './options.ts'
 import type { A2aContext, EventStream, Visit } from './visit.ts'
 
@@ -54,28 +55,79 @@ export function visitOf(
 export function perform(
   visit: Visit, operation: OperationName, request: BoundRequest,
 ): MaybePromise<Reply> {
-  const { service, options, dialect } = visit
-  // The table of operations and the codecs of a dialect have the same types under the same name.
-  const codec = dialect.operations[operation] as Codec
-  const act = operations[operation] as (visit: Visit, request: ForTenant) => unknown
-  const done = (result: unknown): Reply => {
-    if (isStream(result)) return streamReply(visit, codec, request, result)
-    const text = bounded(service, formatted(codec, result))
-    return request.writeResult(text, extensionHeaders(visit))
+  return new Performance(visit, operation, request).reply()
+}
+
+/** One operation on its way to its answer; where that is a stream, its source, and how events are spelled. */
+class Performance implements Source, EventSpelling {
+  readonly #visit: Visit
+  readonly #operation: OperationName
+  readonly #codec: Codec
+  readonly #request: BoundRequest
+  #events: EventStream | undefined
+
+  constructor(visit: Visit, operation: OperationName, request: BoundRequest) {
+    this.#visit = visit
+    this.#operation = operation
+    // The table of operations and the codecs of a dialect have the same types under the same name.
+    this.#codec = visit.dialect.operations[operation] as Codec
+    this.#request = request
   }
-  const failed = (thrown: unknown): Reply => {
-    const reply = faultReply(visit, request, thrown)
-    const isStreamed = dialect.streamsErrors && (operation === 'stream' || operation === 'subscribe')
-    if (reply.status !== 200 || !isStreamed) return reply
+
+  get #isStreamed(): boolean { return this.#operation === 'stream' || this.#operation === 'subscribe' }
+
+  reply(): MaybePromise<Reply> {
+    const visit = this.#visit
+    const act = operations[this.#operation] as (visit: Visit, request: ForTenant) => unknown
+    try {
+      const { maxNameBytes } = visit.service.limits
+      const asked = this.#codec.decodeRequest(this.#request.readParams(), maxNameBytes)
+      requireTenant(visit.options, asked)
+      const result = act(visit, asked)
+      return result instanceof Promise ? this.#replyLater(result) : this.#succeed(result)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #replyLater(result: Promise<unknown>): Promise<Reply> {
+    try {
+      return this.#succeed(await result)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #succeed(result: unknown): Reply {
+    const headers = extensionHeaders(this.#visit)
+    if (isStream(result)) {
+      this.#events = result
+      return { status: 200, type: EVENT_STREAM, headers, body: this }
+    }
+    const text = bounded(this.#visit.service, this.#format(result))
+    return this.#request.writeResult(text, headers)
+  }
+
+  #fail(thrown: unknown): Reply {
+    const reply = faultReply(this.#visit, this.#request, thrown)
+    if (reply.status !== 200 || !this.#isStreamed || !this.#visit.dialect.streamsErrors) return reply
     return { status: 200, type: EVENT_STREAM, body: formatEvent(reply.body, 'error') }
   }
-  try {
-    const asked = codec.decodeRequest(request.readParams(), service.limits.maxNameBytes)
-    requireTenant(options, asked)
-    const result = act(visit, asked)
-    return result instanceof Promise ? result.then(done).catch(failed) : done(result)
-  } catch (error) {
-    return failed(error)
+
+  #format(result: unknown): string {
+    return this.#codec.formatResult?.(result) ?? JSON.stringify(this.#codec.encodeResult(result))
+  }
+
+  open(sink: Sink): (() => void) | undefined {
+    return this.#events?.open(new EventWriter(sink, this))
+  }
+
+  spell(event: StreamEvent): string {
+    return this.#request.writeEvent(this.#format(event))
+  }
+
+  spellFault(thrown: unknown): string {
+    return faultReply(this.#visit, this.#request, thrown).body
   }
 }
 
@@ -88,29 +140,10 @@ function isStream(result: unknown): result is EventStream {
   return typeof result === 'object' && result !== null && 'open' in result
 }
 
-function formatted(codec: Codec, result: unknown): string {
-  return codec.formatResult?.(result) ?? JSON.stringify(codec.encodeResult(result))
-}
-
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
   // A character takes at most three bytes, so only a text near the limit is measured.
   if (isWithin(result, maxResultBytes)) return result
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
-}
-
-/** Events one by one. */
-function streamReply(visit: Visit, codec: Codec, request: BoundRequest, events: EventStream): Reply {
-  return {
-    status: 200,
-    type: EVENT_STREAM,
-    headers: extensionHeaders(visit),
-    body: {
-      open: (sink) => events.open(new EventWriter(sink, {
-        spell: (event) => request.writeEvent(formatted(codec, event)),
-        spellFault: (thrown) => faultReply(visit, request, thrown).body,
-      })),
-    },
-  }
 }
 
 /** The answer for what was thrown. */

@@ -87,13 +87,15 @@ function result(
   if (turn?.fault !== undefined) throw turn.fault
   if (turn?.reply !== undefined) return messageResult(turn.reply)
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
-  const shown = (task: Task | undefined): MaybePromise<SendResult> => {
-    if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
-    if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
-    return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
-  }
   const task = turn?.ended ?? tasks.get(principal.id, id)
-  return task instanceof Promise ? task.then(shown) : shown(task)
+  return task instanceof Promise ? task.then((one) => resultOf(visit, request, one))
+    : resultOf(visit, request, task)
+}
+
+function resultOf(visit: Visit, request: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
+  if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
+  if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
+  return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
 }
 
 function taskResult(

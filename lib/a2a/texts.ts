@@ -50,5 +50,10 @@ export function formatList<T>(items: readonly T[], format: (item: T) => string):
 
 /** Parts that are texts. `open` is how such a part begins, up to its text. */
 export function formatTexts(parts: readonly Content[], open: string): string {
-  return formatList(parts, (part) => `${open}${quote(part.type === 'text' ? part.text : '')}}`)
+  let all = ''
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at]!
+    all += `${at === 0 ? '' : ','}${open}${quote(part.type === 'text' ? part.text : '')}}`
+  }
+  return `[${all}]`
 }

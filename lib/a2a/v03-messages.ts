@@ -102,13 +102,14 @@ export function formatV03Result(result: StreamEvent): string | undefined {
     return `{"kind":"artifact-update",${ids},"artifact":${formatArtifact(artifact)},`
       + `"append":${append},"lastChunk":${last}}`
   }
-  const { id, contextId, status, artifacts, history } = result.task
-  const ids = `"contextId":${quote(contextId)},"taskId":${quote(id)}`
+  const { status, artifacts, history } = result.task
+  const id = quote(result.task.id)
+  const context = `"contextId":${quote(result.task.contextId)}`
+  const ids = `${context},"taskId":${id}`
   const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
   const past = history === undefined ? ''
     : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
-  return `{"kind":"task","id":${quote(id)},"contextId":${quote(contextId)}`
-    + `,"status":${formatStatus(status, ids)}${made}${past}}`
+  return `{"kind":"task","id":${id},${context},"status":${formatStatus(status, ids)}${made}${past}}`
 }
 
 function formatStatus({ state, at, message }: TaskStatus, ids: string): string {

@@ -7,6 +7,11 @@ import type { Timed, TimerQueue, Timers } from './timers.ts'
 /** The longest that a timer of Node's can count, in milliseconds (24 days): beyond it, it fires at once. */
 export const MAX_TIMER_MS = 0x7fffffff
 
+/** Whole milliseconds on the monotonic clock: where they are kept, fractions take an object each. */
+export function monotonic(): number {
+  return Math.floor(performance.now())
+}
+
 /** The time limit of one run. */
 export class Clock implements Timed {
   previous: Timed | undefined

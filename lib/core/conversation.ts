@@ -6,6 +6,7 @@
  * again (most clients never come back), then with what is idle for longest.
  */
 import { append, silence, sizeOf } from './chat.ts'
+import { monotonic } from './clock.ts'
 import { Queue } from './queue.ts'
 import { Share, Shares } from './shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
@@ -28,7 +29,7 @@ interface Conversation extends Chat, Queued<Conversation> {
   readonly id: string
   messages: readonly ChatMessage[]
   bytes: number
-  /** Monotonic milliseconds; whole, so that they need no box of their own in ten thousand conversations. */
+  /** Monotonic milliseconds. */
   usedAt: number
   /** Where it waits: among its owner's fresh ones, or among the named. */
   queue: Queue<Conversation>
@@ -289,8 +290,4 @@ function touch(conversation: Conversation, queue: Queue<Conversation>, now: numb
 
 function messagesOf([asked = '', answered = '']: readonly string[]): readonly ChatMessage[] {
   return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
-}
-
-function monotonic(): number {
-  return Math.floor(performance.now())
 }

@@ -86,14 +86,16 @@ export function createListener(options: ListenerOptions): Listener {
     const transaction = new Transaction(incoming, response, bind, expects, isTimed, options)
     if (isDraining) transaction.end()
     running.add(transaction)
-    response.on('close', () => {
-      running.remove(transaction)
-      transaction.closed()
-      if (running.first === undefined) onIdle?.()
-    })
+    response.on('close', over.bind(undefined, transaction))
     // Without a listener an error of one socket would end the process.
     response.on('error', ignore)
     transaction.begin()
+  }
+
+  function over(transaction: Transaction): void {
+    running.remove(transaction)
+    transaction.closed()
+    if (running.first === undefined) onIdle?.()
   }
 
   /** Whose response it is; looked for only where a connection fails. */

@@ -25,16 +25,18 @@ export function discard(source: Source): void {
 
 /** The header lines of a reply, but for the length. */
 export function headerLines(request: HttpRequest, reply: Reply): string[] {
-  const lines = reply.type === undefined ? [] : ['Content-Type', reply.type]
-  lines.push('X-Request-Id', request.requestId)
+  const { type, headers, body } = reply
+  const { requestId, rateHeaders, corsHeaders } = request
+  const lines = type === undefined ? ['X-Request-Id', requestId]
+    : ['Content-Type', type, 'X-Request-Id', requestId]
   // Also where all of a stream is there already: to caches and proxies it is one.
-  if (reply.type === EVENT_STREAM || isSource(reply.body)) {
+  if (type === EVENT_STREAM || isSource(body)) {
     lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')
   }
-  if (reply.headers !== undefined) for (const part of reply.headers) lines.push(part)
+  if (headers !== undefined && headers.length > 0) lines.push(...headers)
   if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
-  if (request.rateHeaders.length > 0) for (const part of request.rateHeaders) lines.push(part)
-  if (request.corsHeaders.length > 0) for (const part of request.corsHeaders) lines.push(part)
+  if (rateHeaders.length > 0) lines.push(...rateHeaders)
+  if (corsHeaders.length > 0) lines.push(...corsHeaders)
   return lines
 }
 

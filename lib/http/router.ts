@@ -21,6 +21,7 @@ export interface Match {
 
 interface Pattern {
   readonly path: string
+  readonly shape: string
   segments: readonly Segment[]
   readonly methods: Map<string, Endpoint>
 }
@@ -63,13 +64,15 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
     const known = path.includes('{') ? patternFor(patterns, path).methods : methodsAt(fixed, path)
     // Names do not tell paths apart: `/tasks/{id}` and `/tasks/{agent}` are one path.
-    const rivals = patterns.filter((other) => other.path !== path && shapeOf(other.path) === shapeOf(path))
+    const shape = shapeOf(path)
+    const rivals = patterns.filter((other) => other.shape === shape && other.path !== path)
     for (const method of served) {
       if (known.has(method) || rivals.some((rival) => rival.methods.has(method))) throw meeting(method, path)
       known.set(method, endpoint)
     }
   }
-  for (const pattern of patterns) pattern.segments = segmentsOf(pattern.path, patterns)
+  const ends = endsIn(patterns)
+  for (const pattern of patterns) pattern.segments = segmentsOf(pattern, ends)
   // What a fixed path answers never changes, so it is put together once.
   const answers = new Map<string, Map<string, Match>>()
   const others = new Map<string, Match>()
@@ -104,33 +107,48 @@ function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map
 function patternFor(patterns: Pattern[], path: string): Pattern {
   let pattern = patterns.find((known) => known.path === path)
   if (pattern === undefined) {
-    patterns.push(pattern = { path, segments: [], methods: new Map() })
+    patterns.push(pattern = { path, shape: shapeOf(path), segments: [], methods: new Map() })
   }
   return pattern
 }
 
 const NAMED = /^\{(\w+)\}(.*)$/
 
-function segmentsOf(path: string, patterns: readonly Pattern[]): readonly Segment[] {
-  const parts = path.split('/')
-  return parts.map((part, at) => {
+/** The ends of names that stand at one place, by the shape of the path before it. */
+type Ends = ReadonlyMap<string, ReadonlySet<string>>
+
+function segmentsOf({ path, shape }: Pattern, ends: Ends): readonly Segment[] {
+  const shapes = shape.split('/')
+  return path.split('/').map((part, at) => {
     const [, name, end = ''] = NAMED.exec(part) ?? []
     if (name === undefined) return { fixed: part }
-    const ends = end === '' ? endsAt(patterns, shapeOf(parts.slice(0, at).join('/')), at) : []
-    return { name, end, others: [...new Set(ends)] }
+    const others = end === '' ? ends.get(before(shapes, at)) ?? [] : []
+    return { name, end, others: [...others] }
   })
 }
 
-/** The ends of names that stand at one place behind a path of that shape. */
-function endsAt(patterns: readonly Pattern[], before: string, at: number): readonly string[] {
-  return patterns.map(({ path }) => path.split('/'))
-    .filter((parts) => shapeOf(parts.slice(0, at).join('/')) === before)
-    .map((parts) => NAMED.exec(parts[at] ?? '')?.[2] ?? '')
-    .filter((end) => end !== '')
+function endsIn(patterns: readonly Pattern[]): Ends {
+  const ends = new Map<string, Set<string>>()
+  for (const { shape } of patterns) {
+    const shapes = shape.split('/')
+    for (const [at, part] of shapes.entries()) {
+      if (!part.startsWith(NAME) || part === NAME) continue
+      const place = before(shapes, at)
+      ends.set(place, (ends.get(place) ?? new Set()).add(part.slice(NAME.length)))
+    }
+  }
+  return ends
 }
 
+function before(shapes: readonly string[], at: number): string {
+  return shapes.slice(0, at).join('/')
+}
+
+/** What a name is in the shape of a path. */
+const NAME = '{}'
+
 function shapeOf(path: string): string {
-  return path.replace(/\{\w+\}/g, '{}')
+  return path.includes('{') ? path.replace(/\{\w+\}/g, NAME) : path
 }
 
 function meeting(method: string, path: string): TypeError {

@@ -235,7 +235,7 @@ export class StreamSink implements Sink, Waiting {
     this.#flushing = true
     // What is ready already comes within this turn, later than the next tick: it leaves with the head.
     if (this.#begun || this.#ended) process.nextTick(flush, this)
-    else queueMicrotask(() => process.nextTick(flush, this))
+    else void settled.then(flushAtTick.bind(undefined, this))
   }
 
   #wake(): void {
@@ -243,6 +243,12 @@ export class StreamSink implements Sink, Waiting {
     this.#waiters = undefined
     for (const resolve of waiters ?? []) resolve()
   }
+}
+
+const settled = Promise.resolve()
+
+function flushAtTick(sink: StreamSink): void {
+  process.nextTick(flush, sink)
 }
 
 function flush(sink: StreamSink): void {

@@ -167,7 +167,7 @@ export class Transaction implements Queued<Transaction> {
       const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
-      reply.then((later) => this.#deliverLate(request, later), (error) => this.#broke(error))
+      reply.then(this.#deliverLate.bind(this, request), this.#broke.bind(this))
     } catch (error) {
       this.#broke(error)
     }
@@ -229,7 +229,7 @@ export class Transaction implements Queued<Transaction> {
     const response = this.response
     const { expiresAt } = request.principal
     const reply = expiresAt === undefined ? wanted : endingAt(wanted, expiresAt)
-    const { body, status } = reply
+    const { body, status, type } = reply
     if (this.#isClosed || response.destroyed || response.writableEnded) {
       if (isSource(body)) discard(body)
       return
@@ -243,12 +243,9 @@ export class Transaction implements Queued<Transaction> {
     if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
-      const isEvents = reply.type === EVENT_STREAM
-      if (request.method !== 'HEAD') return this.#open(request, body, status, lines, isEvents)
+      if (request.method !== 'HEAD') return this.#open(request, body, status, lines, type === EVENT_STREAM)
       discard(body)
-      response.writeHead(status, lines)
-      response.end()
-      return
+      return void response.writeHead(status, lines).end()
     }
     const length = lengthOf(status, body)
     if (length !== undefined) lines.push('Content-Length', String(length))

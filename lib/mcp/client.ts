@@ -80,13 +80,21 @@ export function decodeClient(info: unknown, { extensions }: ClientAbilities): Cl
   const isNamed = isRecord(info) && typeof info['name'] === 'string'
   const hasExtensions = extensions !== noExtensions
   if (!isNamed && !hasExtensions) return undefined
-  const { name, version, title } = isNamed ? info : {}
-  return {
-    name: cut(name),
-    version: cut(version),
-    ...typeof title === 'string' && { title: cut(title) },
-    ...hasExtensions && { extensions },
-  }
+  const client = clientOf(isNamed ? info : {})
+  return hasExtensions ? { ...client, extensions } : client
+}
+
+/** Clients that were met, in places that the length of their names tells: sessions of one share it. */
+const met: (ClientInfo | undefined)[] = Array.from({ length: 64 })
+
+function clientOf(info: Readonly<Record<string, unknown>>): ClientInfo {
+  const name = cut(info['name'])
+  const version = cut(info['version'])
+  const title = typeof info['title'] === 'string' ? cut(info['title']) : undefined
+  const place = (name.length * 7 + version.length) % met.length
+  const known = met[place]
+  if (known?.name === name && known.version === version && known.title === title) return known
+  return met[place] = Object.freeze({ name, version, ...title !== undefined && { title } })
 }
 
 /** A text within the bound, in a memory of its own: a piece of a large body would keep all of it. */

@@ -101,7 +101,7 @@ export function dispatch(
     const result = method.run(request)
     if (result instanceof Promise) {
       request.wait()
-      result.then((later) => succeed(request, later), (error: unknown) => request.fail(error))
+      result.then(succeed.bind(undefined, request), request.fail.bind(request))
     } else if (result !== undefined) {
       request.succeed(result)
     }

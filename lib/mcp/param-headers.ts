@@ -20,7 +20,9 @@ const known = new WeakMap<Tool, readonly ParamHeader[]>()
 export function headersFor(tool: Tool): readonly ParamHeader[] {
   let headers = known.get(tool)
   if (headers === undefined) {
-    headers = collect(tool, tool.input.json, [], true)
+    const found: ParamHeader[] = []
+    collect(found, tool, tool.input.json, [], true)
+    headers = found
     const names = headers.map(({ header }) => header.toLowerCase())
     const twin = names.find((name, index) => names.indexOf(name) !== index)
     if (twin !== undefined) {
@@ -31,23 +33,26 @@ export function headersFor(tool: Tool): readonly ParamHeader[] {
   return headers
 }
 
-/** Walks the schema. Only `properties` lead to arguments that a client can find without validating. */
-function collect(tool: Tool, schema: unknown, path: readonly string[], isReachable: boolean): ParamHeader[] {
-  if (Array.isArray(schema)) return schema.flatMap((item) => collect(tool, item, path, false))
-  if (!isRecord(schema)) return []
-  const found: ParamHeader[] = []
+/**
+ * Walks the schema and adds what it finds. Only `properties` lead to arguments that a client can find without
+ * validating.
+ */
+function collect(
+  found: ParamHeader[], tool: Tool, schema: unknown, path: readonly string[], isReachable: boolean,
+): void {
+  if (Array.isArray(schema)) for (const item of schema) collect(found, tool, item, path, false)
+  if (!isRecord(schema)) return
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === 'x-mcp-header') {
       found.push(checked(tool, schema, path, isReachable, value))
     } else if (keyword === 'properties' && isRecord(value)) {
       for (const [name, member] of Object.entries(value)) {
-        found.push(...collect(tool, member, [...path, name], isReachable))
+        collect(found, tool, member, [...path, name], isReachable)
       }
-    } else if (!literals.has(keyword)) {
-      found.push(...collect(tool, value, path, false))
+    } else if (typeof value === 'object' && !literals.has(keyword)) {
+      collect(found, tool, value, path, false)
     }
   }
-  return found
 }
 
 /** Keywords whose values are data, not schemas. */

@@ -82,7 +82,8 @@ export class PostReply implements ResponseChannel, Timed {
 
   /** A request that is to be told when the client leaves before its answer. */
   waitFor(request: McpRequest): void {
-    (this.#waiting ??= []).push(request)
+    if (this.#waiting === undefined) this.#waiting = [request]
+    else this.#waiting.push(request)
   }
 
   /** The client has left before the end, which in some revisions means that it wants no answer. */

@@ -4,12 +4,14 @@
  *
  * Spec: MCP 2025-11-25, Transports, Session Management.
  */
+import { monotonic } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
 import { randomId } from '../wire/random.ts'
 import { unable } from './client.ts'
 import { KeptStreams } from './kept-streams.ts'
 import { streamMark } from './replay.ts'
+import { Subscriptions } from './subscriptions.ts'
 import type { ClientInfo } from '../core/call.ts'
 import type { LiveCall } from '../core/live-call.ts'
 import type { Severity } from '../core/log.ts'
@@ -19,13 +21,6 @@ import type { Outlet } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
-
-/** Addresses that one client may watch: how many, the bytes of one, and of all together. */
-export const MAX_SUBSCRIPTIONS = 1_000
-export const MAX_ADDRESS_BYTES: number = 8 * 1024
-export const MAX_ADDRESSES_BYTES: number = 256 * 1024
-
-const none: ReadonlySet<string> = new Set()
 
 /** What is known of the client of one request. */
 export interface Peer {
@@ -50,11 +45,22 @@ export interface Asked {
   readonly reject: (reason: Fault) => void
 }
 
+/** What all sessions of one server have in common. */
+export interface SessionTerms {
+  readonly limits: Limits
+  readonly budget: ReplayBudget
+  /** What the ids of their questions and events end with: where they are known. */
+  readonly mark: string
+}
+
+const none: ReadonlySet<string> = new Set()
 const nothing: readonly never[] = Object.freeze([])
 
-/** One session. */
+/**
+ * One session. Ten thousand of them may be open, and the garbage collector reads every member of each: so
+ * what most sessions never need is made when it is needed.
+ */
 export class Session implements Peer {
-  readonly session: Session = this
   readonly id: string
   readonly owner: string
   revision: Revision
@@ -64,41 +70,30 @@ export class Session implements Peer {
   #workload: Workload | undefined
   #running: Map<Id, LiveCall> | undefined
   #asked: Map<Id, Asked> | undefined
-  #subscriptions: Set<string> | undefined
-  /** The bytes of their addresses. */
-  #subscribedBytes = 0
-  /** What the client might do when it last subscribed. */
-  scopes: readonly string[] = nothing
+  #subscriptions: Subscriptions | undefined
   #streams: KeptStreams | undefined
   /** Undefined while the client has opened none. */
   outlet: Outlet | undefined
   /** The stream that GET opened. */
   standalone: ReplayStream | undefined
-  usedAt: number = performance.now()
+  /** Monotonic milliseconds. */
+  usedAt: number = monotonic()
   isOver = false
   #questions = 0
-  readonly #limits: Limits
-  readonly #budget: ReplayBudget
-  /** What the ids of its questions and events end with: where they are known. */
-  readonly #mark: string
+  readonly #terms: SessionTerms
 
-  constructor(
-    owner: string, revision: Revision, limits: Limits, budget: ReplayBudget,
-    id: string = randomId(24), mark = '',
-  ) {
+  constructor(owner: string, revision: Revision, terms: SessionTerms, id: string = randomId(24)) {
     this.id = id
-    this.#mark = mark
     this.owner = owner
     this.revision = revision
-    this.#limits = limits
-    this.#budget = budget
+    this.#terms = terms
   }
 
-  // Most sessions need none of these, and ten thousand of them may be open.
+  get session(): Session { return this }
 
   /** Calls that run, and how many may. */
   get workload(): Workload {
-    return this.#workload ??= new Workload(this.#limits.maxCallsPerSession, 'in this session')
+    return this.#workload ??= new Workload(this.#terms.limits.maxCallsPerSession, 'in this session')
   }
 
   /** Calls that run, by the id of their request. */
@@ -108,7 +103,10 @@ export class Session implements Peer {
   get asked(): Map<Id, Asked> { return this.#asked ??= new Map() }
 
   /** Resources whose changes the client wants to hear of. */
-  get subscriptions(): ReadonlySet<string> { return this.#subscriptions ?? none }
+  get subscriptions(): ReadonlySet<string> { return this.#subscriptions?.uris ?? none }
+
+  /** What the client might do when it last subscribed. */
+  get scopes(): readonly string[] { return this.#subscriptions?.scopes ?? nothing }
 
   /** Whether a request of that id runs. */
   isRunning(id: Id): boolean {
@@ -133,24 +131,13 @@ export class Session implements Peer {
 
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   subscribe(uri: string, scopes: readonly string[]): void {
-    this.scopes = scopes
-    if (this.subscriptions.has(uri)) return
-    const bytes = Buffer.byteLength(uri)
-    if (bytes > MAX_ADDRESS_BYTES) {
-      throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
-    }
-    this.#subscriptions ??= new Set()
-    const isFull = this.#subscriptions.size >= MAX_SUBSCRIPTIONS
-    if (isFull || this.#subscribedBytes + bytes > MAX_ADDRESSES_BYTES) {
-      throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of `
-        + `${MAX_ADDRESSES_BYTES} bytes together; unsubscribe from one`)
-    }
+    this.#subscriptions ??= new Subscriptions(scopes)
+    this.#subscriptions.scopes = scopes
     this.#subscriptions.add(uri)
-    this.#subscribedBytes += bytes
   }
 
   unsubscribe(uri: string): void {
-    if (this.#subscriptions?.delete(uri) === true) this.#subscribedBytes -= Buffer.byteLength(uri)
+    this.#subscriptions?.remove(uri)
   }
 
   /** The stream of that id, while it is kept. */
@@ -160,15 +147,16 @@ export class Session implements Peer {
 
   /** A new stream, on which `owed` requests are answered. Those that ended first make room for it. */
   openStream(owed: readonly Id[] = nothing): ReplayStream {
-    this.#streams ??= new KeptStreams(this.owner, this.#limits, this.#budget)
-    return this.#streams.open(streamMark(this.#mark, owed))
+    const { limits, budget, mark } = this.#terms
+    this.#streams ??= new KeptStreams(this.owner, limits, budget)
+    return this.#streams.open(streamMark(mark, owed))
   }
 
   get streams(): Iterable<ReplayStream> { return this.#streams?.all ?? nothing }
 
   /** An id for a question of ours. */
   nextQuestion(): string {
-    return `ask-${++this.#questions}${this.#mark}`
+    return `ask-${++this.#questions}${this.#terms.mark}`
   }
 
   /** Ends what runs. Whoever waits for an answer gets one, on the streams of the session too: they stay. */

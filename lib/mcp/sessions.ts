@@ -2,7 +2,7 @@
  * The table of all legacy sessions, bounded by idle time and by number. A session of another principal does
  * not exist. Spec: MCP 2025-11-25, Transports, Session Management.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS, monotonic } from '../core/clock.ts'
 import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
 import { Session } from './session.ts'
@@ -10,22 +10,21 @@ import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'
+import type { SessionTerms } from './session.ts'
 
 /** All sessions of one server. */
 export class Sessions {
   readonly #limits: Limits
-  readonly #budget: ReplayBudget
+  readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()
   /** Whoever holds most makes room first, with the session that was idle for longest. */
   readonly #pool: FairPool<Session>
-  readonly #mark: string
   #timer: NodeJS.Timeout | undefined
 
   /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
   constructor(limits: Limits, budget: ReplayBudget, node?: string) {
-    this.#mark = node === undefined ? '' : `@${node}`
     this.#limits = limits
-    this.#budget = budget
+    this.#terms = { limits, budget, mark: node === undefined ? '' : `@${node}` }
     this.#pool = new FairPool(
       { maxCount: limits.maxSessions, maxBytes: Infinity },
       (session) => this.#end(session),
@@ -42,7 +41,7 @@ export class Sessions {
    * `Fault('busy')`.
    */
   open(owner: string, revision: Revision, id?: string): Session {
-    const session = new Session(owner, revision, this.#limits, this.#budget, id, this.#mark)
+    const session = new Session(owner, revision, this.#terms, id)
     const slot = this.#pool.add(owner, session, 0)
     if (slot === undefined) {
       throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
@@ -59,7 +58,7 @@ export class Sessions {
   find(id: string, owner: string): Session | undefined {
     const slot = this.#byId.get(id)
     if (slot === undefined || slot.value.owner !== owner) return undefined
-    slot.value.usedAt = performance.now()
+    slot.value.usedAt = monotonic()
     // Most come back to the one they used last.
     if (slot.next !== undefined) this.#pool.touch(slot)
     return slot.value
@@ -98,7 +97,7 @@ export class Sessions {
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
       for (const session of this.#each()) {
-        if (session.isBusy) session.usedAt = performance.now()
+        if (session.isBusy) session.usedAt = monotonic()
         else if (session.usedAt < oldest) this.close(session)
       }
     }, Math.max(10, sessionIdleMs / 4))

@@ -98,7 +98,7 @@ function answerAll(
 
 function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
   const reply = post.reply()
-  if (reply instanceof Promise) origin.onGone(() => post.leave())
+  if (reply instanceof Promise) origin.onGone(post.leave.bind(post))
   return reply
 }
 

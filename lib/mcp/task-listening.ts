@@ -4,7 +4,7 @@
  * Spec: MCP SEP-2663, `notifications/tasks`.
  */
 import { Fault } from '../core/fault.ts'
-import { MAX_SUBSCRIPTIONS } from './session.ts'
+import { MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 import { requireTasks, shapeOf } from './task-extension.ts'
 import { isOurs } from './task-shape.ts'
 import type { Task } from '../core/task.ts'

@@ -10,6 +10,23 @@ import { begin, modern, post, serveMcp } from './client.ts'
 import type { ClientAbilities } from '../../lib/mcp/client.ts'
 import type { LegacySession } from './client.ts'
 
+test('what clients say alike of themselves is kept once, and nobody can change it', () => {
+  const asked = Array.from({ length: 300 }, (_, at) => ({
+    name: `client ${at % 150}`, version: `1.${at % 3}`, ...at < 150 && { title: 'The client' },
+  }))
+  for (const info of asked) {
+    const client = decodeClient({ ...info }, unable)
+    assert.deepEqual(client, info)
+    assert.equal(decodeClient({ ...info }, unable), client)
+    assert.ok(Object.isFrozen(client))
+  }
+  // One after the other, they find the one before in their place.
+  for (const more of [{}, { title: 'A' }, { title: 'B' }, { name: 'c' }, { version: '2' }, {}]) {
+    const info = { name: 'a', version: '1', ...more }
+    assert.deepEqual(decodeClient(info, unable), info)
+  }
+})
+
 const abilities: readonly (readonly [capabilities: unknown, known: Partial<ClientAbilities>])[] = [
   [undefined, {}], [null, {}], ['all', {}], [[], {}], [{}, {}], [{ teleport: {} }, {}],
   [{ elicitation: {} }, { forms: true }],

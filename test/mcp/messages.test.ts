@@ -36,7 +36,8 @@ test('a message is what MCP lets be one, and an id is kept where it could be rea
   }
 })
 
-const session = (): Session => new Session('me', oldest, defaults, new ReplayBudget(defaults))
+const terms = { limits: defaults, budget: new ReplayBudget(defaults), mark: '' }
+const session = (): Session => new Session('me', oldest, terms)
 const cancelled = (requestId: unknown): RpcMessage => (
   { kind: 'notification', method: 'notifications/cancelled', params: { requestId } }
 )
