@@ -40,6 +40,7 @@ const attacks = [
   { name: 'small values by the million', run: (port) => flood(port, 30, '/mcp', call(`[${list('[]', 1_000_000)}]`)) },
   { name: 'as many small values as may be', run: (port) => flood(port, 100, '/mcp', call(`[${list('[]', 99_000)}]`)) },
   { name: 'conversations', run: (port) => flood(port, 20_000, '/', '{"query":"hello"}') },
+  { name: 'bodies of one byte a chunk', run: (port) => drip(port, 16, 100_000) },
   { name: 'long Accept', run: (port) => flood(port, 3_000, '/', '{"query":"hi"}', { accept: ','.repeat(15_000) }) },
 ]
 
@@ -87,6 +88,19 @@ async function pipeline(port, count, text) {
   await sleep(500)
   socket.destroy()
   await sleep(500)
+}
+
+/** Sends bodies whose chunks have one byte each, on connections of their own, slowly, and ends none of them. */
+async function drip(port, count, bytes) {
+  const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const batch = '1\r\n \r\n'.repeat(100)
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const socket of sockets) socket.write(head)
+  for (let sent = 0; sent < bytes; sent += 100) {
+    for (const socket of sockets) socket.write(batch)
+    await sleep(10)
+  }
+  for (const socket of sockets) socket.destroy()
 }
 
 /** Asks for large replies on connections of their own and reads none of them. */

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { BodyParts, bytesTaken } from './body-parts.ts'
 import { costOf } from './body.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
@@ -89,7 +90,7 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 async function readInto(
   request: HttpRequest, incoming: Request, { budget, limits }: Means,
 ): Promise<Reply | undefined> {
-  const chunks: Uint8Array[] = []
+  const parts = new BodyParts()
   const reader = incoming.body?.getReader()
   const noRoom = (): Reply => refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
   let length = 0
@@ -102,14 +103,14 @@ async function readInto(
   try {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
       const { value } = part
-      const refusal = length + value.length > limits.maxBodyBytes ? refusalOf(request, 413, tooLarge(limits))
-        : budget.take(request, value.length) ? undefined : noRoom()
+      length += value.length
+      const refusal = length > limits.maxBodyBytes ? refusalOf(request, 413, tooLarge(limits))
+        : budget.take(request, bytesTaken(length) - request.held) ? undefined : noRoom()
       if (refusal !== undefined) {
         stop()
         return refusal
       }
-      length += value.length
-      chunks.push(value)
+      parts.add(Buffer.from(value.buffer, value.byteOffset, value.length))
     }
   } catch {
     if (!isLate) return refusalOf(request, 400, 'The body ended before it was whole')
@@ -117,7 +118,8 @@ async function readInto(
     clearTimeout(timer)
   }
   if (isLate) return refusalOf(request, 408, LATE)
-  const bytes = Buffer.concat(chunks, length)
+  const bytes = parts.join()
+  parts.free()
   if (!isUtf8(bytes)) return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
   if (!budget.settle(request, costOf(bytes))) return noRoom()
   request.body = bytes.toString()

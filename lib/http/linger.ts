@@ -6,6 +6,7 @@
  * while: clients that write all of a body before they read anything get to read why it was refused.
  */
 import { Socket } from 'node:net'
+import { giveWay, MANY_CHUNKS } from './turn.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest } from './request.ts'
 
@@ -37,6 +38,7 @@ export function linger(
   const { socket } = incoming
   socket.end()
   let passed = 0
+  let chunks = 0
   const close = (): void => {
     clearTimeout(timer)
     socket.destroySoon()
@@ -46,6 +48,7 @@ export function linger(
   incoming.on('data', (chunk: Buffer) => {
     passed += chunk.length
     if (passed > maxBytes) close()
+    else if (++chunks % MANY_CHUNKS === 0) giveWay(incoming)
   })
   incoming.on('end', close)
   incoming.on('close', close)

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Queue } from '../core/queue.ts'
+import { inContext } from './context.ts'
 import { isLoopback } from './guard.ts'
 import { IdleSweep } from './idle-sweep.ts'
 import { isOutside } from './node-request.ts'
@@ -76,7 +77,7 @@ export function createListener(options: ListenerOptions): Listener {
     const isFree = response.socket !== null || responseOn(incoming.socket) === undefined
     if (isFree) return answer(incoming, response, bind, expects, bind === undefined)
     // An earlier request of the connection is still being answered.
-    turns.wait(incoming, response, () => answer(incoming, response, bind, expects, true))
+    turns.wait(incoming, response, inContext(() => answer(incoming, response, bind, expects, true)))
   }
 
   function answer(

@@ -5,6 +5,7 @@
  */
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { readBody } from './body.ts'
+import { inContext } from './context.ts'
 import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { LargeReply } from './large-reply.ts'
@@ -21,8 +22,8 @@ import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Queued } from '../core/queue.ts'
 import type { Waiting } from './backlog.ts'
-import type { BodyBudget, BodyFailure } from './body.ts'
-import type { Endpoint, Reply, Source } from './exchange.ts'
+import type { BodyBudget, BodyFailure, BodyTaker } from './body.ts'
+import type { Reply, Source } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
 import type { Observer } from './observer.ts'
@@ -43,7 +44,7 @@ export interface Means {
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
 /** One request and its response. */
-export class Transaction implements Queued<Transaction> {
+export class Transaction implements Queued<Transaction>, BodyTaker {
   readonly response: ServerResponse
   /** Where it stands among those that are being answered. */
   previous: Transaction | undefined
@@ -147,24 +148,29 @@ export class Transaction implements Queued<Transaction> {
       return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
     }
     if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') {
-      return this.#run(request, endpoint)
+      return this.#run(request)
     }
     if (this.#expects === 'continue') this.response.writeContinue()
     const { budget, limits } = this.#means
-    readBody(this.#incoming, request, budget, limits, this.#isTimed, (text, failure) => {
-      if (failure !== undefined) return this.#refuseBody(request, failure)
-      request.body = text
-      if (turn.isTaken) whenTurnIsFree(() => this.#run(request, endpoint))
-      else this.#run(request, endpoint)
-    })
+    // What a host keeps in an AsyncLocalStorage for this request is not there in events of its socket.
+    const taker = this.#isOwn ? this : { takeBody: inContext(this.takeBody.bind(this)) }
+    readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
   }
 
-  #run(request: HttpRequest, endpoint: Endpoint): void {
+  takeBody(text: string, failure?: BodyFailure): void {
+    const request = this.#request!
+    if (failure !== undefined) return this.#refuseBody(request, failure)
+    request.body = text
+    if (turn.isTaken) whenTurnIsFree(() => this.#run(request))
+    else this.#run(request)
+  }
+
+  #run(request: HttpRequest): void {
     // It may have had to wait.
     if (this.#isClosed) return
     if (request.body.length > LARGE_LENGTH) takeTurn()
     try {
-      const reply = endpoint.handle(request)
+      const reply = request.endpoint!.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
       reply.then(this.#deliverLate.bind(this, request), this.#broke.bind(this))

@@ -2,8 +2,18 @@
  * One large piece of work in each turn of the event loop. To read, parse and answer megabytes takes tens of
  * milliseconds, and dozens of such requests may come at once: what is short has its turn in between.
  */
+import { Socket } from 'node:net'
+import { inContext } from './context.ts'
+import type { IncomingMessage } from 'node:http'
+
 /** Bytes, or characters, from which on a body or a reply is a large one. */
 export const LARGE_LENGTH: number = 128 * 1024
+
+/**
+ * A body that comes in so many chunks is a large one, too. Of one byte each, one read of a socket may bring
+ * fifteen thousand, and each costs as much as one of kilobytes.
+ */
+export const MANY_CHUNKS: number = 1024
 
 /** The event loop is one, whoever's server it runs. */
 const waiting: (() => void)[] = []
@@ -19,10 +29,30 @@ export function takeTurn(): void {
   setImmediate(begin)
 }
 
-/** Does something in a later turn, in the order in which it was said. It must not throw. */
+/** Does something in a later turn, in the order and the context in which it was said. It must not throw. */
 export function whenTurnIsFree(run: () => void): void {
-  waiting.push(run)
+  waiting.push(inContext(run))
   takeTurn()
+}
+
+/** Connections that are not read before a turn is free. */
+const givingWay = new WeakSet<Socket>()
+
+/** Reads the connection of a request not before a turn is free, and nothing else large in that turn. */
+export function giveWay({ socket }: Pick<IncomingMessage, 'socket'>): void {
+  // What is no socket of Node's own, as of HTTP/2, cannot be stopped.
+  if (!(socket instanceof Socket) || givingWay.has(socket)) return
+  givingWay.add(socket)
+  // Node goes on reading when what has come was taken.
+  const pause = (): void => { socket.pause() }
+  socket.on('resume', pause)
+  socket.pause()
+  whenTurnIsFree(() => {
+    takeTurn()
+    givingWay.delete(socket)
+    socket.off('resume', pause)
+    socket.resume()
+  })
 }
 
 function begin(): void {

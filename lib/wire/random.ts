@@ -49,12 +49,12 @@ function draw(bytes: number): number {
 
 /** So many characters are looked at in one place. */
 export const PLACE_LENGTH = 8
-const MOST_PLACES = 2048
+const MOST_PLACES = 1024
 /** One character in so many, at most. */
 const SPARSENESS = 16
 
 /**
- * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 2,000
+ * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 1,000
  * tell how much of a kind there is to a few in a hundred, and where it stands together too.
  */
 export function placesIn(length: number): () => number {

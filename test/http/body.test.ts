@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { BodyBudget, costOf } from '../../lib/http/body.ts'
+import { BodyBudget, costOf, readBody } from '../../lib/http/body.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
+import type { Scope } from '../fixtures/client.ts'
 
 test('all bodies together have one bound, and give back what they took', () => {
   const budget = new BodyBudget(100)
@@ -148,4 +151,68 @@ test('bodies that come at once, in parts, short, long and very long, are each re
     method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }),
   }))))
   for (const [at, { response }] of answers.entries()) assert.ok(response === `You said ${texts[at]!}`)
+})
+
+/** Sends a body in chunks of one character each, and hears the whole answer. */
+async function crumbled(t: Scope, url: string, body: string, type = 'application/json'): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'
+    + `Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  socket.write(`${Array.from(body, (char) => `1\r\n${char}\r\n`).join('')}0\r\n\r\n`)
+  return text(socket)
+}
+
+test('bodies that come byte by byte, at once, are each read whole', async (t) => {
+  const { url } = await listen(t, { agents: [echo] })
+  const queries = ['a', 'b', 'c', 'd'].map((char) => char.repeat(150_000))
+  const answers = await Promise.all(queries.map((query) => crumbled(t, url, JSON.stringify({ query }))))
+  for (const [at, answer] of answers.entries()) {
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    assert.ok(answer.includes(`"You said ${queries[at]!}"`))
+  }
+})
+
+test('who sends a body that is too large byte by byte hears so', async (t) => {
+  const { url } = await listen(t, { agents: [echo], maxBodyBytes: 20_000 })
+  const answer = await crumbled(t, url, JSON.stringify({ query: 'x'.repeat(100_000) }))
+  assert.match(answer, /^HTTP\/1\.1 413 /)
+})
+
+/** Bodies that come byte by byte: how many bytes, the status, whether others have their turn in between. */
+const crumbs: readonly (readonly [bytes: number, status: number, givesWay: boolean, type?: string])[] = [
+  [500, 200, false], [3_000, 200, true], [30_000, 413, true], [30_000, 415, true, 'text/plain'],
+]
+
+for (const [bytes, status, givesWay, type] of crumbs) {
+  const what = givesWay ? 'waits for a turn before more of it is read' : 'is read at once'
+  test(`a body of ${bytes} chunks, answered with ${status}, ${what}`, async (t) => {
+    const { handler } = serve(t, { agents: [echo], maxBodyBytes: 10_000 })
+    let pauses = 0
+    const host = createServer((request, response) => {
+      request.socket.on('pause', () => pauses++)
+      handler(request, response)
+    })
+    const url = `http://127.0.0.1:${await portOf(t, host)}`
+    const answer = await crumbled(t, url, JSON.stringify({ query: 'x'.repeat(bytes) }), type)
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.equal(pauses > 0, givesWay)
+  })
+}
+
+test('a long body is counted for the pages that it takes', async (t) => {
+  const budget = new BodyBudget(1_000_000)
+  const holder = { held: 0 }
+  const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
+  const host = createServer((incoming) => {
+    readBody(incoming, holder, budget, limits, true, { takeBody() {} })
+  })
+  const socket = connect(await portOf(t, host), '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n')
+  for (const [more, held] of [[50_000, 50_000], [50_000, 128 * 1024], [50_000, 192 * 1024]] as const) {
+    socket.write('x'.repeat(more))
+    await eventually(() => holder.held === held, `${held} bytes are held`)
+  }
+  assert.equal(budget.held, 192 * 1024)
 })

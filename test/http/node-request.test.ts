@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import test from 'node:test'
-import { echo, jsonOf, serve } from '../fixtures/client.ts'
+import { dial, echo, jsonOf, serve } from '../fixtures/client.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -76,4 +77,31 @@ test('what a host calls its prefix is not believed where it is none', async (t) 
     const { docs } = await (await fetch(`${url}/`)).json() as { docs: string }
     assert.equal(docs, original === '/mount' ? '/mount/docs' : '/docs', original)
   }
+})
+
+test('what a host keeps for each request is there in its handler, and never that of another', async (t) => {
+  const kept = new AsyncLocalStorage<string>()
+  const agent = { name: 'Keeper', run: (prompt: string) => `${prompt.slice(0, 2)} in ${kept.getStore()}` }
+  const server = serve(t, { agents: [agent], maxResultBytes: 4_000_000 })
+  const host = createServer((request, response) => {
+    kept.run(String(request.headers['x-number']), () => server.handler(request, response))
+  })
+  const port = await portOf(t, host)
+  // Those that are long have to wait for each other.
+  const answers = await Promise.all([1, 200_000, 1, 400_000, 300_000, 1].map(async (length, at) => (
+    (await jsonOf(await fetch(`http://127.0.0.1:${port}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-number': String(at) },
+      body: JSON.stringify({ query: `#${at}`.repeat(length) }),
+    })))['response']
+  )))
+  assert.deepEqual(answers, answers.map((_answer, at) => `#${at} in ${at}`))
+  // And those of one connection.
+  const wire = await dial(t, port)
+  const body = (at: number): string => `{"query":"#${at}"}`
+  wire.send([6, 7, 8].map((at) => 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    + `X-Number: ${at}\r\nContent-Length: ${body(at).length}\r\n\r\n${body(at)}`).join(''))
+  const answered = await wire.answers(3)
+  const said = answered.map((answer) => /"response":"([^"]+)"/.exec(answer.body)?.[1])
+  assert.deepEqual(said, ['#6 in 6', '#7 in 7', '#8 in 8'])
 })

@@ -50,11 +50,11 @@ test('the places of a text lie in it, in order, apart, and all over it', () => {
     let count = 0
     for (let place = next(); place >= 0; place = next()) {
       assert.ok(place >= last + PLACE_LENGTH && place + PLACE_LENGTH <= length, `${place} of ${length}`)
-      assert.ok(place - last <= Math.max(256, length / 1024), `${last} to ${place} of ${length}`)
+      assert.ok(place - last <= Math.max(256, length / 512), `${last} to ${place} of ${length}`)
       last = place
       count++
     }
-    assert.ok(length - last <= length / 64 && count >= Math.min(2048, Math.floor(length / 128)))
+    assert.ok(length - last <= length / 64 && count >= Math.min(1024, Math.floor(length / 128)))
     assert.equal(next(), -1)
   }
 })
@@ -64,7 +64,7 @@ test('of what stands together in one part of a long text about the right share i
   const next = placesIn(length)
   let seen = 0
   for (let place = next(); place >= 0; place = next()) if (place >= from && place < until) seen++
-  const share = seen * PLACE_LENGTH * (length / (2048 * PLACE_LENGTH))
+  const share = seen * PLACE_LENGTH * (length / (1024 * PLACE_LENGTH))
   assert.ok(Math.abs(share - (until - from)) < (until - from) / 10, `${share}`)
 })
 
