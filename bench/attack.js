@@ -31,6 +31,7 @@ const attacks = [
     name: 'pipelining without the key', server: { apiKey: 'key' },
     run: (port) => pipeline(port, 200_000, 'GET /agents HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   },
+  { name: 'pipelining on a hundred connections, and reading nothing', run: (port) => pipelines(port, 100) },
   { name: 'a list of a million mistakes', run: (port) => flood(port, 10, '/', `{"messages":[${list('7', 1_000_000)}]}`) },
   { name: 'capabilities of 3 MB', run: (port) => flood(port, 20, '/mcp', handshake(3 * MiB)) },
   { name: 'ten thousand handshakes', run: (port) => flood(port, 10_000, '/mcp', handshake(10)) },
@@ -88,6 +89,24 @@ async function pipeline(port, count, text) {
   await sleep(500)
   socket.destroy()
   await sleep(500)
+}
+
+/** Sends on one connection after another what makes thousands of requests in one read, and reads no answer. */
+async function pipelines(port, count) {
+  const batch = 'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(700)
+  const sockets = []
+  for (let left = count; left > 0; left--) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    sockets.push(socket)
+    socket.pause()
+    socket.write(batch)
+    await sleep(80)
+  }
+  await sleep(1_000)
+  for (const socket of sockets) {
+    socket.destroy()
+    await sleep(2)
+  }
 }
 
 /** Sends bodies whose chunks have one byte each, on connections of their own, slowly, and ends none of them. */

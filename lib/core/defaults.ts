@@ -37,6 +37,11 @@ export interface Limits {
   readonly keepAliveMs: number
   /** Open sockets; never more than the process's file limit less 100. */
   readonly maxConnections: number
+  /**
+   * Requests that wait for an earlier one of their connection, in all; beyond it whoever has sent more than a
+   * fair share of them is cut off. One read of a socket may bring two thousand, and Node takes 3 kB for each.
+   */
+  readonly maxWaitingRequests: number
   /** Open response streams; the rest of the connections stays free for short requests. */
   readonly maxStreams: number
   /** One run of a tool, the time in which a client is asked not counted. MCP clients wait 60 s. */
@@ -138,6 +143,7 @@ export const defaults: Limits = Object.freeze({
   checkIntervalMs: 2_000,
   keepAliveMs: 65_000,
   maxConnections: 12_000,
+  maxWaitingRequests: 5_000,
   maxStreams: 10_000,
   toolTimeoutMs: 60_000,
   agentTimeoutMs: 300_000,

@@ -62,7 +62,7 @@ export function createListener(options: ListenerOptions): Listener {
   const { limits, log, mountPath } = options
   /** What is being answered. */
   const running = new Queue<Transaction>()
-  const turns = new Turns()
+  const turns = new Turns(limits.maxWaitingRequests)
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false

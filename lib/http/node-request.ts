@@ -4,6 +4,7 @@
 import { isLoopback } from './guard.ts'
 import { parseTarget } from './router.ts'
 import type { IncomingMessage } from 'node:http'
+import type { Log } from '../core/log.ts'
 import type { Bind } from './guard.ts'
 import type { RequestHead } from './request.ts'
 
@@ -21,7 +22,8 @@ export class NodeRequestHead implements RequestHead {
   readonly rawHeaders: readonly string[]
   readonly bind: Bind
   readonly prefix: string
-  readonly #incoming: IncomingMessage
+  #incoming: IncomingMessage | undefined
+  #isSecure: boolean | undefined
   #address: string | undefined
   #onGone: (() => void)[] | undefined
   #isGone = false
@@ -42,22 +44,44 @@ export class NodeRequestHead implements RequestHead {
     this.#incoming = incoming
   }
 
-  get secure(): boolean { return 'encrypted' in this.#incoming.socket }
+  get secure(): boolean {
+    return this.#isSecure ??= this.#incoming !== undefined && 'encrypted' in this.#incoming.socket
+  }
 
   /** Kept, once it was asked for: a socket that has closed does not know it any more. */
-  get remoteAddress(): string | undefined { return this.#address ??= this.#incoming.socket.remoteAddress }
+  get remoteAddress(): string | undefined { return this.#address ??= this.#incoming?.socket.remoteAddress }
 
   onGone(listener: () => void): void {
     if (this.#isGone) listener()
-    else (this.#onGone ??= []).push(listener)
+    // Most have one: a list that was empty would get room for sixteen.
+    else if (this.#onGone === undefined) this.#onGone = [listener]
+    else this.#onGone.push(listener)
   }
 
-  /** Tells all who want to know that the client has left without its whole answer. */
-  left(): void {
+  /**
+   * Lets go of the connection, which is over. A run may go on and hold this head; the socket would hold all
+   * that came behind the request.
+   */
+  letGo(): void {
+    this.#isSecure = this.secure
+    this.#incoming = undefined
+  }
+
+  /**
+   * Tells all who want to know that the client has left without its whole answer. Not at once: an error that
+   * is made of it keeps what called for it, and so the socket, until somebody reads its stack.
+   */
+  left(log: Log): void {
     this.#isGone = true
     const listeners = this.#onGone ?? []
     this.#onGone = undefined
-    for (const listener of listeners) listener()
+    queueMicrotask(() => {
+      try {
+        for (const listener of listeners) listener()
+      } catch (error) {
+        log('error', 'What was to end with a request did not', { cause: error })
+      }
+    })
   }
 }
 

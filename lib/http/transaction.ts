@@ -127,11 +127,8 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   /** The response is over: everything was sent, or the client has left. */
   closed(): void {
     this.#isClosed = true
-    try {
-      if (!this.response.writableFinished) this.#head.left()
-    } catch (error) {
-      this.#means.log('error', 'What was to end with a request did not', { cause: error })
-    }
+    if (!this.response.writableFinished) this.#head.left(this.#means.log)
+    this.#head.letGo()
     this.#sink?.gone()
     if (this.#unsent !== undefined) this.#means.streams.backlog.account(this.#unsent, 0)
     if (this.#request !== undefined) this.#done(this.#request)

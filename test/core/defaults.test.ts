@@ -20,6 +20,7 @@ const promised: Partial<Limits> = {
   maxBatch: 100, maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024, maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000,
   checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
+  maxWaitingRequests: 5_000,
   toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000, maxCalls: 1_024,
   maxCallsPerSession: 64, maxCheckSteps: 500_000, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024,
   maxSessions: 10_000, sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 64 * MiB,

@@ -99,3 +99,39 @@ test('a request that waits is read to its end when it is its turn', async (t) =>
     assert.equal(agent.asked[1], long)
   }
 })
+
+test('where very many wait, those who have sent the most of them are cut off, and nobody else', async (t) => {
+  const agent = patient()
+  const options = { agents: [{ name: 'Patient', run: agent.run }], maxWaitingRequests: 2_000 }
+  for (const port of await ports(t, options)) {
+    agent.asked.length = 0
+    for (let left = 50; left > 0; left--) agent.release()
+    const modest = await dial(t, port)
+    modest.send(post('modest') + `${HEALTH}\r\n`.repeat(10))
+    await eventually(() => agent.asked.length === 1, 'the modest one runs')
+    const before = heldBytes()
+    const greedy = []
+    let gone = 0
+    for (let left = 20; left > 0; left--) {
+      const wire = await dial(t, port)
+      greedy.push(wire)
+      void wire.closed().then(() => gone++)
+      wire.send(post('greedy') + `${HEALTH}\r\n`.repeat(1_000))
+    }
+    await eventually(() => gone >= 15, 'most of them are cut off')
+    const grown = heldBytes() - before
+    assert.ok(grown < 15_000_000, `${grown} bytes`)
+    agent.release()
+    assert.equal((await modest.answers(11)).length, 11)
+    for (const wire of greedy) wire.leave()
+    // More than half, while another connection is there: as long as the others count it is cut off.
+    const late = `${HEALTH}\r\n`.repeat(1_500) + `${HEALTH}Connection: close\r\n\r\n`
+    let answered = 0
+    for (let tries = 100; tries > 0 && answered < 1_501; tries--) {
+      // That a client has left is seen when its run is over.
+      for (let left = 50; left > 0; left--) agent.release()
+      answered = (await say(t, port, late)).length
+    }
+    assert.equal(answered, 1_501)
+  }
+})
