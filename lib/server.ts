@@ -111,7 +111,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
-    name, limits, budget, log, anonymous, mountPath, publicUrl, state,
+    name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),

@@ -83,6 +83,7 @@ class Performance implements Source, EventSpelling {
       const { maxNameBytes } = visit.service.limits
       const asked = this.#codec.decodeRequest(this.#request.readParams(), maxNameBytes)
       requireTenant(visit.options, asked)
+      if (this.#isStreamed) requireStream(visit)
       const result = act(visit, asked)
       return result instanceof Promise ? this.#replyLater(result) : this.#succeed(result)
     } catch (error) {
@@ -134,6 +135,11 @@ class Performance implements Source, EventSpelling {
 function requireTenant({ tenants = [] }: A2aOptions, { tenant }: ForTenant): void {
   if (tenant === undefined || tenants.includes(tenant)) return
   throw wrongField('params', 'tenant', 'must be left out, or be that of an interface in the agent card')
+}
+
+/** A task that nobody could be told of is not begun: its client would send the same message once more. */
+function requireStream({ exchange: { streamObjection } }: Visit): void {
+  if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
 }
 
 function isStream(result: unknown): result is EventStream {

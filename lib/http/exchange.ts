@@ -54,6 +54,11 @@ export interface Exchange {
    * counted as one call before it comes here. A promise only where processes share the limit.
    */
   take(what: 'call' | 'initialize', cost: number): Overuse | undefined | Promise<Overuse | undefined>
+  /**
+   * Why no other stream can be opened now; undefined where there is room. Asked before work begins whose
+   * answer is a stream: else its client would be told to try again what was done already.
+   */
+  readonly streamObjection: string | undefined
 }
 
 /** A rate limit that is used up: the sentence and the headers of a 429. */

@@ -11,7 +11,7 @@ import { endingAt } from './expiry.ts'
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
-import { refusalOf } from './request.ts'
+import { NO_STREAM, refusalOf } from './request.ts'
 import { LATE } from './unread.ts'
 import { WebPipe } from './web-pipe.ts'
 import type { Reply, Source } from './exchange.ts'
@@ -154,8 +154,7 @@ class FetchTransaction {
     }
     if (this.#means.streams.isFull) {
       discard(body)
-      const detail = 'Too many streams are open; try again later'
-      return this.answer(refusalOf(this.#request, 503, detail, ['Retry-After', '5']))
+      return this.answer(refusalOf(this.#request, 503, NO_STREAM, ['Retry-After', '5']))
     }
     const headers = headersOf(lines)
     if (!isHead) {

@@ -38,7 +38,14 @@ export interface RequestOptions {
   readonly proxies: number
   readonly guard: Guard
   readonly rateLimits: RateLimits | undefined
+  readonly streams: StreamRoom
 }
+
+/** Whether there is room for another stream. */
+export interface StreamRoom { readonly isFull: boolean }
+
+/** What is said where there is none. */
+export const NO_STREAM = 'Too many streams are open; try again later'
 
 // Ids are unique, not secret: one random prefix per process and a count. So `node:crypto` can wait, whose
 // loading is a twelfth of a start.
@@ -130,6 +137,10 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
     const count = rateLimits?.take(what, this.#caller, cost)
     if (count === undefined) return undefined
     return count instanceof Promise ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
+  }
+
+  get streamObjection(): string | undefined {
+    return this.#options.streams.isFull ? NO_STREAM : undefined
   }
 
   #told(what: Counted, count: Count): Overuse | undefined {

@@ -13,7 +13,7 @@ import { canLinger, KEPT_BYTES, linger, mayNotBeRead } from './linger.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
-import { refusalOf } from './request.ts'
+import { NO_STREAM, refusalOf } from './request.ts'
 import { endAtOnce, ResponsePipe, UnsentReply } from './response-pipe.ts'
 import { LARGE_LENGTH, takeTurn, turn, whenTurnIsFree } from './turn.ts'
 import { LATE } from './unread.ts'
@@ -239,7 +239,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     }
     if (isSource(body) && this.#means.streams.isFull) {
       discard(body)
-      return this.#refuse(request, 503, 'Too many streams are open; try again later', ['Retry-After', '5'])
+      return this.#refuse(request, 503, NO_STREAM, ['Retry-After', '5'])
     }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)

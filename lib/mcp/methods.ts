@@ -75,6 +75,11 @@ export function namedBy(method: string): string | undefined {
   return methods.get(method)?.namedBy
 }
 
+/** Whether a method's answer is a stream, and nothing else. */
+export function isStreamed(method: string): boolean {
+  return methods.get(method)?.isStream === true
+}
+
 /** Answers one request, now or later. Never throws. The request is returned for a disconnect to cancel. */
 export function dispatch(
   mcp: McpContext, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,

@@ -11,8 +11,8 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
-import { dispatch } from './methods.ts'
-import { formsOf, PostReply } from './post-reply.ts'
+import { dispatch, isStreamed } from './methods.ts'
+import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
 import { invalid, noSession, unavailable } from './replies.ts'
 import { noEvent, placeEvent, resumeElsewhere } from './resume.ts'
@@ -33,7 +33,7 @@ export function post(
   const { limits } = mcp.service
   const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
-  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, forms)
+  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, withRoom(forms, exchange))
 
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
@@ -46,13 +46,19 @@ export function post(
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return answerOne(mcp, exchange, message, peer, forms)
+    return answerOne(mcp, exchange, message, peer, withRoom(forms, exchange, message))
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
-  return answerOne(mcp, exchange, message, peer, forms)
+  return answerOne(mcp, exchange, message, peer, withRoom(forms, exchange, message))
+}
+
+/** Where there is no room for a stream, whoever reads JSON is told the answer alone, if there is one. */
+function withRoom(forms: Forms, { streamObjection }: Exchange, message?: RequestMessage): Forms {
+  if (streamObjection === undefined || !forms.json || (message && isStreamed(message.method))) return forms
+  return jsonAlone
 }
 
 /** Takes what owes no answer, here or where it belongs. */

@@ -2,6 +2,7 @@
  * What a call of a tool over plain HTTP is answered with: its body is the arguments, and its run is the
  * reply, whole or as events. A call with a key runs once.
  */
+import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { parseJson } from '../wire/json.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
@@ -21,6 +22,8 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)
   const run = wanted === EVENT_STREAM ? streamedResult : wholeResult
+  const objection = wanted === EVENT_STREAM ? exchange.streamObjection : undefined
+  if (objection !== undefined) throw new Fault('busy', objection)
   const { idempotencyKey: key } = head
   if (key === undefined) return run(service, tool, parsed.value, origin)
   // Who may not use the tool any more does not hear what it said either.

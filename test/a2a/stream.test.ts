@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventually } from '../fixtures/client.ts'
+import { eventually, jsonOf } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
-import { Caller, callerOf, replayed, serveA2a, sumOf, tellOf, wordsOf } from './caller.ts'
+import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../lib/a2a/model.ts'
 
 /** The raw events of a stream. */
@@ -206,4 +206,32 @@ test('an agent is held back where all who watch are behind, and goes on when one
   assert.ok(said < 500, String(said))
   const told = await stream.rest()
   assert.equal(tellOf(told.at(-1)!), 'completed')
+})
+
+test('a stream for which there is no room begins no task, and its error is the answer to its request', async (t) => {
+  const held = gate()
+  let runs = 0
+  const run = async (prompt: string): Promise<string> => {
+    runs++
+    if (prompt === 'hold') await held.promise
+    return prompt
+  }
+  const server = serveBot(t, run, { maxStreams: 1 })
+  const caller = new Caller(server)
+  const first = await caller.stream('hold')
+  const begun = await first.next()
+  assert.ok(begun?.what === 'task')
+  for (const dialect of ['0.3', '1.0'] as const) {
+    const other = new Caller(server, { dialect })
+    await assert.rejects(other.stream('hello'), { code: -32603, status: 503, detail: /Too many streams/ })
+    await assert.rejects(other.subscribe(begun.task.id), { code: -32603, status: 503 })
+    const refused = await other.raw('subscribe', { id: begun.task.id })
+    assert.equal((await jsonOf(refused))['id'], 1)
+    assert.notEqual(refused.headers.get('retry-after'), null)
+  }
+  assert.equal(runs, 1)
+  assert.equal((await caller.list()).totalSize, 1)
+  held.open()
+  await first.rest()
+  assert.deepEqual((await (await caller.stream('hello')).rest()).map(tellOf).at(-1), 'completed')
 })

@@ -31,7 +31,8 @@ function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>)
     anonymous,
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticate: undefined, isDraining: false },
-    mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, ...options,
+    mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
+    streams: { isFull: false }, ...options,
   })
   return gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',

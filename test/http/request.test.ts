@@ -16,7 +16,10 @@ function requestOf(
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
     secure,
     remoteAddress: undefined, prefix, onGone: () => {},
-  }, { anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard, ...options })
+  }, {
+    anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
+    streams: { isFull: false }, ...options,
+  })
 }
 
 const publicUrl = new URL('https://agents.example/team/')

@@ -406,6 +406,38 @@ test('over a socket too: the newest revision cancels, an older one goes on', asy
   }
 })
 
+test('where there is no room for a stream, whoever reads JSON gets the answer alone', async (t) => {
+  const crowded = serveMcp(t, {
+    maxStreams: 1,
+    tools: [{
+      name: 'talk', description: 'Tells before it answers.',
+      async run(_args, call) {
+        await new Promise(setImmediate)
+        call.progress(1, 2)
+        return 'told'
+      },
+    }],
+  })
+  const holder = await begin(crowded)
+  const only = await holder.listen()
+  const meta = { progressToken: 'p' }
+  const replies = [
+    await modern(crowded, 'tools/call', { name: 'talk' }, { meta }),
+    await holder.send('tools/call', { name: 'talk', _meta: meta }),
+    await (await begin(crowded, '2025-03-26')).post([
+      { ...ping, method: 'tools/call', params: { name: 'talk', _meta: meta } }, { ...ping, id: 2 },
+    ]),
+  ]
+  for (const reply of replies) {
+    assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, 'application/json'])
+    const answers = await messagesOf(reply)
+    assert.equal(said(answers.find(({ result }) => 'content' in result).result), 'told')
+  }
+  const listening = await modern(crowded, 'subscriptions/listen', { notifications: { toolsListChanged: true } })
+  assert.equal(listening.status, 503)
+  await only.cancel()
+})
+
 test('an unknown path is 404, and a refusal of the door has its form', async () => {
   assert.equal((await post(server, ping, {}, '/mcp/')).status, 404)
   const response = await server.fetch(request('/mcp', text, { Origin: 'https://evil.example.com' }))

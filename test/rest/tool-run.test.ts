@@ -191,3 +191,24 @@ test('a full server says so before a stream begins', async (t) => {
     assert.ok(response.headers.has('retry-after'))
   }
 })
+
+test('a tool is not called for a stream for which there is no room, and its key stays free', async (t) => {
+  const ends: (() => void)[] = []
+  const run = (): Promise<string> => new Promise((resolve) => { ends.push(() => resolve('done')) })
+  const server = serve(t, work(run, { maxStreams: 1 }))
+  const events = { accept: 'text/event-stream' }
+  const first = await use(server, events)
+  assert.equal(first.status, 200)
+  for (const key of [{}, { 'idempotency-key': 'k' }, { 'idempotency-key': 'k' }]) {
+    const refused = await use(server, { ...events, ...key })
+    assert.equal(refused.status, 503)
+    assert.notEqual(refused.headers.get('retry-after'), null)
+    assert.match(String((await jsonOf(refused))['detail']), /^Too many streams are open/)
+  }
+  assert.equal(ends.length, 1)
+  ends[0]!()
+  await first.text()
+  const again = await use(server, { ...events, 'idempotency-key': 'k' })
+  ends[1]!()
+  assert.match(await again.text(), /"result":"done"/)
+})
