@@ -38,18 +38,23 @@ function end(visit: Visit, request: TaskRequest, task: Task, tries: number): May
     run.cancel()
     return endOf(run, limits.cancelWaitMs).then(() => shown(visit, request))
   }
-  const { relay } = service.shared ?? {}
-  if (relay?.nodeOf(task) !== undefined) return relay.cancel(task).then(() => shown(visit, request))
+  const { relay, recovery } = service.shared ?? {}
+  if (relay?.nodeOf(task) !== undefined) {
+    // It may have ended before its process heard of this.
+    return relay.cancel(task).then(() => cancelAgain(visit, request, tries))
+  }
   const done = (): MaybePromise<TaskView> => {
-    if (tasks.isCurrent(task)) {
-      tasks.move(id, 'canceled', { questions: [] })
-      return shown(visit, request)
-    }
-    if (tries > 1) return cancel(visit, request, tries - 1)
-    throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
+    if (tasks.isCurrent(task)) tasks.move(id, 'canceled', { questions: [] })
+    return cancelAgain(visit, request, tries)
   }
   const taken = tasks.take(task)
-  return taken instanceof Promise ? taken.then(done) : done()
+  return taken instanceof Promise ? taken.then(() => recovery?.taken(task)).then(done) : done()
+}
+
+/** What came of it: one that another process has changed meanwhile is not canceled yet. */
+function cancelAgain(visit: Visit, request: TaskRequest, tries: number): MaybePromise<TaskView> {
+  if (tries > 1) return cancel(visit, request, tries - 1)
+  throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
 }
 
 function shown(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView> {

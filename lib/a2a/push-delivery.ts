@@ -206,9 +206,13 @@ export class PushDeliveries {
     this.#watched.delete(place.id)
     this.#marks.release(place.id)
     this.#try('Push configurations could not be removed', async () => {
-      if (await this.#service.tasks.get(place.owner, place.id) !== undefined) return
+      const task = await this.#service.tasks.get(place.owner, place.id)
+      const node = this.#service.shared?.nodes.id
+      // Whoever has it posts it as it stands first, and what waits here must not come behind that.
+      const isTaken = task?.node !== undefined && task.node !== node
+      if (task !== undefined && !isTaken) return
       for (const config of configs) this.#forget(place, config)
-      await this.configs.removeAll(place)
+      if (task === undefined) await this.configs.removeAll(place)
     })
   }
 

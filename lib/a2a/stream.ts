@@ -11,6 +11,7 @@ import type { MaybePromise } from '../core/store.ts'
 import type { Task, TaskEvent, Watched } from '../core/task.ts'
 import type { Tasks } from '../core/tasks.ts'
 import type { StreamEvent, TaskRequest } from './model.ts'
+import type { ToldEvent } from './task-view.ts'
 import type { EventSink, EventStream, Visit } from './visit.ts'
 
 /** Streams a task that was begun before. Throws where it has ended. */
@@ -33,20 +34,41 @@ export function followElsewhere(
   { service: { shared } }: Visit, task: Task, historyLength: number | undefined, sink: EventSink,
   endsSettled = false,
 ): () => void {
+  let known: Task | undefined
   const end = (): void => {
     stop()
     sink.end()
   }
+  const tell = (told: StreamEvent): void => {
+    sink.send(told)
+    if (told.what === 'status' && told.isLast) end()
+  }
   const stop = shared!.relay.follow(task, (now) => {
+    const before = known
+    known = now
+    if (before !== undefined) {
+      for (const event of changesBetween(before, now)) tell(eventOf(event, now))
+      return
+    }
     const { state } = now.status
     sink.send({ what: 'task', task: viewOf(now, historyLength) })
     if (endsSettled ? isSettled(state) : isFinished(state)) end()
   }, (event, after) => {
-    const told = event.what === 'forgotten' ? undefined : eventOf(event, after.task)
-    if (told !== undefined) sink.send(told)
-    if (told === undefined || (told.what === 'status' && told.isLast)) end()
+    if (event.what === 'forgotten') return end()
+    known = after.task
+    tell(eventOf(event, after.task))
   })
   return stop
+}
+
+/** What was missed of a task, as events: a stream shows the task whole once, at its beginning. */
+function changesBetween(before: Task, now: Task): readonly ToldEvent[] {
+  const shown = new Map(before.artifacts.map((one) => [one.id, JSON.stringify(one)]))
+  const changed: readonly ToldEvent[] = now.artifacts
+    .filter((one) => shown.get(one.id) !== JSON.stringify(one))
+    .map((artifact) => ({ what: 'artifact', artifact, append: false, last: true }))
+  const { status } = now
+  return status.at === before.status.at ? changed : [...changed, { what: 'status', status }]
 }
 
 /**

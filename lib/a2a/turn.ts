@@ -80,7 +80,9 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     this.#isReserved = setup.isReserved
     this.call = new LiveCall(origin, this, this)
     const before = 'status' in task ? task.turn : undefined
-    const memory = new RunMemory(() => begunBy(setup), service.limits.maxResultBytes, before)
+    this.#artifactId = before?.artifactId
+    const begun = (): Begun => ({ ...begunBy(setup), artifactId: this.#answerId() })
+    const memory = new RunMemory(begun, service.limits.maxResultBytes, before)
     // Of what is run again all is kept from the beginning.
     if (setup.isRerun === true) memory.begin()
     this.#run = new TaskRun(service, this.call, this, memory)
@@ -236,7 +238,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
   }
 
-  /** One for each turn. */
+  /** One for each turn, however often it is run. */
   #answerId(): string {
     return this.#artifactId ??= randomUuid()
   }

@@ -39,6 +39,9 @@ export class Clock implements Timed {
     this.#limit(ms, onEnd, false, ms > MAX_TIMER_MS ? undefined : timers.of(ms))
   }
 
+  /** Whether it stands still. */
+  get isStill(): boolean { return this.#waits > 0 }
+
   /** Stops the clock until as many `end`s as `begin`s were called. */
   begin(): void {
     if (this.#waits++ > 0 || (this.#timer === undefined && this.dueAtMs === 0)) return

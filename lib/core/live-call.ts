@@ -79,6 +79,9 @@ export class LiveCall implements Call {
   /** Stands still while the client is asked. */
   get clock(): Clock { return this.#clock ??= new Clock() }
 
+  /** Whether it waits for what its client says. */
+  get isAsking(): boolean { return this.#clock?.isStill === true }
+
   /** Why the run was cancelled, if it was. */
   get reason(): Fault | undefined { return this.#reason }
 

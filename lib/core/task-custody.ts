@@ -7,7 +7,8 @@ import { isWaiting } from './task.ts'
 import type { Nodes } from './nodes.ts'
 import type { MaybePromise } from './store.ts'
 import type { Doubt, StoredTasks } from './stored-tasks.ts'
-import type { TaskEnds } from './task-ends.ts'
+import type { OnUnkept, TaskEnds } from './task-ends.ts'
+import type { TaskPlace } from './task-place.ts'
 import type { TaskPlaces } from './task-places.ts'
 import type { Task } from './task.ts'
 
@@ -19,12 +20,25 @@ export class TaskCustody {
   readonly #places: TaskPlaces
   readonly #ends: TaskEnds
   readonly #nodes: Nodes | undefined
+  /** Those of which the store does not know how they stand. */
+  readonly #owed = new Set<TaskPlace>()
 
-  constructor(stored: StoredTasks, places: TaskPlaces, ends: TaskEnds, nodes: Nodes | undefined) {
+  /** `onUnkept` hears of what could not be written. */
+  constructor(
+    stored: StoredTasks, places: TaskPlaces, ends: TaskEnds, onUnkept: OnUnkept, nodes: Nodes | undefined,
+  ) {
     this.#stored = stored
     this.#places = places
     this.#ends = ends
     this.#nodes = nodes
+    nodes?.onBeat(() => {
+      const owed = [...this.#owed]
+      this.#owed.clear()
+      for (const place of owed) {
+        if (places.find(place.id) !== place || place.isFinished) continue
+        stored.write(place).catch((cause: unknown) => onUnkept(place, cause))
+      }
+    })
     nodes?.on(TAKEN, (id) => {
       const place = typeof id === 'string' ? places.find(id) : undefined
       if (place !== undefined) stored.refresh(place).catch(() => {})
@@ -84,6 +98,14 @@ export class TaskCustody {
   /** Looks whether other processes have taken what runs here, and lets that go. Never rejects. */
   async recheck(): Promise<void> {
     for (const place of [...this.#places.working()]) await this.#stored.refresh(place).catch(() => {})
+  }
+
+  /**
+   * The store was not reached with how a task stands: it is told with the next sign of life. How one has
+   * ended is not given up anyway.
+   */
+  owe(place: TaskPlace): void {
+    this.#owed.add(place)
   }
 
   /** Leaves to other processes what they can go on with: from now on it does not run here. */

@@ -24,7 +24,8 @@ export function tellForgotten(place: TaskPlace): void {
   place.stopTelling()
 }
 
-type OnUnkept = (place: TaskPlace, cause: unknown) => void
+/** Hears of a task that could not be written. */
+export type OnUnkept = (place: TaskPlace, cause: unknown) => void
 
 /** All ends of one process. */
 export class TaskEnds {

@@ -66,6 +66,7 @@ export class TaskRelay {
     const outcome = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => 'gone')
     if (outcome === 'done') return
     await this.#tasks.take(task)
+    await this.#recovery.taken(task)
     if (this.#tasks.isCurrent(task)) this.#tasks.move(task.id, 'canceled', { questions: [] })
     await this.#tasks.kept(task.id)
   }
@@ -100,6 +101,7 @@ export class TaskRelay {
     let isOver = false
     let timer: NodeJS.Timeout | undefined
     let shownAt: string | undefined
+    let wasRefused = false
     let hangUp = (): void => {}
     const stop = (): void => {
       isOver = true
@@ -146,6 +148,7 @@ export class TaskRelay {
     const wait = (): void => {
       hangUp()
       if (isOver) return
+      wasRefused = false
       timer = setTimeout(again, this.#nodes.beatMs)
       timer.unref()
     }
@@ -167,7 +170,13 @@ export class TaskRelay {
           isHeard = true
           if (!isOver) hear(word as TaskWord)
         },
-        end: lost, lost,
+        end: () => {
+          if (isHeard || wasRefused) return lost()
+          // It is not there any more, and has been written by now.
+          wasRefused = true
+          again()
+        },
+        lost,
       })
       hangUp = () => line.end()
     }
@@ -237,7 +246,13 @@ export class TaskRelay {
       before = said
       return said
     })
-    if (watched === undefined) return undefined
+    if (watched === undefined) {
+      // Whoever asked reads next how it has ended.
+      const kept = this.#tasks.kept(id)
+      if (kept === undefined) return undefined
+      void kept.then(() => line.end())
+      return {}
+    }
     line.say([null, this.#own(watched.task)])
     return { end: watched.stop, lost: watched.stop }
   }

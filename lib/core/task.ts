@@ -94,6 +94,8 @@ export interface TaskTurn {
   readonly run?: number | undefined
   /** Artifacts of the task that are older than the turn, by their ids. */
   readonly earlier?: readonly string[] | undefined
+  /** The artifact of its answer: what a run that came to no end has said of it gives way to the next. */
+  readonly artifactId?: string | undefined
   /** Answers that were given to its questions, by the key of each. */
   readonly answers: Readonly<Record<string, unknown>>
   /** Results of what must happen once, by its key. */

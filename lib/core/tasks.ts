@@ -49,7 +49,7 @@ export class Tasks {
     this.#stored = new StoredTasks(store, this.#places, nodes)
     const onUnkept = (place: TaskPlace, cause: unknown): void => this.#unkept(place, cause)
     this.#ends = new TaskEnds(this.#stored, this.#places, limits, onUnkept)
-    this.custody = new TaskCustody(this.#stored, this.#places, this.#ends, nodes)
+    this.custody = new TaskCustody(this.#stored, this.#places, this.#ends, onUnkept, nodes)
   }
 
   /** Tasks that run. */
@@ -277,10 +277,12 @@ export class Tasks {
     this.#stored?.writeSoon(place, () => void this.#write(place))
   }
 
-  #unkept({ id: task }: TaskPlace, cause: unknown): void {
+  #unkept(place: TaskPlace, cause: unknown): void {
+    const { id: task } = place
     if (cause instanceof Fault && cause.kind === 'conflict') {
       return this.#log('info', 'A task belongs to another process by now', { task })
     }
+    if (cause instanceof Fault && cause.kind === 'busy') this.custody?.owe(place)
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 

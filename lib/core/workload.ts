@@ -74,9 +74,12 @@ export class Workload {
     for (const call of [...this.#running ?? []]) call.cancel(reason)
   }
 
-  /** One that was cancelled and goes on all the same is nobody's any more. */
+  /**
+   * One that was cancelled and goes on all the same is nobody's any more. One that asks its client waits for
+   * a person, who is not to be waited for here.
+   */
   #isAwaited(): boolean {
-    for (const call of this.#running ?? []) if (!call.over) return true
+    for (const call of this.#running ?? []) if (!call.over && !call.isAsking) return true
     return false
   }
 }

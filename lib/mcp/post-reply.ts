@@ -55,6 +55,7 @@ export class PostReply implements ResponseChannel, Timed {
   #replay: ReplayStream | undefined
   #reply: Reply | undefined
   #resolve: ((reply: Reply) => void) | undefined
+  #hasLeft = false
 
   /** `batch` is how many requests a body that was an array held, each of which owes an answer. */
   constructor(peer: Peer, forms: Forms, timers: Timers, heartbeatMs: number, batch?: number) {
@@ -67,6 +68,7 @@ export class PostReply implements ResponseChannel, Timed {
   }
 
   get sends(): boolean { return this.#forms.events }
+  get isHeard(): boolean { return this.#replay === undefined ? !this.#hasLeft : this.#replay.isHeard }
 
   /** The reply if it is known, else the promise of it. */
   reply(): Reply | Promise<Reply> {
@@ -88,6 +90,7 @@ export class PostReply implements ResponseChannel, Timed {
 
   /** The client has left before the end, which in some revisions means that it wants no answer. */
   leave(): void {
+    this.#hasLeft = true
     if (this.#peer.revision.disconnect !== 'cancel') return
     for (const request of this.#waiting ?? []) request.leave()
   }

@@ -116,6 +116,8 @@ export class ReplayStream implements Queued<ReplayStream> {
 
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
+  /** Whether somebody reads it, or is about to. */
+  get isHeard(): boolean { return this.isAttached || !this.#hasBegun }
 
   /** It has ended, and its client has not had all of it. */
   get isUnread(): boolean {
@@ -164,10 +166,10 @@ export class ReplayStream implements Queued<ReplayStream> {
   }
 
   /** A source that first tells what followed event `after`, then goes on. `place` comes before all that. */
-  source(after: number, place?: string): Source {
+  source(after: number, place = ''): Source {
     return {
       open: (sink) => {
-        if (place !== undefined) sink.write(place)
+        if (place !== '') sink.write(place)
         for (const { number, text } of this.#kept) if (number > after) sink.write(text)
         const farewell = this.#farewell
         this.#farewell = undefined

@@ -25,9 +25,12 @@ const KIND = 'resume'
 const KEPT = 'kept'
 const FORGOTTEN = 'forgotten'
 
-/** What a resumed stream begins with: without it a client that is cut off again loses its place. */
-export function placeEvent(lastEventId: string): string {
-  return formatEvent('', undefined, lastEventId)
+/**
+ * What a resumed stream begins with: without it a client that is cut off again loses its place. Nothing for
+ * clients of older revisions, which cannot read an event without data.
+ */
+export function placeEvent({ revision }: Session, lastEventId: string): string {
+  return revision.primes ? formatEvent('', undefined, lastEventId) : ''
 }
 
 /** Why an event cannot be followed by others any more. */
@@ -45,7 +48,7 @@ export async function resumeElsewhere(
 ): Promise<Reply> {
   const stream = new DeferredStream(() => hangUp())
   let hangUp = (): void => {}
-  stream.write(placeEvent(lastEventId))
+  stream.write(placeEvent(session, lastEventId))
   const reply: Reply = { status: 200, type: EVENT_STREAM, body: stream }
   try {
     if (!await shared.nodes.isAlive(node)) {

@@ -225,7 +225,7 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
     if (shared === undefined || node === undefined || node === shared.nodes.id) return noEvent()
     return resumeElsewhere(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
   }
-  const place = shared === undefined ? undefined : placeEvent(lastEventId)
+  const place = shared === undefined ? '' : placeEvent(session, lastEventId)
   return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, place) }
 }
 

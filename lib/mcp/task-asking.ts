@@ -14,8 +14,16 @@ import type { Asking } from './ask.ts'
 import type { Outlet } from './channel.ts'
 import type { McpRequest } from './request.ts'
 
-/** A stream to ask on. Throws `Fault('unsupported')` for what its client cannot be asked. */
-export interface AskingStream { ask(key: string, question: Question): Asking }
+/** A stream to ask on. */
+export interface AskingStream {
+  /**
+   * Asks. Throws `Fault('unsupported')` for what its client cannot be asked; the answer rejects with one
+   * where there is no client any more to give it.
+   */
+  ask(key: string, question: Question): Asking
+  /** Whether its client is there. Left out: that is not known. */
+  isHeard?(): boolean
+}
 
 /** Where answers go. */
 export interface AskingEnds {
@@ -40,9 +48,19 @@ export function streamOf(
     ask(_key, question) {
       if (!canAsk(peer, question.what)) throw new Fault('unsupported', 'This client cannot be asked that')
       const send = (message: string): void => outlet.send(message)
-      return sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
+      const asking = sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
+      // A task may outlive the session that it was begun in.
+      const answer = asking.answer.catch((reason: unknown) => {
+        throw session.isOver ? new Fault('unsupported', 'The session has ended') : reason
+      })
+      return { answer, withdraw: (reason) => asking.withdraw(reason) }
     },
+    isHeard: () => outlet.isHeard !== false,
   }
+}
+
+function isHeard(stream: AskingStream): boolean {
+  return stream.isHeard?.() !== false
 }
 
 /** The questions of one task. */
@@ -61,6 +79,7 @@ export class TaskAsking {
   /** Lets questions go out on one more stream, as long as it is open. */
   attach(stream: AskingStream): () => void {
     this.#streams.add(stream)
+    if (isHeard(stream)) this.#takeUnheard()
     this.#ask()
     return () => this.#streams.delete(stream)
   }
@@ -83,10 +102,20 @@ export class TaskAsking {
     this.#ask()
   }
 
+  /** What was asked where no client is there is asked again. */
+  #takeUnheard(): void {
+    for (const [key, { stream, asking }] of this.#asking) {
+      if (isHeard(stream)) continue
+      this.#asking.delete(key)
+      asking.withdraw(new Fault('cancelled', 'The question is asked on another stream'))
+    }
+  }
+
   #ask(): void {
     if (this.#questions.length === 0) return
     const fallback = this.#ends.fallback?.()
-    const streams = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
+    const all = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
+    const streams = [...all.filter(isHeard), ...all.filter((one) => !isHeard(one))]
     for (const { key, question } of this.#questions) {
       if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
     }
@@ -238,7 +267,10 @@ export class TaskStream {
         asked.set(key, asking)
         asking.answer.then(
           (answer) => line.say(['answer', key, answer]),
-          (reason: unknown) => line.say(['refuse', key, asFault(reason).message]),
+          (reason: unknown) => {
+            const { kind, message } = asFault(reason)
+            line.say(kind === 'unsupported' ? ['pass', key] : ['refuse', key, message])
+          },
         )
       },
       end: lost, lost,

@@ -225,20 +225,23 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
 
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
 export function cancelAugmented(request: McpRequest): MaybePromise<object> {
-  const { mcp: { service }, origin: { principal } } = request
-  return onTask(request, (found) => {
-    const { id, status: { state } } = found
-    if (isFinished(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
-    const shown = (): MaybePromise<object> => {
-      const task = service.tasks.get(principal.id, id)
-      return task instanceof Promise ? task.then((then) => shapeOf(request, then!)) : shapeOf(request, task!)
-    }
-    const run = service.tasks.runOf(id)
-    const { relay } = service.shared ?? {}
-    if (run === undefined && relay !== undefined) return relay.cancel(found).then(shown)
+  const { tasks, shared } = request.mcp.service
+  const cancelled = (): MaybePromise<object> => onTask(request, (task) => {
+    if (task.status.state !== 'canceled') requireOpen(task)
+    return shapeOf(request, task)
+  })
+  return onTask(request, (task) => {
+    requireOpen(task)
+    const run = tasks.runOf(task.id)
+    // Where another process has it, it may have ended before that hears of this.
+    if (run === undefined && shared !== undefined) return shared.relay.cancel(task).then(cancelled)
     run?.cancel()
-    return shown()
+    return cancelled()
   }) as MaybePromise<object>
+}
+
+function requireOpen({ status: { state } }: Task): void {
+  if (isFinished(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
 }
 
 /** `tasks/result`: waits for the task's end, and answers as its call would have. */

@@ -6,7 +6,7 @@ import { sharedMemory } from '../fixtures/fleet.ts'
 import { gate } from '../mcp/client.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
 import type { TestContext } from 'node:test'
-import type { Call, Content } from '../../lib/index.ts'
+import type { Call, Content, Store } from '../../lib/index.ts'
 import type { Caller } from './caller.ts'
 
 const times = { leaseMs: 600, storeTimeoutMs: 500 }
@@ -52,6 +52,59 @@ test('a task is cancelled by way of any process, where it runs', async (t) => {
   assert.equal((await one.get(id)).status.state, 'canceled')
 })
 
+/** An agent that answers when its gate opens, at two processes: what the other one says waits at a gate, too. */
+function farApart(t: TestContext, leaseMs: number): {
+  readonly work: ReturnType<typeof gate<void>>
+  readonly way: ReturnType<typeof gate<void>>
+  readonly one: Caller
+  readonly other: Caller
+} {
+  const shared = sharedMemory()
+  const [work, way] = [gate(), gate()]
+  const run = async (): Promise<string> => {
+    await work.promise
+    return 'done'
+  }
+  const store = shared.connect()
+  const slow: Store = { ...store, publish: async (...all) => {
+    await way.promise
+    return store.publish(...all)
+  } }
+  const patient = { leaseMs, storeTimeoutMs: 8_000 }
+  const one = callerOf(t, run, { store: shared.connect(), ...patient })
+  const other = callerOf(t, run, { store: slow, ...patient })
+  return { work, way, one, other }
+}
+
+test('a cancel that comes late to the process of the task says that the task has ended', async (t) => {
+  const { work, way, one, other } = farApart(t, 8_000)
+  const { id } = await one.task('hello', { isBlocking: false })
+  assert.equal((await other.get(id)).status.state, 'working')
+  const canceling = other.cancel(id)
+  // It has read the task by then.
+  await other.get(id)
+  work.open()
+  await eventually(async () => (await other.get(id)).status.state === 'completed')
+  way.open()
+  await assert.rejects(canceling, { code: -32002 })
+})
+
+test('who asks for a task at another process as it ends is told at once', async (t) => {
+  // Nobody looks again by himself for longer than a test waits.
+  const { work, way, one, other } = farApart(t, 400_000)
+  const { id } = await one.task('hello', { isBlocking: false })
+  const events = await other.subscribe(id)
+  let heard = ''
+  const listening = events.rest().then((all) => { heard = all.map(tellOf).join() })
+  await other.get(id)
+  work.open()
+  await eventually(async () => (await other.get(id)).status.state === 'completed')
+  way.open()
+  await eventually(() => heard !== '', 'it is told')
+  assert.equal(heard, 'task completed: done')
+  await listening
+})
+
 test('who listens at another process hears that the one that ran the task has died', async (t) => {
   const shared = sharedMemory()
   const store = shared.connect()
@@ -63,8 +116,9 @@ test('who listens at another process hears that the one that ran the task has di
   const events = await other.subscribe(id)
   assert.match(tellOf((await events.next())!), /working/)
   store.isCut = true
-  const last = (await events.rest()).at(-1)!
-  assert.match(tellOf(last), /failed/)
+  const rest = await events.rest()
+  assert.match(tellOf(rest.at(-1)!), /^failed/)
+  assert.ok(rest.every(({ what }) => what !== 'task'), rest.map(tellOf).join())
   assert.equal((await other.get(id)).status.state, 'failed')
 })
 
@@ -153,4 +207,36 @@ test('where the run has died with its process, an answer begins it again', async
   })
   assert.equal(sumOf(await other!.task('Bob', { taskId: id })), 'completed: Ann Bob ')
   assert.equal(runs(), 2)
+})
+
+test('that a task waits is written again where the store was not reached, so that any process knows', async (t) => {
+  const shared = sharedMemory()
+  const held = gate()
+  const run = async (prompt: string): Promise<unknown> => {
+    if (prompt !== 'hello') return `went ${prompt}`
+    await held.promise
+    return { state: 'input-required', text: 'Where to?' }
+  }
+  const store = shared.connect()
+  let refused = 0
+  // Each write of a task fails until the first that is written again.
+  const failing: Store = {
+    ...store,
+    write: (place, value, ...more) => {
+      if (place.collection !== 'tasks' || !value.includes('input-required') || refused === 2) {
+        return store.write(place, value, ...more)
+      }
+      refused++
+      return Promise.reject(new Error('read ECONNRESET'))
+    },
+  }
+  const one = callerOf(t, run, { store: failing, ...times })
+  const other = callerOf(t, run, { store: shared.connect(), ...times })
+  const { id } = await one.task('hello', { isBlocking: false })
+  held.open()
+  await eventually(async () => (await one.get(id)).status.state === 'input-required')
+  assert.equal((await other.get(id)).status.state, 'working')
+  await eventually(async () => (await other.get(id)).status.state === 'input-required')
+  assert.equal(refused, 2)
+  assert.equal(sumOf(await other.task('on', { taskId: id })), 'completed: went on')
 })

@@ -41,6 +41,24 @@ function wordsOf(received: readonly Received[]): readonly string[] {
   return received.map(({ body }) => JSON.parse(body) as string)
 }
 
+/** A task that waits where it began, told of to a webhook, and goes on at another process. */
+async function handOver(
+  began: House, goesOn: House, hook: Awaited<ReturnType<typeof webhook>>,
+): Promise<Task> {
+  const { id } = await taskOf(began.service)
+  await began.push.register(await began.service.tasks.get('ann', id) as Task, config(hook.url), '1.0')
+  began.service.tasks.move(id, 'input-required')
+  await hook.until(2)
+  await began.service.tasks.kept(id)
+  const { tasks } = goesOn.service
+  const task = await tasks.get('ann', id) as Task
+  await tasks.take(task)
+  tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} })
+  goesOn.push.follow(task)
+  await hook.until(3)
+  return task
+}
+
 const part = { type: 'text', text: 'more' } as const
 
 test('a webhook gets the task as it stands, and then each event, in order', async (t) => {
@@ -437,17 +455,9 @@ test('a task that waited, and goes on in another process, is posted about from t
   const began = house(t, {}, store)
   const goesOn = house(t, {}, store)
   const hook = await webhook(t)
-  const { id } = await taskOf(began.service)
-  await began.push.register(await began.service.tasks.get('ann', id) as Task, config(hook.url), '1.0')
-  began.service.tasks.move(id, 'input-required')
-  await hook.until(2)
-  await began.service.tasks.kept(id)
+  const task = await handOver(began, goesOn, hook)
   const { tasks } = goesOn.service
-  const task = await tasks.get('ann', id) as Task
-  await tasks.take(task)
-  tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} })
-  goesOn.push.follow(task)
-  await hook.until(3)
+  const { id } = task
   // Where it began it is lost, and its configurations are the other's.
   await began.service.tasks.get('ann', id)
   tasks.move(id, 'completed')
@@ -455,6 +465,24 @@ test('a task that waited, and goes on in another process, is posted about from t
     'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
   ])
   assert.equal((await began.push.configs.of(task)).length, 1)
+})
+
+test('what waits where a task was is not posted behind what the process posts that has it now', async (t) => {
+  const store = shared()
+  const began = house(t, { retryDelaysMs: [60_000] }, store)
+  const goesOn = house(t, {}, store)
+  const hook = await webhook(t, (response, nth) => response.writeHead(nth === 1 ? 503 : 200).end())
+  const task = await handOver(began, goesOn, hook)
+  const { tasks } = goesOn.service
+  const { id } = task
+  await began.service.tasks.get('ann', id)
+  await eventually(() => began.push.waiting === 0, 'nothing waits where it was')
+  tasks.move(id, 'completed')
+  assert.deepEqual(wordsOf(await hook.until(4)), [
+    'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
+  ])
+  await eventually(() => goesOn.push.waiting === 0, 'nothing waits where it is')
+  assert.equal(hook.received.length, 4)
 })
 
 test('what has made room for others has no configurations any more', async (t) => {

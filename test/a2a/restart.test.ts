@@ -56,6 +56,23 @@ test('a webhook is told of what happens to a task at whichever server it goes on
   await eventually(() => /COMPLETED/.test(received.at(-1)!.body), 'its end is told')
 })
 
+test('a webhook is told that a task was canceled, at whichever server it was', async (t) => {
+  const runs = {
+    'it runs nowhere': () => ({ text: 'Which?', state: 'input-required' }),
+    'its run waits': asks,
+  } as const
+  for (const [when, run] of Object.entries(runs)) {
+    const store = memoryStore({ isShared: true })
+    const options = { store, a2a: { pushNotifications: { allowInsecure: true, allowPrivate: true } } }
+    const [one, other] = [1, 2].map(() => callerOf(t, run, options))
+    const hook = await webhook(t)
+    const { id } = await one!.task('hello', { push: hook.url })
+    await hook.until(1)
+    assert.equal((await other!.cancel(id)).status.state, 'canceled', when)
+    await eventually(() => /CANCELED/.test(hook.received.at(-1)!.body), `where ${when}, its end is told`)
+  }
+})
+
 test('a question is answered at another server, which runs it again where its run is gone', async (t) => {
   for (const how of ['parked', 'still there'] as const) {
     const store = sharedStore()
@@ -75,6 +92,25 @@ test('a question is answered at another server, which runs it again where its ru
     assert.deepEqual(await one.get(id), task, how)
     assert.equal(aborted, how === 'parked' ? 1 : 0, how)
     await assert.rejects(one.send('Bob', { taskId: id }), { code: -32004 }, how)
+  }
+})
+
+test('a turn that is run again says its answer again, and not beside what it said before', async (t) => {
+  for (const store of [undefined, sharedStore()]) {
+    let aborted = 0
+    const run = async function * (_prompt: string, call: Call): AsyncGenerator<string> {
+      call.signal.addEventListener('abort', () => { aborted += 1 })
+      yield 'Hello '
+      const { content } = await call.elicit({ message: 'Name?', schema })
+      yield String(content?.['name'])
+    }
+    const callers = [1, 2].map(() => callerOf(t, run, { askTimeoutMs: 5, ...store && { store } }))
+    const [one, other] = store === undefined ? [callers[0]!, callers[0]!] : callers
+    const { id } = await one!.task('hello')
+    await eventually(() => aborted === 1)
+    const task = await other!.task('Ann', { taskId: id })
+    assert.equal(sumOf(task), 'completed: Hello Ann')
+    assert.equal(task.artifacts?.length, 1)
   }
 })
 

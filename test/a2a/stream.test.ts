@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { followElsewhere } from '../../lib/a2a/stream.ts'
 import { eventually, jsonOf } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../lib/a2a/model.ts'
+import type { Visit } from '../../lib/a2a/visit.ts'
+import type { Task } from '../../lib/core/task.ts'
 
 /** The raw events of a stream. */
 async function framesOf(response: Response): Promise<readonly string[]> {
@@ -234,4 +237,33 @@ test('a stream for which there is no room begins no task, and its error is the a
   held.open()
   await first.rest()
   assert.deepEqual((await (await caller.stream('hello')).rest()).map(tellOf).at(-1), 'completed')
+})
+
+test('what was missed of a task in another process is told as changes, and the task is not shown twice', () => {
+  const artifact = (id: string, text: string): object => ({ id, parts: [{ type: 'text', text }] })
+  const standing = (state: string, at: string, ...artifacts: object[]): Task => (
+    { id: 't', contextId: 'c', status: { state, at }, history: [], artifacts } as unknown as Task
+  )
+  const waits = standing('input-required', '1', artifact('a', 'one'))
+  for (const [then, told] of [
+    [waits, ['task input-required: one']],
+    [standing('working', '2', artifact('a', 'one'), artifact('b', 'two')),
+      ['task input-required: one', '=two.', 'working']],
+    [standing('completed', '2', artifact('a', 'other')),
+      ['task input-required: one', '=other.', 'completed', 'end']],
+  ] as const) {
+    const heard: string[] = []
+    let show: ((task: Task) => void) | undefined
+    const relay = { follow: (_task: Task, begin: (task: Task) => void) => {
+      show = begin
+      return () => {}
+    } }
+    followElsewhere({ service: { shared: { relay } } } as unknown as Visit, waits, undefined, {
+      closed: false, ready: async () => {}, end: () => { heard.push('end') },
+      send: (event) => heard.push(tellOf(event)) > 0,
+    })
+    show!(waits)
+    show!(then)
+    assert.deepEqual(heard, told)
+  }
 })

@@ -54,3 +54,16 @@ test('one that closes lets go of what another runs, which goes on there', async 
     assert.equal(sumOf(await one.get(id)), 'completed: done')
   }
 })
+
+test('a server that closes does not wait for the answer that a run waits for', async (t) => {
+  let reason: unknown
+  const server = serveBot(t, async (_prompt, call) => {
+    call.signal.addEventListener('abort', () => { reason = call.signal.reason })
+    return JSON.stringify(await call.elicit({ message: 'Name?', schema: form }))
+  }, { graceMs: 60_000 })
+  const { status } = await new Caller(server).task('hello')
+  assert.equal(status.state, 'input-required')
+  assert.equal(server.status().calls.running, 1)
+  await server.close()
+  assert.match(String(reason), /closing down/)
+})

@@ -72,6 +72,20 @@ test('a stream goes on at another process, from the event that was heard last, w
   assert.deepEqual(await told(whole), [1, 2, 'done'])
 })
 
+test('clients of revisions that know no event without data are sent none when they come back', async (t) => {
+  for (const revision of ['2025-03-26', '2025-06-18']) {
+    const { servers, gates } = await counting(t, 2)
+    const session = await begin(servers[0]!, revision)
+    const last = await left(session)
+    const streams = await Promise.all(servers.map((one) => via(one, session).get({ 'Last-Event-ID': last })))
+    for (const { open } of gates) open()
+    // The one that came later has it; the other ends.
+    const events = (await Promise.all(streams.map((one) => one.text()))).join('')
+    assert.match(events, /"data":2/, revision)
+    assert.doesNotMatch(events, /^data: ?$/m, revision)
+  }
+})
+
 test('what is nobody\'s stream, or another\'s, is not resumed', async (t) => {
   const apiKey = [{ id: 'ann', key: 'key-of-ann-1234' }, { id: 'bob', key: 'key-of-bob-1234' }]
   const { servers: [one, two] } = await counting(t, 2, { apiKey })

@@ -141,6 +141,61 @@ test('a question of a task goes out on the stream of whoever waits for its resul
   assert.equal(said((await stream.next()).result), 'Hello Ada')
 })
 
+test('what was asked where nobody hears it any more is asked again on the next stream of its client', async (t) => {
+  const { promise, open } = gate<void>()
+  const server = serveWork(t, 'optional', async (call) => {
+    await promise
+    const { content } = await call.elicit({ message: 'Who?', schema: form })
+    return `Hello ${String(content?.['name'])}`
+  })
+  const session = await begin(server, '2025-11-25', { elicitation: {} })
+  const { taskId } = await started(session)
+  const leaving = new AbortController()
+  const message = { jsonrpc: '2.0', id: 'first', method: 'tasks/result', params: { taskId } }
+  const first = session.post(message, {}, leaving.signal)
+  const isWaiting = async (): Promise<boolean> => (await session.send('ping', {}, 'first')).status === 400
+  await eventually(isWaiting, 'the first waited')
+  leaving.abort()
+  await first
+  open()
+  await reaches(session, taskId, 'input_required')
+  const second = new EventStream(await session.send('tasks/result', { taskId }))
+  const early = await second.next()
+  assert.equal(early.method, 'elicitation/create')
+  await second.cancel()
+  const third = new EventStream(await session.send('tasks/result', { taskId }))
+  const question = await third.next()
+  assert.equal(question.method, 'elicitation/create')
+  assert.notEqual(question.id, early.id)
+  // What is asked again elsewhere is taken back where it was asked before.
+  await session.answer(early.id, { action: 'accept', content: { name: 'Bob' } })
+  await session.answer(question.id, { action: 'accept', content: { name: 'Ada' } })
+  assert.equal(said((await third.next()).result), 'Hello Ada')
+})
+
+test('a question of a task outlives the session that it was asked in', async (t) => {
+  const apiKey = [{ id: 'ann', key: 'the key of ann' }]
+  const server = serveWork(t, 'optional', async (call) => (
+    (await call.elicit({ message: 'Who?', schema: form })).action
+  ), { apiKey })
+  const client = (): Promise<LegacySession> => (
+    begin(server, '2025-11-25', { elicitation: {} }, { 'X-API-Key': 'the key of ann' })
+  )
+  const before = await client()
+  const stream = await before.listen()
+  const { taskId } = await started(before)
+  let heard
+  while (heard?.method !== 'elicitation/create') heard = await stream.next()
+  assert.equal((await before.end()).status, 204)
+  const session = await client()
+  await reaches(session, taskId, 'input_required')
+  const waiting = new EventStream(await session.send('tasks/result', { taskId }))
+  const question = await waiting.next()
+  assert.equal(question.method, 'elicitation/create')
+  await session.answer(question.id, { action: 'decline' })
+  assert.equal(said((await waiting.next()).result), 'decline')
+})
+
 test('the stream of a session hears of its tasks, and carries their questions and progress', async (t) => {
   const server = serveWork(t, 'optional', async (call) => {
     call.progress(1, 2, 'Half')

@@ -86,6 +86,27 @@ test('a task of 2025 is read, listed, waited for and cancelled at any process', 
   assert.equal((await other.ask('tasks/cancel', { taskId: stuck })).error.code, -32602)
 })
 
+test('a cancel of 2025 that comes late to the process of the task says that the task has ended', async (t) => {
+  const [work, way] = [gate<string>(), gate()]
+  const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
+  const { servers: [one, two], connections } = await fleet(t, 2, () => work.promise, {}, patient)
+  const session = await begin(one!)
+  const other = via(two!, session)
+  const taskId = await begun(session)
+  assert.equal((await other.ask('tasks/get', { taskId })).result.status, 'working')
+  const { publish } = connections[1]!
+  connections[1]!.publish = async (...all) => {
+    await way.promise
+    return publish(...all)
+  }
+  const canceling = other.ask('tasks/cancel', { taskId })
+  await other.ask('tasks/get', { taskId })
+  work.open('done')
+  await ends(other, taskId)
+  way.open()
+  assert.equal((await canceling).error.code, -32602)
+})
+
 test('a task of 2026 is read, answered, listened to and cancelled at any process', async (t) => {
   const { servers: [one, two, three] } = await fleet(t, 3, async (call) => {
     call.detach()
