@@ -8,7 +8,7 @@ import { show } from '../core/define.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
-import { toolResultOf } from '../core/tool.ts'
+import { conforming, toolResultOf } from '../core/tool-result.ts'
 import { outputOfPieces } from '../core/tool-pieces.ts'
 import type { Call } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
@@ -103,9 +103,7 @@ async function perform(tool: Tool, input: unknown, call: LiveCall): Promise<Tool
   const output = await tool.run(value, call)
   const result = toolResultOf(await (outputOfPieces(output, call, maxResultBytes) ?? output))
   if (tool.output === undefined || result.isError === true) return result
-  const { errors: broken } = await tool.output.check(result.structuredContent, maxCheckSteps)
-  if (broken.length === 0) return result
-  throw new Error(`The result of ${tool.name} does not match its outputSchema: ${listed(broken)}`)
+  return conforming(tool, tool.output, result, maxCheckSteps)
 }
 
 function listed(errors: readonly { readonly path: string; readonly message: string }[]): string {

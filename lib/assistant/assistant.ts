@@ -4,7 +4,7 @@
  */
 import { defineAgent } from '../core/agent.ts'
 import { Fault } from '../core/fault.ts'
-import { toolResultOf } from '../core/tool.ts'
+import { toolResultOf } from '../core/tool-result.ts'
 import { makeTools } from './tools.ts'
 import { understand } from './understand.ts'
 import type { Agent } from '../core/agent.ts'

@@ -7,9 +7,9 @@ import { text } from './content.ts'
 import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
 import { isThenable } from './thenable.ts'
-import { toolResultOf } from './tool.ts'
 import { outputOfPieces } from './tool-pieces.ts'
-import type { Checked, Contract } from '../schema/standard.ts'
+import { conforming, toolResultOf } from './tool-result.ts'
+import type { Checked } from '../schema/standard.ts'
 import type { Limits } from './defaults.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
@@ -71,17 +71,4 @@ function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
 function badArguments(tool: Tool, checked: Checked): ToolResult {
   const said = text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)
   return { content: [said], isError: true, invalid: checked }
-}
-
-/** A result that breaks the tool's own promise is the tool's defect, never the client's to find. */
-function conforming(
-  tool: Tool, output: Contract, result: ToolResult, maxSteps: number,
-): MaybePromise<ToolResult> {
-  const verdict = (checked: Checked): ToolResult => {
-    if (checked.errors.length === 0) return result
-    const why = summarize(checked)
-    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${why}`)
-  }
-  const checked = output.check(result.structuredContent, maxSteps)
-  return checked instanceof Promise ? checked.then(verdict) : verdict(checked)
 }

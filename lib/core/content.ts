@@ -130,11 +130,18 @@ export function contentOf(value: ContentInput): Content {
       : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
     if (!fine) throw mistake(`a content block of type '${value.type}' needs '${name}'`)
   }
+  const { annotations, _meta } = value
+  if ((annotations !== undefined && !isRecord(annotations)) || (_meta !== undefined && !isRecord(_meta))) {
+    throw mistake(`a content block of type '${value.type}' has annotations or a _meta that is no object`)
+  }
   if (value.type === 'data') return { ...value, data: jsonValueOf(value.data) }
   if (value.type === 'image' || value.type === 'audio') return { ...value, data: base64(value.data) }
   if (value.type !== 'resource') return value
   const { blob, ...resource } = value.resource
   if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
+  if (typeof resource.text !== 'string' && typeof blob !== 'string' && !(blob instanceof Uint8Array)) {
+    throw mistake(`the resource of a content block needs 'text' or 'blob'`)
+  }
   return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
 }
 

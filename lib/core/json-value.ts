@@ -55,6 +55,17 @@ export function jsonOf(who: string, value: unknown): string {
   return json
 }
 
+/**
+ * A value as JSON spells it, where it spells itself (`toJSON`): a date is a text. `json` is its JSON text, if
+ * that is there already.
+ */
+export function spelled(value: unknown, json?: string): unknown {
+  if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
+  if (typeof value.toJSON !== 'function') return value
+  const text: string | undefined = json ?? JSON.stringify(value)
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
 /** What JSON has lost of a value that it has said: there is no circle in it. */
 function lostIn(value: unknown): readonly [what: string, instead: string] | undefined {
   const waiting: unknown[] = [value]

@@ -1,14 +1,13 @@
 /**
  * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
- * frozen. How it is called is in `call-tool.ts`.
+ * frozen. How it is called is in `call-tool.ts`, what comes of what it returns in `tool-result.ts`.
  */
 import { contract, isStandard } from '../schema/standard.ts'
-import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
+import { isRecord } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireRecover,
   requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
-import { foreignTo, jsonOf } from './json-value.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
@@ -35,12 +34,8 @@ export interface ToolResultInput {
   readonly content?: readonly (string | ContentInput)[]
   /** Any JSON value, for machines. Its text is added where `content` is left out. */
   readonly structuredContent?: unknown
-  readonly isError?: boolean
-  readonly _meta?: Readonly<Record<string, unknown>>
-}
-
-const resultMembers: Members<ToolResultInput> = {
-  content: true, structuredContent: true, isError: true, _meta: true,
+  readonly isError?: boolean | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A result in its normal form. `structuredContent` is undefined where there is none. */
@@ -232,69 +227,5 @@ function schemaOf(
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
-  }
-}
-
-/**
- * The normal form of what `run` returned. Throws for what JSON cannot say, and for a block of no known
- * type.
- */
-export function toolResultOf(output: unknown): ToolResult {
-  if (typeof output === 'string') return { content: [text(output)] }
-  if (output === undefined) return { content: [] }
-  if (isContent(output)) return { content: [contentOf(output)] }
-  if (isContentList(output)) return { content: output.map(blockOf) }
-  if (isWhole(output)) return wholeOf(output)
-  return { content: [text(jsonOf('A tool', output))], structuredContent: output }
-}
-
-type Part = string | ContentInput
-
-/**
- * Whether a list is content: it has a block, and what else is in it is text or names a type as a block
- * does.
- */
-function isContentList(output: unknown): output is readonly Part[] {
-  return Array.isArray(output) && output.some(isContent) && output.every(isPart)
-}
-
-function isPart(item: unknown): boolean {
-  return typeof item === 'string' || isTyped(item)
-}
-
-/**
- * Whether an object is a whole result: it has structured content, or a list with a block in it, or it has
- * nothing but the members of a result and its content is texts and what names a type. Any other object is a
- * JSON value.
- */
-function isWhole(output: unknown): output is ToolResultInput {
-  if (!isRecord(output)) return false
-  const { content } = output
-  if (Object.hasOwn(output, 'structuredContent')) return true
-  if (!Array.isArray(content)) return false
-  return content.some(isContent)
-    || (content.every(isPart) && isBare(output))
-}
-
-function isBare(output: object): boolean {
-  return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
-}
-
-function wholeOf(output: ToolResultInput): ToolResult {
-  if (!isBare(output)) rejectUnknownMembers('The result of a tool', output, resultMembers)
-  const { content, structuredContent, isError, _meta } = output
-  if (content !== undefined && !Array.isArray(content)) {
-    throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)
-  }
-  if (isError !== undefined && typeof isError !== 'boolean') {
-    throw new TypeError(`The result of a tool has isError ${show(isError)}; write true or false`)
-  }
-  const what = foreignTo(structuredContent)
-  if (what !== undefined) throw new TypeError(`A tool returned ${what}`)
-  return {
-    content: content === undefined ? [text(jsonOf('A tool', structuredContent))] : content.map(blockOf),
-    ...structuredContent !== undefined && { structuredContent },
-    ...isError !== undefined && { isError },
-    ..._meta !== undefined && { _meta },
   }
 }

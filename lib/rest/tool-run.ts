@@ -125,7 +125,8 @@ function encode(service: Service, tool: Tool, result: ToolResult, requestId: str
   const value = JSON.stringify(data === undefined ? text : data)
   // What stands there for readers of text alone says the same once more.
   const isSaid = data === undefined ? content.every(({ type }) => type === 'text')
-    : content.length === 0 || (content.length === 1 && content[0]!.type === 'text' && text === value)
+    : content.length === 0
+      || (content.length === 1 && content[0]!.type === 'text' && (text === value || text === data))
   const more = isSaid ? '' : `,"content":${JSON.stringify(content)}`
   const names = `"tool":${JSON.stringify(tool.name)},"result":${value}`
   const reply = `{${names}${more},"request_id":${JSON.stringify(requestId)}}`

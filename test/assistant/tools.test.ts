@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { makeTools } from '../../lib/assistant/tools.ts'
 import { Fault } from '../../lib/core/fault.ts'
-import { toolResultOf } from '../../lib/core/tool.ts'
+import { toolResultOf } from '../../lib/core/tool-result.ts'
 import type { Call } from '../../lib/core/call.ts'
 import type { Tool } from '../../lib/core/tool.ts'
 

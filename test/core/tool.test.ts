@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineTool, toolResultOf } from '../../lib/core/tool.ts'
+import { defineTool } from '../../lib/core/tool.ts'
 import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../lib/index.ts'
 
 const run = (): string => 'ok'
@@ -111,94 +111,6 @@ test('a mistake in a tool says what to write instead', () => {
   }
 })
 
-const said = { type: 'text', text: 'a' } as const
-const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
-
-const results: readonly (readonly [what: string, output: unknown, result: object])[] = [
-  ['nothing', undefined, { content: [] }],
-  ['a text', 'a', { content: [said] }],
-  ['an empty text', '', { content: [{ type: 'text', text: '' }] }],
-  ['a block', png, { content: [png] }],
-  ['a block with bytes', { ...png, data: Uint8Array.of(0, 0, 0) }, { content: [png] }],
-  ['blocks', [said, png], { content: [said, png] }],
-  ['a number', 7, { content: [{ type: 'text', text: '7' }], structuredContent: 7 }],
-  ['null', null, { content: [{ type: 'text', text: 'null' }], structuredContent: null }],
-  ['an object', { a: 1 }, { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } }],
-  ['an empty list', [], { content: [{ type: 'text', text: '[]' }], structuredContent: [] }],
-  ['a list of texts', ['a'], { content: [{ type: 'text', text: '["a"]' }], structuredContent: ['a'] }],
-  ['an object with a type of its own', { type: 'cat' },
-    { content: [{ type: 'text', text: '{"type":"cat"}' }], structuredContent: { type: 'cat' } }],
-  ['a whole result', { content: ['a', png], isError: true }, { content: [said, png], isError: true }],
-  ['a whole result with data', { content: ['a'], structuredContent: { b: 1 }, _meta: { c: 2 } },
-    { content: [said], structuredContent: { b: 1 }, _meta: { c: 2 } }],
-  ['data alone', { structuredContent: { b: 1 } },
-    { content: [{ type: 'text', text: '{"b":1}' }], structuredContent: { b: 1 } }],
-  ['texts and blocks', ['a', png], { content: [said, png] }],
-  ['objects with types of their own', [{ type: 'cat' }],
-    { content: [{ type: 'text', text: '[{"type":"cat"}]' }], structuredContent: [{ type: 'cat' }] }],
-  ['a document', { type: 'doc', content: [{ type: 'paragraph' }] }, {
-    content: [{ type: 'text', text: '{"type":"doc","content":[{"type":"paragraph"}]}' }],
-    structuredContent: { type: 'doc', content: [{ type: 'paragraph' }] },
-  }],
-  ['an object with a list of texts and more', { title: 'b', content: ['a'] }, {
-    content: [{ type: 'text', text: '{"title":"b","content":["a"]}' }],
-    structuredContent: { title: 'b', content: ['a'] },
-  }],
-  ['an object with a list of numbers', { content: [1] },
-    { content: [{ type: 'text', text: '{"content":[1]}' }], structuredContent: { content: [1] } }],
-  ['an object that has content of its own', { content: 'a' },
-    { content: [{ type: 'text', text: '{"content":"a"}' }], structuredContent: { content: 'a' } }],
-]
-
-test('what a tool returns has one normal form', () => {
-  for (const [what, output, result] of results) assert.deepEqual(toolResultOf(output), result, what)
-})
-
-const unfit: readonly (readonly [output: unknown, sentence: RegExp])[] = [
-  [{ content: [{ type: 'txt', text: 'a' }] }, /^a content block has the type "txt"; did you mean 'text'\?$/],
-  [{ content: [said, { type: 'txt', text: 'a' }] }, /has the type "txt"; did you mean 'text'\?$/],
-  [[said, { type: 'resource-link', uri: 'x:1', name: 'a' }],
-    /has the type "resource-link"; did you mean 'resource_link'\?$/],
-  [{ content: [{ type: 'paragraph' }] },
-    /has the type "paragraph"; write one of text, image, audio, resource, resource_link, data$/],
-  [{ content: [said, 7] }, /^a list of content holds strings and content blocks, and nothing else$/],
-  [{ content: [said], iserror: true },
-    /^The result of a tool has no option 'iserror'; did you mean 'isError'\?$/],
-  [{ structuredContent: { a: 1 }, text: 'a' }, /^The result of a tool has no option 'text'; it has content,/],
-  [{ content: 'a', structuredContent: 1 },
-    /^The result of a tool has content "a"; write a list, as in \['Done\.'\]$/],
-  [{ content: [said], isError: 'yes' }, /^The result of a tool has isError "yes"; write true or false$/],
-  [new Map(), /^A tool returned a Map; return Object\.fromEntries\(map\)$/],
-  [new Set(['a']), /^A tool returned a Set; return \[\.\.\.set\]$/],
-  [new Response('a'), /^A tool returned a Response; return await response\.text\(\)/],
-  [{ structuredContent: new Map() }, /^A tool returned a Map/],
-  [{ rows: new Map() }, /^A tool returned what holds a Map; write Object\.fromEntries\(map\) in its place$/],
-  [new Error('a'), /^A tool returned an Error; throw it$/],
-  [Buffer.from('a'), /^A tool returned bytes; return a content block, as in/],
-]
-
-test('a result that would lose what it says is refused, with what to write instead', () => {
-  for (const [output, sentence] of unfit) {
-    assert.throws(() => toolResultOf(output), (error: Error) => {
-      const said = error.cause instanceof Error ? error.cause : error
-      assert.ok(said instanceof TypeError)
-      return sentence.test(said.message)
-    })
-  }
-})
-
-const cycle: Record<string, unknown> = {}
-cycle['self'] = cycle
-
-test('what JSON cannot say is the mistake of the tool', () => {
-  const outputs = [
-    () => 1, Symbol('a'), 1n, { n: 1n }, cycle, { toJSON() { throw new Error('a') } },
-    { get a() { throw new Error('a') } },
-  ]
-  for (const output of outputs) assert.throws(() => toolResultOf(output), Error)
-  assert.throws(() => toolResultOf({ type: 'image', data: 'AAAA' }), { name: 'Fault', kind: 'internal' })
-})
-
 test('a Standard Schema checks and types the arguments beside the JSON Schema that clients see', async () => {
   const inputSchema = { type: 'object', properties: { n: { type: 'string' } } } as const
   const tool = defineTool({ name: 'next', inputSchema, validate: standard, run: ({ n }) => n + 1 })
@@ -222,6 +134,9 @@ const outputSchema = {
   },
   required: ['n'],
 } as const
+
+const said = { type: 'text', text: 'a' } as const
+const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
 
 const lists: StandardSchema<{ names: string[]; kind: 'a' | 'b'; at?: Date }> = {
   '~standard': {

@@ -289,6 +289,24 @@ test('a result that is too large is an error, in bytes and not in characters', a
   }
 })
 
+test('a value that spells itself otherwise in JSON is no object of its own on the wire', async (t) => {
+  const outputSchema = { type: 'string' } as const
+  const server = serveMcp(t, { tools: [
+    { name: 'date', run: () => new Date(0) },
+    { name: 'data', run: () => ({ structuredContent: new Date(0) }) },
+    { name: 'text', outputSchema, run: () => 'a' },
+  ] })
+  const at = '1970-01-01T00:00:00.000Z'
+  const session = await begin(server)
+  const older = async (name: string): Promise<unknown> => (
+    (await session.ask('tools/call', { name })).result.structuredContent
+  )
+  assert.deepEqual([await older('date'), await older('data'), await older('text')],
+    [undefined, { result: at }, { result: 'a' }])
+  const newer = async (name: string): Promise<unknown> => (await call(server, name)).structuredContent
+  assert.deepEqual([await newer('date'), await newer('data'), await newer('text')], [undefined, at, 'a'])
+})
+
 test('a result that breaks the promise of its schema is the defect of the tool', async (t) => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
   const server = serveMcp(t, { tools: [
