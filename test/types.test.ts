@@ -19,10 +19,18 @@ declare const subject: Subject, options: ServerOptions, catalog: Catalog, call: 
 declare const agents: Agent[], tools: Tool[], mixed: (Agent | Tool)[]
 declare const likes: NonNullable<Offer['tools']>
 declare const when: StandardSchema<{ at: string }, { at: Date }>
+/** As the objects of some libraries, zod 3 among them: what its methods return depends on \`this\`. */
+declare class Strict<Value> {
+  readonly '~standard': StandardSchema<Value>['~standard']
+  readonly value: Value
+  loosened(): Loosened<this>
+}
+type Loosened<T> = T extends Strict<infer Value> ? Strict<Partial<Value>> : T
+declare const strict: Strict<{ at: Date }>
 const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
 export const given = [agent, definition, group, tool, offer, subject, options, catalog, call]
-export const lists = [agents, tools, mixed, likes, when]
+export const lists = [agents, tools, mixed, likes, when, strict]
 `
 
 const schema = `inputSchema: {
@@ -38,6 +46,11 @@ const loose = `(args, call) => { is<Same<typeof args, Record<string, unknown>>>(
 /** A tool whose arguments a Standard Schema checks and types, and whose result has a schema. */
 const dated = `{ name: 'a', inputSchema: { type: 'object' }, validate: when,
   run: ({ at }) => is<Same<typeof at, Date>>() }`
+/** The same of a class that is no part of an intersection. */
+const strictly = `{ name: 'a', inputSchema: { type: 'object' }, validate: strict,
+  run: ({ at }) => is<Same<typeof at, Date>>() }`
+const strictlyIn = `{ name: 'a', inputSchema: strict, run: ({ at }) => is<Same<typeof at, Date>>() }`
+const strictlyOut = `{ name: 'a', ${schema}, outputSchema: strict, run: () => ({ at: new Date() }) }`
 const filled = `{ name: 'a', inputSchema: {
   type: 'object', properties: { n: { type: 'integer', default: 1 } },
 }, run: ({ n }) => is<Same<typeof n, number>>() }`
@@ -46,6 +59,11 @@ const kept = `{ name: 'a', ${schema}, ${output}, run: ({ a }) => ({ sum: a }) }`
 const keptLater = `{ name: 'a', ${schema}, ${output}, async run({ a }) { return { sum: a } } }`
 const keptWhole = `{ name: 'a', ${schema}, ${output}, run: ({ a }, call) => call.requestId === ''
   ? { structuredContent: { sum: a } } : 'text' }`
+const keptBySteps = `{ name: 'a', ${schema}, ${output}, async *run({ a }, call) {
+  is<Same<typeof call, Call>>(); yield 'half'; return { sum: a } } }`
+const keptByPieces = `{ name: 'a', ${schema}, ${output}, *run({ a }) { yield 'half'; yield { sum: a } } }`
+const brokenBySteps = `{ name: 'a', ${schema}, ${output}, async *run({ a }) {
+  yield a; return { sum: 'a' } } }`
 const broken = `{ name: 'a', ${schema}, ${output}, run: ({ a }) => ({ sum: String(a) }) }`
 const brokenLater = `{ name: 'a', ${schema}, ${output}, async run({ a }) { return { summ: a } } }`
 
@@ -61,7 +79,9 @@ const places: readonly ((tool: string) => string)[] = [
 ]
 
 const good: readonly string[] = [
-  ...[dated, filled, kept, keptLater, keptWhole].flatMap((tool) => places.map((place) => place(tool))),
+  ...[dated, strictly, strictlyIn, strictlyOut, filled, kept, keptLater, keptWhole,
+    keptBySteps, keptByPieces]
+    .flatMap((tool) => places.map((place) => place(tool))),
   `launch(${prompted})`,
   `launch({ name: 'a', run: ${prompted} })`,
   `launch({ name: 'a', run(prompt, call) { is<Same<typeof prompt, string>>(); return call.requestId } })`,
@@ -104,12 +124,37 @@ const good: readonly string[] = [
     else is<Same<typeof answer.content, undefined>>()
   })`,
   `call.elicit({ message: '', url: 'x:1' }).then(({ elicitationId = '' }) => elicitationId.length)`,
+  `declare const may: string | undefined, some: string[] | undefined
+   defineTool({ name: 'a', title: may, description: may, scopes: some, timeoutMs: undefined, task: undefined,
+     icons: [{ src: 'x', sizes: some, theme: undefined }], annotations: { title: may, readOnlyHint: undefined },
+     run: () => ({ content: [may ?? ''], isError: may === undefined ? true : undefined, _meta: undefined }) })
+   defineAgent({ name: 'a', id: may, description: may, inputModes: some, replies: undefined,
+     run: () => ({ text: may, state: undefined }) })
+   createServer({
+     groups: [{ name: 'b', description: may, mode: undefined, agents: [agent] }],
+     resources: [{ uri: 'x:1', name: 'a', title: may, mimeType: may, read: () => ({ text: 'b', mimeType: may }) }],
+     prompts: [{ name: 'a', description: may, arguments: [{ name: 'b', description: may }], get: () => '' }],
+     tools: [{ name: 'c', title: may, run: () => undefined }],
+   })`,
+  `declare const mayBe: { type: 'object' } | undefined, maybeWhen: typeof when | undefined
+   defineTool({ name: 'a', inputSchema: mayBe, outputSchema: mayBe, validate: maybeWhen, run: () => '' })
+   createServer({ tools: [{ name: 'a', inputSchema: mayBe, validate: maybeWhen, run: () => '' }] })`,
+  `interface Spelled { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
+   interface Anything { type?: string | string[], properties?: Record<string, Anything>, title?: string }
+   declare const spelled: Spelled, anything: Anything
+   defineTool({ name: 'a', inputSchema: spelled, run: ({ a }) => { is<Same<typeof a, number>>(); return a } })
+   launch({ name: 'a', inputSchema: spelled, run: ({ a }) => is<Same<typeof a, number>>() })
+   createServer({ tools: [{ name: 'a', inputSchema: spelled, run: ({ a }) => is<Same<typeof a, number>>() }] })
+   defineTool({ name: 'a', inputSchema: anything, outputSchema: anything, run: (args) => args })
+   createServer({ tools: [{ name: 'a', inputSchema: anything, run: (args) => args }] })
+   defineTool({ name: 'a', outputSchema: spelled, run: () => ({ a: 1 }) })`,
   `declare const later: PromiseLike<string>
    launch({ name: 'a', run: () => later })`,
 ]
 
 const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`defineTool(${broken})`, /Types of property 'sum' are incompatible/],
+  [`defineTool(${brokenBySteps})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenLater})`, /'\{ readonly summ: number; \}' is not assignable/],
   [`launch(agent, { apikey: 'k' })`, /'apikey' does not exist/],
   [`launch(agent, 9250)`, /No overload matches this call/],
@@ -126,6 +171,8 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`createServer({ agents: [agent], maxCalls: '64' })`, /'string' is not assignable to type 'number/],
   [`createServer({ agents: [agent], protocol: 'HTTP' })`, /'"HTTP"' is not assignable/],
   [`createServer({ agents: [agent], log: { warn() {} } })`, /'\{ warn\(\): void; \}' is not assignable/],
+  [`createServer({ tools: [{ name: 'a', validate: 7, run: () => 1 }] })`, /Type '7' is not assignable/],
+  [`defineTool({ name: 'a', validate: form, run: () => 1 })`, /Type .* is not assignable/],
   [`createServer({ tools: [{ name: 'a', handler: () => 1 }] })`, /'handler' does not exist/],
   [`createServer()`, /Expected 1 arguments/],
   [`defineAgent({ name: 'a', run: () => '', descripton: 'b' })`, /'descripton' does not exist/],

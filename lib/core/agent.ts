@@ -4,8 +4,8 @@
  */
 import { isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireRecover, requireString,
-  requireText, requireTexts, requireTimeout, show, slug,
+  rejectClass, rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireRecover,
+  requireString, requireText, requireTexts, requireTimeout, show, slug,
 } from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -16,11 +16,11 @@ export interface Skill {
   readonly id: string
   readonly name: string
   readonly description: string
-  readonly tags?: readonly string[]
-  readonly examples?: readonly string[]
+  readonly tags?: readonly string[] | undefined
+  readonly examples?: readonly string[] | undefined
   /** Media types that it reads and writes; left out, its agent's. */
-  readonly inputModes?: readonly string[]
-  readonly outputModes?: readonly string[]
+  readonly inputModes?: readonly string[] | undefined
+  readonly outputModes?: readonly string[] | undefined
 }
 
 const skill: Members<Skill> = {
@@ -34,27 +34,27 @@ export type Run = (prompt: string, call: Call) => AgentOutput
 export interface AgentDefinition {
   readonly name: string
   /** Made of the name where it is left out. */
-  readonly id?: string
-  readonly description?: string
-  readonly version?: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
+  readonly version?: string | undefined
   readonly run: Run
-  readonly skills?: readonly Skill[]
+  readonly skills?: readonly Skill[] | undefined
   /** Milliseconds for one run; left out, the server's `agentTimeoutMs`. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Media types it reads and writes; left out, `text/plain`. */
-  readonly inputModes?: readonly string[]
-  readonly outputModes?: readonly string[]
+  readonly inputModes?: readonly string[] | undefined
+  readonly outputModes?: readonly string[] | undefined
   /**
    * What an A2A client gets: `task` (default), `message`, or `either`: then each answer says so itself by its
    * `reply`, and no task is shown before the agent has said something.
    */
-  readonly replies?: 'task' | 'message' | 'either'
+  readonly replies?: 'task' | 'message' | 'either' | undefined
   /**
    * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed. A group runs again
    * where all of its agents do.
    */
-  readonly recover?: 'rerun'
+  readonly recover?: 'rerun' | undefined
 }
 
 /** An agent, ready to be served. */
@@ -79,20 +79,20 @@ export type RouterChoice = string | readonly string[]
 /** What `defineGroup` takes. */
 export interface GroupDefinition {
   readonly name: string
-  readonly id?: string
-  readonly description?: string
-  readonly version?: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
+  readonly version?: string | undefined
   /** Each runs as one member; a group within a group too. */
   readonly agents: readonly (AgentLike | Group | GroupDefinition)[]
   /**
    * `sequence` (default): each agent gets what the one before it said. `parallel`: all get the query, the
    * answers are joined by blank lines. A function routes the query.
    */
-  readonly mode?: 'sequence' | 'parallel' | Router
+  readonly mode?: 'sequence' | 'parallel' | Router | undefined
   /** `stop` (default) ends at the first agent that fails; `continue` goes on with the last good text. */
-  readonly onAgentError?: 'stop' | 'continue'
+  readonly onAgentError?: 'stop' | 'continue' | undefined
   /** Milliseconds for one run of the whole group; left out, what its agents may take together. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /** A group, ready to be served. */
@@ -121,9 +121,12 @@ const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }
  * member that is not known; an object of a class may have members of its own, which are its state.
  */
 export function defineAgent(definition: AgentLike): Agent {
-  if (typeof definition === 'function') return defineAgent({ name: 'Assistant', run: definition })
+  if (typeof definition === 'function') {
+    rejectClass('The agent', definition)
+    return defineAgent({ name: 'Assistant', run: definition })
+  }
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
-  if ('kind' in definition && definition.kind === 'agent' && Object.isFrozen(definition)) return definition
+  if (isMade(definition, 'agent')) return definition
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
   requireKind(owner, 'agent', definition)
@@ -161,7 +164,7 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
 /** `around` are the definitions that it stands in: none of them may be itself. */
 function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
-  if ('kind' in definition && definition.kind === 'group' && Object.isFrozen(definition)) return definition
+  if (isMade(definition, 'group')) return definition
   const name = requireString('A group', 'name', definition.name)
   const owner = `The group '${name}'`
   if (around.includes(definition)) {
@@ -199,6 +202,12 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
   })
   checkIds(owner, group)
   return group
+}
+
+/** Whether it has been through here: what an author has frozen may have no id yet. */
+function isMade<T extends Agent | Group>(definition: object, kind: T['kind']): definition is T {
+  return 'kind' in definition && definition.kind === kind && Object.isFrozen(definition)
+    && 'id' in definition && 'description' in definition
 }
 
 function isGroup(member: unknown): member is Group | GroupDefinition {

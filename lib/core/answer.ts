@@ -22,12 +22,12 @@ export type AnswerState = 'completed' | 'input-required' | 'auth-required' | 're
 
 /** A whole answer, as an author may give it. `data` is any JSON value for machines. */
 export interface AnswerInput {
-  readonly text?: string
+  readonly text?: string | undefined
   readonly data?: unknown
-  readonly content?: readonly (string | ContentInput)[]
-  readonly state?: AnswerState
+  readonly content?: readonly (string | ContentInput)[] | undefined
+  readonly state?: AnswerState | undefined
   /** `message`: a plain message and no task, from an agent whose `replies` are `either` (A2A). */
-  readonly reply?: 'message' | 'task'
+  readonly reply?: 'message' | 'task' | undefined
 }
 
 /** What an iterable may yield. */

@@ -14,9 +14,9 @@ export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-tem
 /** A picture for people (MCP `Icon`). */
 export interface Icon {
   readonly src: string
-  readonly mimeType?: string
-  readonly sizes?: readonly string[]
-  readonly theme?: 'light' | 'dark'
+  readonly mimeType?: string | undefined
+  readonly sizes?: readonly string[] | undefined
+  readonly theme?: 'light' | 'dark' | undefined
 }
 
 /** The names of everything that a `T` may have: all of them, and no other, or it does not compile. */
@@ -99,6 +99,12 @@ export function requireFunction(
   throw new TypeError(`${owner} needs '${member}': a function, not ${show(value)}. ${remedy}`)
 }
 
+/** Throws `TypeError` for a class where a function is meant: it could not be called. */
+export function rejectClass(owner: string, given: Function): void {
+  if (!/^class\b/.test(Function.prototype.toString.call(given))) return
+  throw new TypeError(`${owner} is the class ${given.name || 'itself'}; write new ${given.name || 'Agent'}()`)
+}
+
 /** A definition object, or a `TypeError` that shows one. */
 export function requireDefinition(verb: string, value: unknown, example: string): asserts value is object {
   if (isRecord(value)) return
@@ -149,7 +155,27 @@ export function requireIcons(owner: string, icons: unknown): void {
       throw new TypeError(`${owner} has icons without a src; `
         + `write icons: [{ src: 'https://example.com/a.png' }]`)
     }
-    rejectUnknownMembers(`${owner}, in its icons,`, one, icon)
+    const which = `${owner}, in its icons,`
+    rejectUnknownMembers(which, one, icon)
+    const { mimeType, sizes, theme } = one
+    requireText(which, 'mimeType', mimeType)
+    requireTexts(which, 'sizes', sizes, `['48x48']`)
+    if (theme === undefined || theme === 'light' || theme === 'dark') continue
+    throw new TypeError(`${which} has theme ${show(theme)}; write 'light' or 'dark'`)
+  }
+}
+
+/** What clients read in `_meta`, or nothing; else a `TypeError`: one of these would break a whole list. */
+export function requireMeta(owner: string, meta: unknown): void {
+  if (meta === undefined) return
+  if (!isRecord(meta)) {
+    throw new TypeError(`${owner} has _meta ${show(meta)}; write an object, as in { 'example.com/key': 1 }`)
+  }
+  try {
+    JSON.stringify(meta)
+  } catch (cause) {
+    const why = cause instanceof Error ? ` (${cause.message.slice(0, 60).replace(/\s+/g, ' ')})` : ''
+    throw new TypeError(`${owner} has a _meta that JSON cannot say${why}; write plain values`, { cause })
   }
 }
 

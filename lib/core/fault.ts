@@ -25,6 +25,9 @@ const kinds: ReadonlySet<string> = new Set<FaultKind>([
   'too-large', 'busy', 'timeout', 'cancelled', 'failed', 'internal',
 ])
 
+/** What a fault is known by, whichever copy of this library made it: a command may have one of its own. */
+const MARK = Symbol.for('triport.Fault')
+
 /**
  * The only error whose message a caller sees. `detail` is any JSON value for machines: an HTTP door puts
  * it into the problem document, the JSON-RPC doors into `error.data`.
@@ -39,12 +42,21 @@ export class Fault extends Error {
     if (!kinds.has(kind)) {
       throw new TypeError(`'${String(kind)}' is no kind of Fault; write one of ${[...kinds].join(', ')}`)
     }
-    super(message, options)
+    super(message || kind, options)
+    Object.defineProperty(this, MARK, { value: true })
     this.name = 'Fault'
     this.kind = kind
     this.detail = detail
   }
 }
+
+// A class that extends it asks for its own.
+Object.defineProperty(Fault, Symbol.hasInstance, {
+  value(this: Function, thrown: unknown): boolean {
+    if (this !== Fault) return Function.prototype[Symbol.hasInstance].call(this, thrown)
+    return typeof thrown === 'object' && thrown !== null && Reflect.get(thrown, MARK) === true
+  },
+})
 
 /** What was thrown, as a `Fault`: itself, or `internal` with the thrown value as its cause. */
 export function asFault(thrown: unknown): Fault {

@@ -132,24 +132,35 @@ export class LiveCall implements Call {
   }
 
   progress(done: number, total?: number, text?: string): void {
-    if (!this.over) this.channel.progress?.(done, total, text)
+    // A part of nothing is no number that JSON knows.
+    if (this.over || !Number.isFinite(done)) return
+    const whole = Number.isFinite(total) ? total : undefined
+    this.channel.progress?.(done, whole, typeof text === 'string' ? text : undefined)
   }
 
   log(level: Severity, data: unknown, logger?: string): void {
-    if (!this.over) this.channel.log?.(level, data, logger)
+    if (this.over) return
+    // JSON says nothing of an error, and nothing at all of some values.
+    const isLost = data instanceof Error || typeof data === 'function' || typeof data === 'symbol'
+    const said = isLost ? String(data) : data
+    this.channel.log?.(level, said, typeof logger === 'string' ? logger : undefined)
   }
 
   elicit(question: FormQuestion): Promise<ElicitAnswer>
   elicit(question: UrlQuestion): Promise<UrlAnswer>
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer> {
+    if (typeof question !== 'object' || question === null) {
+      return Promise.reject(new TypeError('call.elicit takes an object; write '
+        + "call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })"))
+    }
     if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
     const { elicitationId = randomUUID() } = question
     return this.#ask({ what: 'elicit-url', ...question, elicitationId })
   }
 
   completeElicitation(elicitationId: string): void {
-    this.channel.completeElicitation?.(elicitationId)
+    if (typeof elicitationId === 'string') this.channel.completeElicitation?.(elicitationId)
   }
 
   sample(question: SampleQuestion): Promise<SampleAnswer> {
@@ -161,6 +172,10 @@ export class LiveCall implements Call {
   }
 
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    if (typeof key !== 'string' || typeof fn !== 'function') {
+      return Promise.reject(new TypeError('call.once takes a name and a function, as in '
+        + "call.once('order', () => order())"))
+    }
     const running = this.#once?.get(key)
     if (running !== undefined) return running as Promise<T>
     if (this.over) return Promise.reject(abortError(this.#reason))
@@ -208,6 +223,16 @@ export class LiveCall implements Call {
       this.clock.end()
     }
   }
+}
+
+/** What handlers may take apart: `(args, { progress, log }) => …`. */
+const parts = [
+  'can', 'progress', 'log', 'elicit', 'completeElicitation', 'sample', 'roots', 'once', 'detach', 'artifact',
+] as const
+
+for (const name of parts) {
+  const method: (this: LiveCall, ...args: never[]) => unknown = LiveCall.prototype[name]
+  Object.defineProperty(LiveCall.prototype, name, { get(this: LiveCall) { return method.bind(this) } })
 }
 
 function unable(what: Ability): Fault {

@@ -7,8 +7,8 @@
 import { completersOf } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
-  requireText, scopesOf, show,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
+  requireString, requireText, scopesOf, show,
 } from './define.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
@@ -18,16 +18,16 @@ import type { Icon, Members } from './define.ts'
 /** An argument of a prompt. Its value is always text. */
 export interface PromptArgument {
   readonly name: string
-  readonly title?: string
-  readonly description?: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
   /** Left out: false. */
-  readonly required?: boolean
+  readonly required?: boolean | undefined
 }
 
 /** An argument as an author writes it. */
 export interface PromptArgumentInput extends PromptArgument {
   /** Proposes values while a person types. */
-  readonly complete?: Completer
+  readonly complete?: Completer | undefined
 }
 
 const argumentMembers: Members<PromptArgumentInput> = {
@@ -47,7 +47,7 @@ export interface PromptMessageInput {
 
 /** A whole result, as an author may give it. */
 export interface PromptResultInput {
-  readonly description?: string
+  readonly description?: string | undefined
   readonly messages: readonly PromptMessageInput[]
 }
 
@@ -68,15 +68,15 @@ export interface PromptDefinition<A extends readonly PromptArgumentInput[] = rea
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly arguments?: A
-  readonly icons?: readonly Icon[]
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly arguments?: A | undefined
+  readonly icons?: readonly Icon[] | undefined
   /** What the caller's principal must have, all of it. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
   /** Completers by the argument's name; one may stand beside its argument instead. */
-  readonly complete?: Completers
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly complete?: Completers | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /** Gets checked arguments, those that were not declared left out. */
   get(args: PromptArguments<A>, call: Call): PromptOutput
 }
@@ -85,14 +85,14 @@ export interface PromptDefinition<A extends readonly PromptArgumentInput[] = rea
 export interface Prompt {
   readonly kind: 'prompt'
   readonly name: string
-  readonly title?: string
+  readonly title?: string | undefined
   readonly description: string
   readonly arguments: readonly PromptArgument[]
-  readonly icons?: readonly Icon[]
+  readonly icons?: readonly Icon[] | undefined
   readonly scopes: readonly string[]
   /** By the argument's name. */
   readonly completers: ReadonlyMap<string, Completer>
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
@@ -133,6 +133,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   requireText(owner, 'title', given.title)
   requireText(owner, 'description', given.description)
   requireIcons(owner, given.icons)
+  requireMeta(owner, given._meta)
   const inputs = argumentsOf(name, owner, given.arguments)
   const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
   return Object.freeze<Prompt>({
@@ -160,8 +161,11 @@ function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly P
   }
   const seen = new Set<string>()
   for (const input of inputs as readonly PromptArgumentInput[]) {
-    const given: unknown = isRecord(input) ? input.name : input
-    const name = requireString(`An argument of the prompt '${prompt}'`, 'name', given)
+    if (!isRecord(input)) {
+      const example = typeof input === 'string' ? input : 'code'
+      throw new TypeError(`${owner} has the argument ${show(input)}; write { name: ${show(example)} }`)
+    }
+    const name = requireString(`An argument of the prompt '${prompt}'`, 'name', input.name)
     if (seen.has(name)) throw new TypeError(`${owner} has two arguments named '${name}'; rename one of them`)
     seen.add(name)
     checkArgument(`The argument '${name}' of the prompt '${prompt}'`, input)

@@ -5,7 +5,7 @@
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { isRecord } from './content.ts'
-import { rejectUnknown } from './define.ts'
+import { rejectUnknown, show } from './define.ts'
 import type { Members } from './define.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -111,11 +111,32 @@ const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
  * the client's to find.
  */
 export function checkQuestion(question: Question): void {
-  if (question.what === 'sample') return checkToolUses(question.messages)
+  if (question.what === 'sample') return checkSample(question)
   const { what, ...members } = question
   rejectUnknown(`call.${what === 'roots' ? 'roots' : 'elicit'}`, members, known[what])
+  if (what === 'roots') return
+  const message: unknown = question.message
+  if (typeof message !== 'string') {
+    throw new TypeError(`call.elicit has message ${show(message)}; write a string, as in `
+      + `call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })`)
+  }
   if (question.what === 'elicit') checkForm(question.schema)
-  else if (question.what === 'elicit-url') checkAddress(question.url)
+  else checkAddress(question.url)
+}
+
+function checkSample({ messages, maxTokens }: SampleQuestion): void {
+  const isList = Array.isArray(messages) && messages.every((one: unknown) => (
+    isRecord(one) && (one['role'] === 'user' || one['role'] === 'assistant')
+    && (typeof one['content'] === 'string' || (typeof one['content'] === 'object' && one['content'] !== null))
+  ))
+  if (!isList) {
+    throw new TypeError(`call.sample needs messages, each with a role and content; write `
+      + `messages: [{ role: 'user', content: 'Hello' }], and instructions as systemPrompt`)
+  }
+  if (!Number.isFinite(maxTokens)) {
+    throw new TypeError(`call.sample has maxTokens ${show(maxTokens)}; write a number, as in 500`)
+  }
+  checkToolUses(messages)
 }
 
 function checkForm(schema: unknown): void {
@@ -145,7 +166,6 @@ function checkAddress(url: unknown): void {
 
 /** MCP 2025-11-25, Sampling: the message after one with tool uses holds their results, and nothing else. */
 function checkToolUses(messages: SampleQuestion['messages']): void {
-  if (!Array.isArray(messages)) throw new TypeError('call.sample needs messages: [{ role, content }]')
   for (const [index, { content }] of messages.entries()) {
     const answers = blocksOf(content, 'tool_result').length
     if (answers > 0 && answers < [content].flat().length) {

@@ -9,8 +9,8 @@ import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireString,
-  requireText, scopesOf, show,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
+  requireString, requireText, requireTexts, scopesOf, show,
 } from './define.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
@@ -21,12 +21,12 @@ import type { Icon, Members } from './define.ts'
 /** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
 export interface ContentsInput {
   /** Left out: the URI that was read. */
-  readonly uri?: string
+  readonly uri?: string | undefined
   /** Left out: that of the definition. */
-  readonly mimeType?: string
-  readonly text?: string
-  readonly blob?: string | Uint8Array
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly mimeType?: string | undefined
+  readonly text?: string | undefined
+  readonly blob?: string | Uint8Array | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 type Read = string | Uint8Array | ContentsInput | readonly ContentsInput[]
@@ -40,12 +40,12 @@ export type Variables = Readonly<Record<string, string | readonly string[]>>
 interface About {
   /** For programs; `title` is for people. */
   readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly annotations?: Annotations
-  readonly icons?: readonly Icon[]
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly mimeType?: string | undefined
+  readonly annotations?: Annotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What `defineResource` takes. */
@@ -53,9 +53,9 @@ export interface ResourceDefinition extends About {
   /** A whole URI, as in `docs://readme`. */
   readonly uri: string
   /** Bytes. */
-  readonly size?: number
+  readonly size?: number | undefined
   /** What the caller's principal must have, all of it. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
   /** Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read. */
   read(call: Call): ResourceOutput
 }
@@ -64,7 +64,7 @@ export interface ResourceDefinition extends About {
 export interface Resource extends About {
   readonly kind: 'resource'
   readonly uri: string
-  readonly size?: number
+  readonly size?: number | undefined
   readonly scopes: readonly string[]
   readonly read: (call: Call) => unknown
 }
@@ -74,9 +74,9 @@ export interface ResourceTemplateDefinition extends About {
   /** RFC 6570, as in `docs://{section}/{page}`. */
   readonly uriTemplate: string
   /** What the caller's principal must have, all of it. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
   /** Completers by the variable's name. */
-  readonly complete?: Completers
+  readonly complete?: Completers | undefined
   /**
    * Gets the variables as a stranger wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
    * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to
@@ -130,7 +130,9 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
  */
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
   requireDefinition('defineResource', definition, EXAMPLE)
-  if ('kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)) return definition
+  const isMade = 'kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)
+  // What an author has frozen has not been through here.
+  if (isMade && Array.isArray(definition.scopes)) return definition
   const given = definition as ResourceDefinition
   const uri = requireString('A resource', 'uri', given.uri)
   const owner = `The resource '${uri}'`
@@ -192,18 +194,31 @@ function isTemplate(definition: object): definition is ResourceTemplate {
     && 'completers' in definition && definition.completers instanceof Map
 }
 
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant'])
+
 function checkAbout(owner: string, about: About): void {
   requireText(owner, 'title', about.title)
   requireText(owner, 'description', about.description)
   requireText(owner, 'mimeType', about.mimeType)
   requireIcons(owner, about.icons)
+  requireMeta(owner, about._meta)
   const { annotations } = about
   if (annotations === undefined) return
   if (!isRecord(annotations)) {
     throw new TypeError(`${owner} has annotations ${show(annotations)}; `
       + `write { audience: ['user'], priority: 0.5 }`)
   }
-  rejectUnknownMembers(`${owner}, in its annotations,`, annotations, notes)
+  const which = `${owner}, in its annotations,`
+  rejectUnknownMembers(which, annotations, notes)
+  const { audience, priority, lastModified } = annotations
+  requireTexts(which, 'audience', audience, `['user', 'assistant']`)
+  requireText(which, 'lastModified', lastModified)
+  const stranger = Array.isArray(audience) ? audience.find((one) => !roles.has(one)) : undefined
+  if (stranger !== undefined) {
+    throw new TypeError(`${which} has the audience ${show(stranger)}; write 'user' or 'assistant'`)
+  }
+  if (priority === undefined || (typeof priority === 'number' && priority >= 0 && priority <= 1)) return
+  throw new TypeError(`${which} has priority ${show(priority)}; write a number from 0 to 1`)
 }
 
 /** What a definition says of its contents: it stands where the contents themselves say nothing. */

@@ -6,6 +6,7 @@ import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.ts'
 import { definePrompt, promptMembers } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
+import { isThenable } from './thenable.ts'
 import { defineTool, toolMembers } from './tool.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
@@ -16,7 +17,7 @@ import type { Prompt, PromptDefinition } from './prompt.ts'
 import type {
   Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
 } from './resource.ts'
-import type { Tool, ToolDefinition } from './tool.ts'
+import type { SchemaInput, Tool, ToolDefinition } from './tool.ts'
 
 /** A tool as it may be given. */
 export type ToolLike = Tool | ToolDefinition
@@ -34,9 +35,10 @@ export type PromptLike = Prompt | PromptDefinition
 type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
 
 /** A tool written in place, by whose schemas, `S`, a compiler knows the arguments of its function. */
-type ToolInPlace<S> = Omit<ToolDefinition, 'run'> & {
-  readonly inputSchema?: (S & Schema) | Schema
-  readonly validate?: S
+type ToolInPlace<S> = Omit<ToolDefinition, 'run' | 'validate'> & {
+  readonly inputSchema?: (S & Schema) | SchemaInput | undefined
+  /** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
+  readonly validate?: (S & StandardSchema) | Pick<StandardSchema, '~standard'> | undefined
   run(args: Infer<Checking<S>>, call: Call): unknown
 }
 
@@ -57,7 +59,7 @@ type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
 type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
 
 /** A tool that stands alone: without a schema its definition would be an agent's. */
-export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: Schema }>
+export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>
 
 type Other =
   | Only<Agent> | Only<Run> | Only<Group> | Only<GroupDefinition> | Only<Tool>
@@ -148,6 +150,10 @@ const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'ta
 function kindOf(thing: unknown): ServedKind {
   if (typeof thing === 'function') return 'agent'
   if (!isRecord(thing)) throw new TypeError(unfit(thing))
+  if (isServer(thing)) {
+    throw new TypeError('Cannot serve a server that is made already: call its listen(), or give what it '
+      + 'serves, as in { tools: [tool] }')
+  }
   if (isServedKind(thing['kind'])) return thing['kind']
   if ('agents' in thing) return 'group'
   if ('inputSchema' in thing) return 'tool'
@@ -158,6 +164,10 @@ function kindOf(thing: unknown): ServedKind {
   if ('run' in thing) return 'agent'
   if (typeof thing['name'] === 'string' && strayFunction(thing, {}) !== undefined) return 'agent'
   throw new TypeError(unfit(thing))
+}
+
+function isServer(thing: Readonly<Record<string, unknown>>): boolean {
+  return typeof thing['listen'] === 'function' && typeof thing['close'] === 'function' && !('run' in thing)
 }
 
 /** Whether members are a tool's, its schema misspelled included. */
@@ -192,6 +202,7 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
 }
 
 function unfit(thing: unknown): string {
+  if (isThenable(thing)) return 'Cannot serve a promise: write await before it'
   for (const name of isRecord(thing) ? Object.keys(thing) : []) {
     const meant = nearest(name, Object.keys(offered))
     if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`

@@ -5,8 +5,8 @@
 import { contract, isStandard } from '../schema/standard.ts'
 import { isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireRecover,
-  requireString, requireText, requireTimeout, scopesOf, show,
+  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
+  requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
@@ -18,11 +18,11 @@ import type { Icon, Members } from './define.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
-  readonly title?: string
-  readonly readOnlyHint?: boolean
-  readonly destructiveHint?: boolean
-  readonly idempotentHint?: boolean
-  readonly openWorldHint?: boolean
+  readonly title?: string | undefined
+  readonly readOnlyHint?: boolean | undefined
+  readonly destructiveHint?: boolean | undefined
+  readonly idempotentHint?: boolean | undefined
+  readonly openWorldHint?: boolean | undefined
 }
 
 const hints: Members<ToolAnnotations> = {
@@ -31,7 +31,7 @@ const hints: Members<ToolAnnotations> = {
 
 /** A whole result, as an author may give it. */
 export interface ToolResultInput {
-  readonly content?: readonly (string | ContentInput)[]
+  readonly content?: readonly (string | ContentInput)[] | undefined
   /** Any JSON value, for machines. Its text is added where `content` is left out. */
   readonly structuredContent?: unknown
   readonly isError?: boolean | undefined
@@ -48,49 +48,56 @@ export interface ToolResult {
   readonly invalid?: Findings
 }
 
+/** A schema as it is given: a JSON Schema of a library's own interface is no record to a compiler. */
+export type SchemaInput = Schema | object
+
 /** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */
 export type ToolArguments<S, V> = unknown extends V ? Infer<S> : Infer<V>
 
 type Returned<O> = unknown extends InferGiven<O> ? unknown
   : InferGiven<O> | string | ContentInput | readonly ContentInput[] | ToolResultInput
 
+/** What a generator returns may be nothing: then its pieces are the result. */
+type Generated<O> = Generator<unknown, Returned<O> | void> | AsyncGenerator<unknown, Returned<O> | void>
+
 /** What `run` may return, now or later: what the output schema spells, text, blocks, a whole result. */
-export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>>
+export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>> | Generated<O>
 
 /**
  * What `defineTool` takes. `S`, `V` and `O` are the types of its schemas, unknown where there is none: they
- * type what `run` gets and what it returns.
+ * type what `run` gets and what it returns. Each is inferred in an intersection, and checked without one:
+ * methods that return `this` make the schemas of some libraries no part of it.
  */
 export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> {
   /** Left out; a tool that is made already has one. */
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
-  readonly title?: string
-  readonly description?: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
   /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
-  readonly inputSchema?: S & Schema
+  readonly inputSchema?: (S & Schema) | SchemaInput | undefined
   /**
    * A Standard Schema that checks the arguments, and may change them, where `inputSchema` is a JSON Schema
    * that only tells clients what to send.
    */
-  readonly validate?: V & StandardSchema
+  readonly validate?: (V & StandardSchema) | StandardSchema | undefined
   /** What `structuredContent` looks like; checked before it is sent. */
-  readonly outputSchema?: O & Schema
-  readonly annotations?: ToolAnnotations
-  readonly icons?: readonly Icon[]
+  readonly outputSchema?: (O & Schema) | SchemaInput | undefined
+  readonly annotations?: ToolAnnotations | undefined
+  readonly icons?: readonly Icon[] | undefined
   /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** What the caller's principal must have, all of it. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[] | undefined
   /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
-  readonly task?: 'forbidden' | 'optional' | 'required'
+  readonly task?: 'forbidden' | 'optional' | 'required' | undefined
   /**
    * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
    */
-  readonly recover?: 'rerun'
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly recover?: 'rerun' | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
    *
@@ -105,17 +112,17 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
 export interface Tool {
   readonly kind: 'tool'
   readonly name: string
-  readonly title?: string
+  readonly title?: string | undefined
   readonly description: string
   readonly input: Contract
   readonly output: Contract | undefined
-  readonly annotations?: ToolAnnotations
-  readonly icons?: readonly Icon[]
-  readonly timeoutMs?: number
+  readonly annotations?: ToolAnnotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly timeoutMs?: number | undefined
   readonly scopes: readonly string[]
   readonly task: 'forbidden' | 'optional' | 'required'
-  readonly recover?: 'rerun'
-  readonly _meta?: Readonly<Record<string, unknown>>
+  readonly recover?: 'rerun' | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   readonly run: (args: unknown, call: Call) => unknown
 }
 
@@ -146,8 +153,8 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   definition: ToolDefinition<S, V, O, R> | Tool,
 ): Tool {
   requireDefinition('defineTool', definition, EXAMPLE)
-  if (definition.kind === 'tool' && Object.isFrozen(definition)) return definition
   const copied = isCopy(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ToolDefinition<Schema, StandardSchema>
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
@@ -162,6 +169,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   requireTimeout(owner, given.timeoutMs)
   requireRecover(owner, given.recover)
   requireIcons(owner, given.icons)
+  requireMeta(owner, given._meta)
   checkAnnotations(owner, given.annotations)
   const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
   if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
@@ -170,16 +178,12 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
     : copied !== undefined && inputSchema === undefined ? copied.input
     : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
-  if (input.json['type'] !== 'object') {
-    const remedy = `write { type: 'object', properties: { … } }`
-    throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
-  }
   return Object.freeze<Tool>({
     ...rest,
     kind: 'tool',
     name,
     description: given.description ?? '',
-    input,
+    input: rooted(owner, input),
     output: outputSchema === undefined ? copied?.output
       : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
     scopes: scopesOf(owner, given.scopes),
@@ -191,6 +195,26 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
 function isCopy(definition: object): definition is Tool {
   return 'kind' in definition && definition.kind === 'tool'
     && 'input' in definition && isRecord(definition.input) && typeof definition.input['check'] === 'function'
+}
+
+/**
+ * Arguments are an object, and clients want the root of their schema to say so. A union of objects, as
+ * libraries spell it, does not by itself.
+ */
+function rooted(owner: string, input: Contract): Contract {
+  const { json } = input
+  if (json['type'] === 'object') return input
+  if (isOfObjects(json)) return { ...input, json: { type: 'object', ...json } }
+  const remedy = `write { type: 'object', properties: { … } }`
+  throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
+}
+
+function isOfObjects(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  const { type, anyOf, oneOf } = schema
+  if (type !== undefined) return type === 'object'
+  const branches: unknown = anyOf ?? oneOf
+  return Array.isArray(branches) && branches.every(isOfObjects)
 }
 
 function checkAnnotations(owner: string, annotations: unknown): void {
@@ -207,7 +231,7 @@ function checkAnnotations(owner: string, annotations: unknown): void {
 }
 
 /** A JSON Schema for clients, beside a Standard Schema that checks. */
-function besideOf(owner: string, inputSchema: Schema | undefined, validate: unknown): Contract {
+function besideOf(owner: string, inputSchema: SchemaInput | undefined, validate: unknown): Contract {
   if (!isStandard(validate)) {
     const remedy = 'write a Standard Schema, such as one of zod, valibot or arktype'
     throw new TypeError(`${owner} has validate ${show(validate)}; ${remedy}`)
@@ -220,12 +244,23 @@ function besideOf(owner: string, inputSchema: Schema | undefined, validate: unkn
 }
 
 function schemaOf(
-  owner: string, member: string, schema: Schema, side: 'input' | 'output', beside?: JsonSchema,
+  owner: string, member: string, schema: SchemaInput, side: 'input' | 'output', beside?: SchemaInput,
 ): Contract {
   try {
-    return contract(schema, { formats: true, defaults: side === 'input', side, beside })
+    const made = contract(isStandard(schema) ? schema : jsonSchemaOf(schema), {
+      formats: true, defaults: side === 'input', side,
+      beside: beside === undefined ? undefined : jsonSchemaOf(beside),
+    })
+    // What JSON cannot say here would break the list of all tools.
+    JSON.stringify(made.json)
+    return made
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
   }
+}
+
+function jsonSchemaOf(schema: SchemaInput): JsonSchema {
+  if (typeof schema === 'boolean' || isRecord(schema)) return schema
+  throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
 }

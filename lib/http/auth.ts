@@ -47,9 +47,9 @@ export interface Authorization {
   readonly resource: string
   readonly authorizationServers: readonly string[]
   /** What a client should ask for to begin with. */
-  readonly scopes?: readonly string[]
-  readonly name?: string
-  readonly documentation?: string
+  readonly scopes?: readonly string[] | undefined
+  readonly name?: string | undefined
+  readonly documentation?: string | undefined
   /** Says what is behind a token; nothing means that it is not good. */
   verify(token: string, request: AuthRequest): Known | Promise<Known>
 }

@@ -2,9 +2,10 @@
  * What a handler can say to an MCP client while its request is open: progress, lines of log, questions. How a
  * question travels is the revision's word: by a request on the running stream, or by a round trip.
  */
+import { show } from '../core/define.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
-import { reaches } from '../core/log.ts'
+import { isSeverity, reaches } from '../core/log.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { askOnStream } from './ask.ts'
 import { canAsk } from './questions.ts'
@@ -98,7 +99,11 @@ export class RequestChannel implements CallChannel {
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
-    const { logLevel } = this.request.peer
+    const { mcp, origin, peer: { logLevel } } = this.request
+    if (!isSeverity(level)) {
+      const why = `call.log has the level ${show(level)}; write one from debug to emergency`
+      return mcp.service.log('warning', why, { request: origin.requestId })
+    }
     if (logLevel === undefined || !reaches(level, logLevel)) return
     this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
   }

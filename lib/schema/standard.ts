@@ -73,7 +73,7 @@ export interface ContractOptions extends CompileOptions {
  */
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
-  refuseShape(schema)
+  if (isObject(schema)) refuseShape(schema)
   const bounds = compileLimits(options)
   const validate = compileBounded(schema, bounds, options.schemas)
   const { maxSteps: usual } = bounds
@@ -148,7 +148,7 @@ function besides(json: string, side: Side): string {
 }
 
 /** Properties alone, each the schema of a library, are what some frameworks take. */
-function refuseShape(schema: JsonSchema): void {
+function refuseShape(schema: JsonObject): void {
   const parts = Object.values(schema)
   const [first] = parts
   if (!isStandard(first) || !parts.every(isStandard)) return

@@ -110,6 +110,15 @@ test('an id of its own lets an agent have any name', () => {
 const first = { name: 'First', run }
 const second = { name: 'Second', run }
 
+test('what an author has frozen is defined like any other', () => {
+  const agent = defineAgent(Object.freeze({ kind: 'agent', name: 'Helper', run }) as unknown as AgentDefinition)
+  assert.deepEqual([agent.id, agent.description], ['helper', ''])
+  const group = defineGroup(
+    Object.freeze({ kind: 'group', name: 'Desk', agents: [agent] }) as unknown as GroupDefinition,
+  )
+  assert.deepEqual([group.id, group.mode], ['desk', 'sequence'])
+})
+
 test('a group defines its agents, says who they are, and is frozen', () => {
   const group = defineGroup({ name: 'The Desk', agents: [first, second, run] })
   assert.deepEqual(

@@ -29,6 +29,54 @@ test('nothing of a request is read before a handler wants it', () => {
   assert.deepEqual(read, ['traceparent', 'tracestate', 'baggage', 'headers'])
 })
 
+test('a handler may take its call apart', async () => {
+  const told: unknown[] = []
+  const channel: CallChannel = {
+    can: () => true, ask: async () => [], progress: (...all) => told.push(all), log: (...all) => told.push(all),
+  }
+  const call = callOf(channel)
+  const { progress, log, can, roots, once, artifact, detach, signal, requestId } = call
+  progress(1, 2, 'half')
+  log('info', 'a')
+  detach()
+  artifact({ parts: ['b'] })
+  assert.deepEqual(told, [[1, 2, 'half'], ['info', 'a', undefined]])
+  assert.deepEqual([can('roots'), await roots(), await once('k', () => 3)], [true, [], 3])
+  assert.equal(await call.once('k', () => 4), 3)
+  assert.deepEqual([signal.aborted, requestId, call.takeArtifacts().length], [false, call.requestId, 1])
+})
+
+test('progress and lines of log are what clients can read, whatever is said', () => {
+  const told: unknown[] = []
+  const call = callOf({ progress: (...all) => told.push(all), log: (...all) => told.push(all) })
+  const progress = call.progress as (...all: unknown[]) => void
+  const log = call.log as (...all: unknown[]) => void
+  for (const done of [NaN, Infinity, '1', undefined, null]) progress(done)
+  assert.deepEqual(told.splice(0), [])
+  progress(1, NaN, 7)
+  progress(2, null, null)
+  progress(3, 4, 'x')
+  assert.deepEqual(told.splice(0), [[1, undefined, undefined], [2, undefined, undefined], [3, 4, 'x']])
+  log('error', new TypeError('No ink'), 7)
+  log('info', Symbol('a'))
+  log('info', { a: 1 }, 'printer')
+  assert.deepEqual(told, [
+    ['error', 'TypeError: No ink', undefined], ['info', 'Symbol(a)', undefined], ['info', { a: 1 }, 'printer'],
+  ])
+})
+
+test('what is asked without saying what is refused with how it is asked', async () => {
+  const call = callOf({ can: () => true, ask: () => assert.fail('asked') })
+  for (const question of [undefined, null, 'name?']) {
+    await assert.rejects(call.elicit(question as never), {
+      name: 'TypeError', message: /^call\.elicit takes an object; write call\.elicit\(\{ message: 'Your name\?'/,
+    })
+  }
+  const use = { name: 'TypeError', message: /^call\.once takes a name and a function, as in call\.once\('order'/ }
+  await assert.rejects(call.once('a', undefined as never), use)
+  await assert.rejects(call.once((() => 1) as never, undefined as never), use)
+})
+
 test('what a protocol does not have is nothing, and never missing', () => {
   const call = callOf()
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asFault, sentence } from '../../lib/core/fault.ts'
+import type * as fault from '../../lib/core/fault.ts'
 import { Fault } from '../../lib/index.ts'
 import type { FaultKind } from '../../lib/index.ts'
 
@@ -15,6 +16,26 @@ test('the kinds of fault are a closed set', () => {
     [fault.name, fault.kind, fault.message, fault.detail, fault.cause],
     ['Fault', 'conflict', 'Taken', { by: 'bob' }, 7],
   )
+})
+
+test('a fault that says nothing says at least its kind', () => {
+  for (const message of ['', undefined]) assert.equal(new Fault('not-found', message as string).message, 'not-found')
+})
+
+test('a fault of another copy of this library is one, and a class that extends it asks for its own', async () => {
+  // Under another address a module is loaded another time.
+  const other = await import(new URL('../../lib/core/fault.js?copy', import.meta.url).href) as typeof fault
+  const theirs = new other.Fault('not-found', 'No such fruit')
+  assert.notEqual(other.Fault, Fault)
+  assert.ok(theirs instanceof Fault)
+  assert.equal(asFault(theirs), theirs)
+  class Missing extends Fault {}
+  const missing = new Missing('not-found', 'No such fruit')
+  assert.deepEqual([missing instanceof Missing, missing instanceof Fault, theirs instanceof Missing],
+    [true, true, false])
+  for (const none of [null, undefined, 7, 'a', {}, new Error('a'), { name: 'Fault', kind: 'failed' }]) {
+    assert.equal((none as unknown) instanceof Fault, false)
+  }
 })
 
 test('what was thrown is a fault of its own, or a defect with what was thrown as its cause', () => {

@@ -69,7 +69,16 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['one of two tool uses', talk([use('1'), use('2')], result('1')), results],
   ['a result among words', talk(use('1'), [result('1'), text]), alone],
   ['messages that are none', { what: 'sample', maxTokens: 1, messages: 'tea?' },
-    /call\.sample needs messages: \[/],
+    /call\.sample needs messages, each with a role and content; write messages: \[/],
+  ['a message that is none', { what: 'sample', maxTokens: 1, messages: [null] }, /call\.sample needs messages/],
+  ['instructions as a message', { what: 'sample', maxTokens: 1, messages: [{ role: 'system', content: 'a' }] },
+    /call\.sample needs messages.*and instructions as systemPrompt$/],
+  ['a message without content', { what: 'sample', maxTokens: 1, messages: [{ role: 'user' }] },
+    /call\.sample needs messages/],
+  ['a sampling without an end', { what: 'sample', messages: [{ role: 'user', content: 'a' }] },
+    /call\.sample has maxTokens undefined; write a number, as in 500$/],
+  ['a form without a message', { what: 'elicit', schema: { type: 'object', properties: {} } },
+    /call\.elicit has message undefined; write a string, as in call\.elicit\(\{ message: 'Your name\?', schema/],
 ]
 
 test('a question that no client may be asked is its author\'s mistake, with the remedy', () => {

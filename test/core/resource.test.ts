@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contentsOf, defineResource, defineResourceTemplate } from '../../lib/core/resource.ts'
 import type { Call } from '../../lib/core/call.ts'
+import type { ResourceDefinition } from '../../lib/index.ts'
 
 const call = {} as Call
+
+test('a resource that an author has frozen is defined like any other', () => {
+  const given = Object.freeze({ kind: 'resource', uri: 'x:1', name: 'one', read: () => 'a' })
+  assert.deepEqual(defineResource(given as unknown as ResourceDefinition).scopes, [])
+})
 
 test('a resource is frozen, and a resource is itself', () => {
   const read = (): string => '# Hello'
@@ -89,6 +95,12 @@ test('a mistake in a definition says what to write instead', () => {
       /The resource 'x:1' has no option 'mimetype'; did you mean 'mimeType'\?/],
     [{ ...resource, kind: 'tool' }, /The resource 'x:1' has the kind "tool"; put it into 'tools'/],
     [{ ...resource, annotations: 7 }, /has annotations 7; write \{ audience: \['user'\], priority: 0\.5 \}/],
+    [{ ...resource, annotations: { audience: 'user' } },
+      /The resource 'x:1', in its annotations, has audience "user"; write a list of strings/],
+    [{ ...resource, annotations: { audience: ['me'] } }, /has the audience "me"; write 'user' or 'assistant'/],
+    [{ ...resource, annotations: { priority: 2 } }, /has priority 2; write a number from 0 to 1/],
+    [{ ...resource, annotations: { lastModified: 7 } }, /has lastModified 7; write a string/],
+    [{ ...resource, _meta: 'a' }, /The resource 'x:1' has _meta "a"; write an object/],
     [{ ...resource, annotations: { audeince: [] } },
       /The resource 'x:1', in its annotations, has no option 'audeince'; did you mean 'audience'\?/],
     [{ ...resource, icons: 'a.png' }, /has icons without a src/],

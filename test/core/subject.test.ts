@@ -67,6 +67,11 @@ test('what can be none of the kinds says what to write', () => {
     })
   }
   const rows: readonly (readonly [subject: object, sentence: RegExp])[] = [
+    [Promise.resolve(agent), /^Cannot serve a promise: write await before it$/],
+    [{ name: 'a', tools: [], listen() {}, close() {}, fetch() {} }, /^What is served has no option 'name'/],
+    [{ name: 'a', catalog: {}, listen() {}, close() {}, fetch() {} },
+      /^Cannot serve a server that is made already: call its listen\(\), or give what it serves, as in/],
+    [class Helper { run(): string { return '' } }, /^The agent is the class Helper; write new Helper\(\)$/],
     [{ tool: [tool] }, /^Cannot serve an object with 'tool'; did you mean 'tools'\?$/],
     [{ Agents: [agent] }, /^Cannot serve an object with 'Agents'; did you mean 'agents'\?$/],
     [{ tools: [tool], agent: [agent] }, /^What is served has no option 'agent'; did you mean 'agents'\?$/],

@@ -51,6 +51,24 @@ test('a copy of a tool keeps its schemas, unless it brings its own', () => {
   assert.deepEqual(other.input.json, { type: 'object' })
 })
 
+test('a union of objects is a schema of arguments, and says at its root that they are an object', async () => {
+  const inputSchema = {
+    oneOf: [
+      { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+      { anyOf: [{ type: 'object', properties: { b: { type: 'string' } }, required: ['b'] }] },
+    ],
+  } as const
+  const { input } = defineTool({ name: 'either', inputSchema, run })
+  assert.deepEqual(input.json, { type: 'object', ...inputSchema })
+  assert.deepEqual((await input.check({ b: 'x' })).errors, [])
+  assert.notEqual((await input.check({ b: 7 })).errors.length, 0)
+})
+
+test('a member of a schema that is undefined is not there', () => {
+  const inputSchema = { type: 'object', properties: undefined, required: undefined } as unknown as JsonSchema
+  assert.deepEqual(JSON.stringify(defineTool({ name: 'none', inputSchema, run }).input.json), '{"type":"object"}')
+})
+
 const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [undefined, /defineTool takes an object, not undefined\. Write defineTool\(\{ name: 'add'/],
   [{ run }, /A tool needs 'name': a non-empty string/],
@@ -83,13 +101,26 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
     /The tool 'add': inputSchema: /],
   [{ name: 'add', run, inputSchema: { type: 'array' }, validate: standard },
     /has an inputSchema whose root is not an object/],
-  [{ name: 'add', run, inputSchema: null }, /The tool 'add': inputSchema: /],
+  [{ name: 'add', run, inputSchema: null },
+    /The tool 'add': inputSchema: A JSON Schema is an object or a boolean; write \{\} for anything$/],
+  [{ name: 'add', run, outputSchema: null }, /The tool 'add': outputSchema: A JSON Schema is an object/],
+  [{ name: 'add', run, outputSchema: { enum: [1n] } }, /The tool 'add': outputSchema: .*BigInt/],
+  [{ name: 'add', run, inputSchema: { anyOf: [{ type: 'object' }, { type: 'string' }] } },
+    /has an inputSchema whose root is not an object/],
+  [{ name: 'add', run, _meta: 7 }, /The tool 'add' has _meta 7; write an object, as in \{ 'example\.com\/key': 1 \}/],
+  [{ name: 'add', run, _meta: { n: 1n } }, /The tool 'add' has a _meta that JSON cannot say \(.*BigInt\); write/],
+  [{ name: 'add', run, icons: [{ src: 'a', sizes: '48x48' }] },
+    /The tool 'add', in its icons, has sizes "48x48"; write a list of strings, as in \['48x48'\]/],
+  [{ name: 'add', run, icons: [{ src: 'a', theme: 'blue' }] },
+    /The tool 'add', in its icons, has theme "blue"; write 'light' or 'dark'/],
+  [{ name: 'add', run, icons: [{ src: 'a', mimeType: 7 }] }, /in its icons, has mimeType 7; write a string/],
   [{ name: 'add', handler: run }, /needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
   [{ name: 'add', run, parameters: {} },
     /The tool 'add' has no option 'parameters'; it has name, title, description,/],
   [{ name: 'add', run, inputschema: {} }, /has no option 'inputschema'; did you mean 'inputSchema'\?/],
   [{ name: 'add', run, kind: 'agent' }, /The tool 'add' has the kind "agent"; put it into 'agents'/],
   [{ name: 'add', run, kind: 'tool', input: 7 }, /The tool 'add' has no option 'input'/],
+  [Object.freeze({ name: 'add', run, kind: 'tool', input: 7 }), /The tool 'add' has no option 'input'/],
   [{ name: 'add', run, annotations: 'read' }, /has annotations "read"; write \{ readOnlyHint: true \}/],
   [{ name: 'add', run, annotations: { readonlyHint: true } },
     /The tool 'add', in its annotations, has no option 'readonlyHint'; did you mean 'readOnlyHint'\?/],

@@ -109,10 +109,7 @@ test('only 2025-11-25 begins its streams with an event that has an id and no dat
 })
 
 function tool(name: string): Json {
-  return Object.freeze({
-    kind: 'tool', name, description: '', input: { json: { type: 'object' } }, output: undefined, scopes: [],
-    task: 'forbidden', run: () => '',
-  })
+  return { name, inputSchema: { type: 'object' }, run: () => '' }
 }
 
 for (const revision of legacyRevisions) {
