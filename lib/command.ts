@@ -92,10 +92,7 @@ async function obey(args: readonly string[]): Promise<void> {
   const isWorker = takeWorker()
   if (!isWorker) endWithWatcher()
   if (line.has('stdio')) {
-    const useless = (['store', 'workers'] as const).find((name) => line.has(name))
-    if (useless !== undefined) {
-      throw new UsageError(`--${useless} and --stdio: one client needs none; leave one out`)
-    }
+    requireNoSocket(line)
     // Before the module is imported: what it prints meanwhile is no protocol.
     const output = claimStdout()
     await serveStdio(await subjectOf(module), { output })
@@ -107,6 +104,22 @@ async function obey(args: readonly string[]): Promise<void> {
   const options = launchOptions(line)
   const subject = await subjectOf(module)
   await serve(subject, { ...options, store: await storeOf(line, module) })
+}
+
+/** What is about a socket, or about several clients. */
+const socketFlags = [
+  'store', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'path',
+] as const
+
+/** Throws `UsageError` where somebody counts on what there is none of on standard input and output. */
+function requireNoSocket(line: Line): void {
+  const useless = socketFlags.find((name) => line.has(name))
+  if (useless !== undefined) {
+    throw new UsageError(`--${useless} and --stdio: one client needs none; leave one out`)
+  }
+  const protocol = line.given('protocol')?.value
+  if (protocol === undefined || ['mcp', 'all'].some((name) => listOf(protocol)?.includes(name))) return
+  throw new UsageError(`--protocol ${protocol} and --stdio: only MCP is spoken there; leave one out`)
 }
 
 /** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */

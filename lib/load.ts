@@ -2,12 +2,14 @@
  * A module of an author's: a path in, all that it exports to be served out, sorted into its kinds. ES modules
  * and CommonJS are read alike.
  */
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { namesLike } from './command-line.ts'
 import { defineGroup } from './core/agent.ts'
 import { isRecord } from './core/content.ts'
+import { rejectUnknown } from './core/define.ts'
 import { sortOut } from './core/subject.ts'
 import { loadReason } from './load-error.ts'
 import type { Defined, Subject } from './core/subject.ts'
@@ -40,24 +42,35 @@ export async function loadModule(path: string): Promise<Defined> {
   process.once('beforeExit', giveUp)
   let exported: Exports
   try {
-    exported = exportsOf(await import(pathToFileURL(resolve(path)).href))
+    exported = await import(pathToFileURL(resolve(path)).href)
   } catch (error) {
     throw new Error(`Cannot load ${path}: ${loadReason(error, path)}`, { cause: error })
   } finally {
     process.off('beforeExit', giveUp)
   }
+  exported = exportsOf(exported, path)
   const subject = sortOutExports(exported, path)
   if (Object.values(subject).some(({ length }) => length > 0)) return subject
   throw new Error(`${path} ${nothingIn(exported)}`)
 }
 
-/** What CommonJS exports by name arrives as the members of a default, and often a second time by name. */
-function exportsOf(module: Exports): Exports {
+/**
+ * What CommonJS exports by name arrives as the members of a default, and often a second time by name. It may
+ * be anything; in the default of an ES module there is nothing but what is to be served. Throws an `Error`.
+ */
+function exportsOf(module: Exports, path: string): Exports {
   const { default: whole } = module
   if (!isRecord(whole) || 'run' in whole) return module
   const isGroup = 'name' in whole && 'agents' in whole
   const hasNames = 'default' in whole || kinds.flat().some((name) => name in whole)
-  return hasNames && !isGroup ? { ...module, default: undefined, ...whole } : module
+  if (!hasNames || isGroup) return module
+  if (!isCommonJs(path)) rejectUnknown(`${path}: The default export`, whole, kinds.flat())
+  return { ...module, default: undefined, ...whole }
+}
+
+/** Whether a module that has been imported is CommonJS, which stays where `require` looks. */
+function isCommonJs(path: string): boolean {
+  return createRequire(import.meta.url).cache[realpathSync(path)] !== undefined
 }
 
 /** Throws an `Error` that names the module, for what in it cannot be served. */

@@ -228,10 +228,14 @@ function isStore(value: unknown): boolean {
 /** Throws `RangeError` for what is no port, `TypeError` for what is no host. */
 export function checkAddress(port: unknown, host: unknown): void {
   if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65535)) {
-    const example = typeof port === 'string' ? ', as in Number(process.env.PORT)' : ''
+    const isPath = typeof port === 'string' && /[/\\]/.test(port)
+    const example = isPath ? '; for a path write createServer(server.handler).listen(path), of node:http'
+      : typeof port === 'string' ? ', as in Number(process.env.PORT)' : ''
     throw new RangeError(`port is ${show(port)}; write a whole number from 0 to 65535${example}`)
   }
-  if (isText(host)) return
+  const bare = typeof host === 'string' ? /^\[(.+)\]$/.exec(host)?.[1] : undefined
+  if (bare !== undefined) throw new TypeError(`host is ${show(host)}; write '${bare}', without the brackets`)
+  if (typeof host === 'string' && host !== '' && !/[/\s]/.test(host)) return
   throw new TypeError(`host is ${show(host)}; write a name or an address, as in '127.0.0.1'`)
 }
 

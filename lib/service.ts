@@ -48,7 +48,7 @@ export function createService(options: ServerOptions): { readonly service: Servi
     throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
-  const seal = createSeal(secret, name)
+  const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)
   const guarded = options.store?.isShared === true ? new GuardedStore(options.store, limits, log) : undefined
   const nodes = guarded && new Nodes(guarded, seal, limits, log)
   const store = guarded ?? options.store ?? memoryStore()
@@ -81,6 +81,16 @@ export function createService(options: ServerOptions): { readonly service: Servi
 function secretsIn(variable: string | undefined): readonly string[] | undefined {
   const secrets = variable?.split(',').map((one) => one.trim()).filter((one) => one !== '') ?? []
   return secrets.length === 0 ? undefined : secrets
+}
+
+/** Whose secret nobody has written here: a mistake in it names the variable. */
+function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal {
+  try {
+    return createSeal(secret, name)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`TRIPORT_SECRET: ${why}`, { cause })
+  }
 }
 
 function share(store: GuardedStore, nodes: Nodes, service: Helping): Shared | undefined {

@@ -27,8 +27,10 @@ export function protocolsOf(
   const unknown = wanted.find((one) => !ALL.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
     const meant = ['all', ...ALL].find((known) => known === String(unknown).trim().toLowerCase())
-    const remedy = meant === undefined ? `'http', 'mcp', 'a2a', 'all' or a list of them` : `'${meant}'`
-    throw new TypeError(`protocol is ${show(unknown ?? choice)}; write ${remedy}`)
+    const remedy = meant === undefined ? `'http', 'mcp', 'a2a', 'all' or a list of the first three`
+      : meant === 'all' && Array.isArray(choice) ? `'all' alone, without a list` : `'${meant}'`
+    const given = wanted.length === 0 ? 'an empty list' : show(unknown)
+    throw new TypeError(`protocol is ${given}; write ${remedy}`)
   }
   return ALL.filter((one) => wanted.includes(one))
 }
@@ -36,8 +38,12 @@ export function protocolsOf(
 /** A path of the server; undefined where it is the root. */
 export function pathOf(option: string, path: string | undefined): string | undefined {
   if (path === undefined || path === '' || path === '/') return undefined
-  if (/^(?:\/[\w.~-]+)+$/.test(path)) return path
-  throw new TypeError(`${option} is ${show(path)}; write a path that begins, and does not end, with a slash`)
+  // Clients take . and .. out of an address before they send it.
+  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/.test(path)) return path
+  const isOdd = /^\/.*[^/]$/.test(path)
+  throw new TypeError(`${option} is ${show(path)}; write a path ${isOdd
+    ? `of names of letters, digits, '-', '_', '.' and '~', as in '/team/agents'`
+    : 'that begins, and does not end, with a slash'}`)
 }
 
 /** How many proxies are believed. */

@@ -2,6 +2,7 @@
  * `serveStdio`: the MCP door on standard input and output, for hosts that start a process.
  */
 import { Writable } from 'node:stream'
+import { show } from './core/define.ts'
 import { sortOut } from './core/subject.ts'
 import { requireSecondOptions } from './options.ts'
 import { McpContext } from './mcp/context.ts'
@@ -42,6 +43,8 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
   requireSecondOptions('serveStdio', subject, options, known)
   const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
+  requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
+  requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   const mcp = new McpContext(service, options.mcp ?? {}, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
@@ -57,6 +60,12 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
     },
   }) : () => {}
   await closed.finally(forget)
+}
+
+function requireStream(name: string, stream: unknown, method: string, what: string): void {
+  const isObject = typeof stream === 'object' && stream !== null
+  if (isObject && typeof Reflect.get(stream, method) === 'function') return
+  throw new TypeError(`${name} is ${show(stream)}; write ${what}`)
 }
 
 /**

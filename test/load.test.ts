@@ -59,6 +59,7 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['agents.cjs', `exports.agents = [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
   ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
     module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
+  ['further.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port, retry() {} }`, 'agents Ann'],
   ['compiled.cjs', `Object.defineProperty(exports, '__esModule', { value: true })
     exports.default = ${ANN}; exports.tools = [${tool('add')}]`, 'agents Ann, tools add'],
 ]
@@ -102,6 +103,10 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['empty.mjs', 'export const nothing = 1',
     /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
+  ['key.mjs', `export default { agents: [${ANN}], apiKey: 'secret' }`,
+    /^key\.mjs: The default export has no option 'apiKey'; it has agent, agents, group, /],
+  ['misspelt-member.mjs', `export default { agents: [${ANN}], tols: [] }`,
+    `misspelt-member.mjs: The default export has no option 'tols'; did you mean 'tools'?`],
   ['number.mjs', 'export default 7', /^number\.mjs: Cannot serve 7: write a function/],
   ['nameless.mjs', `export const tools = [{ run: () => '' }]`, /^nameless\.mjs: A tool needs 'name'/],
 ]

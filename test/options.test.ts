@@ -178,7 +178,11 @@ const misplaced: readonly (readonly [subject: unknown, options: unknown, sentenc
     /^launch takes 'tools' in its first argument; write launch\(\{ tools: \[one\] \}, options\)$/],
   [echo, { port: '8000' },
     /^port is "8000"; write a whole number from 0 to 65535, as in Number\(process\.env\.PORT\)$/],
+  [echo, { port: '/tmp/agents.sock' },
+    /^port is "\/tmp\/agents\.sock"; write a whole number .*; for a path write createServer\(server\.handler\)/],
   [echo, { port: 70_000 }, /^port is 70000; write a whole number from 0 to 65535$/],
+  [echo, { host: '[::1]' }, /^host is "\[::1\]"; write '::1', without the brackets$/],
+  [echo, { host: 'http://localhost' }, /^host is "http:\/\/localhost"; write a name or an address, as in/],
   [echo, { host: 7 }, /^host is 7; write a name or an address, as in '127\.0\.0\.1'$/],
 ]
 
@@ -196,6 +200,10 @@ test('an option that stands in the wrong place says where it goes', async () => 
   })
   const protocol = { protocol: 'mcp' } as StdioOptions
   await assert.rejects(serveStdio(echo, protocol), /serveStdio has no option 'protocol'/)
+  for (const [streams, sentence] of [
+    [{ input: 'x' }, /^TypeError: input is "x"; write a readable stream, as process\.stdin is$/],
+    [{ output: {} }, /^TypeError: output is an object; write a writable stream, as process\.stdout is$/],
+  ] as const) await assert.rejects(serveStdio(echo, streams as never), sentence)
   await assert.rejects(serveStdio({ ...echo, input: 1 } as Subject), /^TypeError: 'input' is an option; /)
 })
 

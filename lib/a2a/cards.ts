@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { JSON_TYPE } from '../wire/media.ts'
 import { composeCard } from './card.ts'
 import { documentOf, modeFor } from './card-document.ts'
+import { versionTextOf } from './dialects.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
@@ -39,8 +40,8 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
   })
 
   function cardOf(exchange: Exchange, who: Agent | Group, at: string): MadeCard {
-    const { baseUrl, baseUrlIsTrusted, head: { a2aVersion } } = exchange
-    const mode = modeFor(a2aVersion, options.card)
+    const { baseUrl, baseUrlIsTrusted } = exchange
+    const mode = modeFor(versionTextOf(exchange), options.card)
     // A key may be made when the server listens.
     const key = `${mode} ${at} ${baseUrl} ${options.takesKeys()} ${baseUrlIsTrusted}`
     let card = cards.get(key)

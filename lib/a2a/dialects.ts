@@ -39,11 +39,15 @@ export function rowOf(method: string, params: unknown, version: Version = undefi
 /** A version that a client says it speaks, by major and minor; undefined where it says none. */
 export type Version = string | undefined
 
-/** §3.6: the version in a header or a query parameter. 0.2 is spoken as 0.3. */
+/** §3.6.1: what a client says of its version, in a header or else in a query parameter. */
+export function versionTextOf({ head: { a2aVersion }, query }: Exchange): string | undefined {
+  if (a2aVersion !== undefined || query === '') return a2aVersion
+  return new URLSearchParams(query).get('A2A-Version') ?? undefined
+}
+
+/** Which version that is. 0.2 is spoken as 0.3. */
 export function versionOf(exchange: Exchange): Version {
-  const { head: { a2aVersion }, query } = exchange
-  if (a2aVersion === undefined && query === '') return undefined
-  const text = (a2aVersion ?? new URLSearchParams(query).get('A2A-Version'))?.trim()
+  const text = versionTextOf(exchange)?.trim()
   if (text === undefined || text === '') return undefined
   const [, major, minor = '0'] = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,9})?$/.exec(text) ?? []
   if (major === undefined) return text

@@ -7,6 +7,7 @@ import { asFault, sentence } from '../core/fault.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { documentOf, modeFor } from './card-document.ts'
+import { versionTextOf } from './dialects.ts'
 import { extendedCard } from './extended-card.ts'
 import { plain } from './plain.ts'
 import type { FaultKind } from '../core/fault.ts'
@@ -28,7 +29,7 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
   const { service, options, signer, exchange } = asked
   const done = (card: Card): Reply => {
-    const document = documentOf(card, modeFor(exchange.head.a2aVersion, options.card), signer)
+    const document = documentOf(card, modeFor(versionTextOf(exchange), options.card), signer)
     return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
   }
   const failed = (thrown: unknown): Reply => {

@@ -17,6 +17,22 @@ export function credentialOf(head: KnownHeaders): string | undefined {
   return head.apiKey ?? bearer
 }
 
+/** Why nobody can be told by what a request brings, be it good or bad in itself. */
+export function credentialObjection({ authorization, apiKey }: KnownHeaders, query: string): string {
+  if (hasKey(query)) {
+    return 'A key must not stand in the address, which is logged: '
+      + 'send it as X-API-Key, or as Authorization: Bearer'
+  }
+  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+  if (authorization !== undefined && bearer === undefined) {
+    return 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
+  }
+  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
+    return 'X-API-Key and Authorization say two different things: send one of them'
+  }
+  return 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
+}
+
 /** Whether a query string, without its `?`, has a member that is called like a key. */
 export function hasKey(query: string): boolean {
   for (let start = 0; start < query.length;) {

@@ -48,9 +48,10 @@ class Departure {
   isGone = false
   readonly #listeners = new Set<() => void>()
 
-  constructor(signal: AbortSignal) {
-    if (signal.aborted) this.isGone = true
-    else signal.addEventListener('abort', () => this.leave(), { once: true })
+  /** Some that are no `Request` of Node's have no signal. */
+  constructor(signal: AbortSignal | null | undefined) {
+    if (signal?.aborted === true) this.isGone = true
+    else signal?.addEventListener('abort', () => this.leave(), { once: true })
   }
 
   leave(): void {
@@ -88,8 +89,12 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 
 /** Reads the body into the request; a reply where that cannot be. */
 async function readInto(
-  request: HttpRequest, incoming: Request, { budget, limits }: Means,
+  request: HttpRequest, incoming: Request, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
+  if (incoming.bodyUsed || incoming.body?.locked === true) {
+    log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
+    return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
+  }
   const parts = new BodyParts()
   const reader = incoming.body?.getReader()
   const noRoom = (): Reply => refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])

@@ -7,6 +7,7 @@
  */
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
+import { credentialObjection } from './credential.ts'
 import { countHeader } from './headers.ts'
 import { Unavailable } from './pending.ts'
 import { parseTarget } from './router.ts'
@@ -131,7 +132,7 @@ export function createGate(options: GateOptions): Gate {
       const { authorization, apiKey } = request.head
       const isGiven = authorization !== undefined || apiKey !== undefined
       const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
-      const detail = 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
+      const detail = credentialObjection(request.head, request.query)
       return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
     }
     request.principal = principal
@@ -192,6 +193,10 @@ export function createGate(options: GateOptions): Gate {
     }
     if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
       return [415, 'The body must not be compressed']
+    }
+    if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {
+      // Node takes the chunks apart, and leaves what they hold as it is.
+      return [400, 'The transfer coding must be chunked alone']
     }
     if (contentLength === undefined) return undefined
     if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]

@@ -6,7 +6,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isScope, isStrings } from '../wire/scope.ts'
-import { requireId } from './principal.ts'
+import { isInSeconds, requireId } from './principal.ts'
 import type { Principal } from '../core/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
@@ -78,6 +78,9 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
   const expiresAt = expires === undefined ? undefined : new Date(expires).getTime()
   if (Number.isNaN(expiresAt)) {
     throw new TypeError(`${owner} has an 'expires' that is no date; write an ISO 8601 text or milliseconds`)
+  }
+  if (isInSeconds(expires)) {
+    throw new TypeError(`${owner} has an 'expires' in seconds; write an ISO 8601 text or milliseconds`)
   }
   const name = typeof entry === 'string' ? hash('sha256', ID_LABEL + key, 'base64url').slice(0, 16) : id
   if (typeof name !== 'string' || name === '') {

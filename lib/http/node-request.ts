@@ -127,6 +127,7 @@ export function withoutQuery(target: string): string {
 /** Whether an address is outside of the mount path, and so its host's and not ours to answer. */
 export function isOutside(mountPath: string, target: string): boolean {
   if (mountPath === '') return false
-  const path = parseTarget(target)?.path
-  return path !== mountPath && path?.startsWith(`${mountPath}/`) !== true
+  // Whose escapes are broken is refused by whoever it was meant for.
+  const path = parseTarget(target)?.path ?? withoutQuery(target)
+  return path !== mountPath && !path.startsWith(`${mountPath}/`)
 }

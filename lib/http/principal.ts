@@ -13,12 +13,12 @@ export interface TokenInfo {
    * Who says so. Subjects of two issuers are two callers, whatever they are called. Left out: the one
    * authorization server, where there is one.
    */
-  readonly issuer?: string
-  readonly scopes?: readonly string[]
+  readonly issuer?: string | undefined
+  readonly scopes?: readonly string[] | undefined
   /** The same as OAuth writes it, with a space between two; read where `scopes` is left out. */
-  readonly scope?: string
-  /** Milliseconds since the epoch. */
-  readonly expiresAt?: number
+  readonly scope?: string | undefined
+  /** Milliseconds since the epoch: `exp * 1000` of a token. */
+  readonly expiresAt?: number | undefined
 }
 
 /** An id is kept with everything that belongs to its owner. */
@@ -33,6 +33,11 @@ export function requireId(owner: string, id: string): string {
     throw new TypeError(`${owner} has an id that begins with ~, which is for the server's own; leave it out`)
   }
   return id
+}
+
+/** Whether a time is in seconds, as tokens have it: taken for milliseconds it is over, without a word. */
+export function isInSeconds(time: unknown): boolean {
+  return typeof time === 'number' && time > 1e9 && time < 1e11
 }
 
 /** A principal as the `apiKey` function returned it; undefined where its time is over. */
@@ -74,6 +79,9 @@ function checked(
   }
   if (expiresAt !== undefined && typeof expiresAt !== 'number') {
     throw new TypeError(`${owner} has an expiresAt that is no number; return milliseconds of the epoch`)
+  }
+  if (isInSeconds(expiresAt)) {
+    throw new TypeError(`${owner} has an expiresAt in seconds; return milliseconds, as in exp * 1000`)
   }
   if (expiresAt !== undefined && !(expiresAt > Date.now())) return undefined
   return { ...found, scopes }

@@ -146,6 +146,8 @@ const unkept: readonly (readonly [principal: object, sentence: RegExp])[] = [
   [{ id: 'ann', scopes: null }, /has scopes that are no list/],
   [{ id: 'ann', expiresAt: '2099-01-01' }, /has an expiresAt that is no number/],
   [{ id: 'ann', expiresAt: new Date() }, /has an expiresAt that is no number/],
+  [{ id: 'ann', expiresAt: Date.now() / 1000 + 60 },
+    /^TypeError: The principal of .* has an expiresAt in seconds; return milliseconds, as in exp \* 1000$/],
 ]
 
 const auth: Authorization = {
@@ -193,6 +195,8 @@ test('a token whose subject cannot own anything is the verifier\'s mistake', () 
   for (const nobody of [true, 'ann', {}, { subject: '' }, { subject: 7 }]) {
     assert.throws(() => tokenOf(nobody), /auth.verify returned no subject/)
   }
+  const soon = Math.floor(Date.now() / 1000) + 60
+  assert.throws(() => tokenOf({ subject: 'ann', expiresAt: soon }), /The token has an expiresAt in seconds/)
   assert.throws(() => tokenOf({ subject: 'x'.repeat(512) }), /has an id of more than 512 bytes/)
   assert.equal(tokenOf(null), undefined)
   assert.equal(tokenOf(undefined), undefined)
@@ -313,6 +317,7 @@ const mistakes: readonly (readonly [apiKey: unknown, sentence: RegExp])[] = [
   [[{ key: 'a' }], /The API key 1 has no id/],
   [[{ id: 'ops', key: 7 }], /The API key 1 is empty/],
   [[{ id: 'ops', key: 'a', expires: 'tomorrow' }], /'expires' that is no date; write an ISO 8601 text/],
+  [[{ id: 'ops', key: 'a', expires: 1_900_000_000 }], /'expires' in seconds; write an ISO 8601 text or/],
   [[{ id: 'ops', key: 'a', expiresAt: 1 }], /has 'expiresAt'; it takes id, key, scopes, expires/],
   [[{ id: 'ops', key: 'a', scopes: 'admin' }], /has scopes that are none; write a list of names/],
   [[{ id: 'ops', key: 'a', scopes: ['a b'] }], /has scopes that are none/],

@@ -207,3 +207,35 @@ test('an answer that went through tells who gave it', async (t) => {
   const { response: said, agent, request_id: requestId } = await jsonOf(response)
   assert.deepEqual([said, agent, requestId], ['You said hello', 'Echo', 'r-1'])
 })
+
+test('a body that somebody else has read is told to the operator, with the remedy', async (t) => {
+  const logged: string[] = []
+  const server = serve(t, { agents: [echo], log: (_level, message) => { logged.push(message) } })
+  const fresh = (): Request => request('/', { query: 'hello' })
+  const used = fresh()
+  await used.text()
+  const locked = fresh()
+  locked.body?.getReader()
+  for (const one of [used, locked]) {
+    const { status, detail } = await jsonOf(await server.fetch(one))
+    assert.equal(status, 500)
+    assert.match(String(detail), /^Internal error \(request /)
+    assert.deepEqual(logged.splice(0), [
+      'A body was read before fetch got it; give fetch the request, and read request.clone()',
+    ])
+  }
+  const cloned = fresh()
+  await cloned.clone().text()
+  assert.equal((await server.fetch(cloned)).status, 200)
+})
+
+test('a request without a signal is answered', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  const whole = request('/', { query: 'hello' })
+  for (const signal of [undefined, null]) {
+    const { url, method, headers } = whole
+    const bare = { url, method, headers, body: whole.clone().body, bodyUsed: false, signal }
+    const response = await server.fetch(bare as unknown as Request)
+    assert.equal((await jsonOf(response))['response'], 'You said hello')
+  }
+})

@@ -110,6 +110,7 @@ const bodies: readonly Row[] = [
   ['a body of no length', { method: 'POST', rawHeaders: ['host', 'localhost', 'content-length', '0'] },
     undefined],
   ['identity', post(...JSON_BODY, 'content-encoding', 'Identity'), undefined],
+  ['chunks', bare(...JSON_BODY, 'transfer-encoding', 'Chunked'), undefined],
   ['no type', post(), 415],
   ['text', post('content-type', 'text/plain'), 415],
   ['text that names JSON', post('content-type', 'text/plain; a=application/json'), 415],
@@ -121,6 +122,7 @@ const bodies: readonly Row[] = [
   ['a body of no length, of another type', bare('content-length', '0', 'content-type', 'text/plain'), 415],
   ['no body, but compressed', bare(...JSON_BODY, 'content-encoding', 'gzip'), 415],
   ['gzip', post(...JSON_BODY, 'content-encoding', 'gzip'), 415],
+  ['gzip in chunks', bare(...JSON_BODY, 'transfer-encoding', 'gzip, chunked'), 400],
   ['gzip twice', post(...JSON_BODY, 'content-encoding', 'identity, gzip'), 415],
   ['a chunked body of no type',
     { method: 'POST', rawHeaders: ['host', 'localhost', 'transfer-encoding', 'chunked'] }, 415],
@@ -195,6 +197,25 @@ test('who has no key is told how to bring one', () => {
   const { refusal } = requestOf(keyed, { target: '/list' })
   assert.equal(refusal?.status, 401)
   assert.deepEqual(refusal?.headers, ['WWW-Authenticate', 'Bearer realm="Test House"'])
+})
+
+const keys: readonly (readonly [what: string, headers: readonly string[], target: string, said: string])[] = [
+  ['nothing', [], '/list', 'A valid key is needed'],
+  ['another key', ['x-api-key', 'other'], '/list', 'A valid key is needed'],
+  ['the key beside another', ['x-api-key', 'k', 'authorization', 'Bearer j'], '/list',
+    'X-API-Key and Authorization say two different things'],
+  ['the key in a scheme of its own', ['authorization', 'Key k'], '/list', 'Authorization must be Bearer'],
+  ['the key beside another scheme', ['x-api-key', 'k', 'authorization', 'Basic ags='], '/list',
+    'Authorization must be Bearer'],
+  ['the key in the address', ['x-api-key', 'k'], '/list?api_key=k', 'A key must not stand in the address'],
+]
+
+test('who brings a key in a way that is not taken is told which, whether or not it is good', () => {
+  for (const [what, headers, target, said] of keys) {
+    const { refusal } = requestOf(keyed, { target, rawHeaders: ['host', 'localhost', ...headers] })
+    assert.equal(refusal?.status, 401, what)
+    assert.ok(String(refusal?.body).includes(said), `${what}: ${String(refusal?.body)}`)
+  }
 })
 
 test('what is open needs no key, and a closing server still answers what always answers', () => {

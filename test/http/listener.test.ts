@@ -26,6 +26,7 @@ const refusals: readonly (readonly [what: string, bytes: string | Uint8Array, ow
   ['a length beyond numbers', `${POST}Content-Length: 99999999999999999999\r\n\r\n`, 400],
   ['a blank before the colon', `${POST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`, 400],
   ['an unknown coding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
+  ['a coding within chunks', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
   ['chunks that are not the last coding', `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`, 400],
   ['a chunk size that is no number', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
   ['a chunk size beyond numbers', `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`, 400],

@@ -52,6 +52,7 @@ test('below the prefix of a host everything names itself with it', async (t) => 
 
 const passed: readonly (readonly [path: string, status: number])[] = [
   ['/team', 200], ['/team/', 200], ['/team/health', 200], ['/team/nothing', 404],
+  ['/team/%zz', 400], ['/team/a%2fb', 400],
   ['/', 418], ['/health', 418], ['/teamwork', 418], ['/team%2fhealth', 418], ['/%zz', 418],
 ]
 
