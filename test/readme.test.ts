@@ -6,8 +6,11 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { Fault } from '../lib/index.ts'
+import { jsonOf, request, serve } from './fixtures/client.ts'
 import { freePort } from './fixtures/listening.ts'
 import type { ChildProcess } from 'node:child_process'
+import type { FaultKind, TriportServer } from '../lib/index.ts'
 
 interface Block { readonly language: string; readonly text: string }
 
@@ -139,5 +142,43 @@ test('every limit that the README names has the default that it says', async () 
     if (!Object.hasOwn(defaults, /\w+/.exec(names!)![0])) continue
     const real = [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => Reflect.get(defaults, name!))
     assert.deepEqual(said, real, names)
+  }
+})
+
+/** How a fault is told over JSON-RPC: the status where it has one of its own, `isError`, or the code. */
+async function toldBy(server: TriportServer, path: string, method: string, params: object): Promise<string> {
+  const response = await server.fetch(request(path, { jsonrpc: '2.0', id: '1', method, params }))
+  const { error, result } = await jsonOf(response) as {
+    readonly error?: { readonly code: number }, readonly result?: { readonly isError?: boolean },
+  }
+  if (response.status === 401 || response.status === 403) return String(response.status)
+  return error === undefined ? `\`${result?.isError === true ? 'isError' : 'result'}\`` : String(error.code)
+}
+
+test('each kind of fault is told as the table of the README says', async (t) => {
+  const rows = readme.split('\n')
+    .slice(readme.split('\n').findIndex((line) => line.startsWith('| `Fault` kind')) + 2)
+  const table = rows.slice(0, rows.indexOf('')).map((row) => row.split('|').map((cell) => cell.trim()))
+  assert.ok(table.length >= 10)
+  const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+  for (const [, kinds = '', ...cells] of table) {
+    for (const [at, [, kind]] of [...kinds.matchAll(/`([a-z-]+)`/g)].entries()) {
+      const fail = (): never => { throw new Fault(kind as FaultKind, 'on purpose') }
+      const server = serve(t, {
+        protocol: 'all', agents: [fail], tools: [{ name: 'fail', description: 'Fails.', run: fail }],
+        prompts: [{ name: 'fail', get: fail }], resources: [{ uri: 'a:b', name: 'b', read: fail }],
+      })
+      const [http, ofTools, ofTheRest, a2a] = cells.map((cell) => /^[\d,\s]+$/.test(cell)
+        ? cell.split(', ')[at] : cell.split(';')[0])
+      assert.equal(String((await server.fetch(request('/tools/fail', {}))).status), http, kind)
+      const args = { name: 'fail', arguments: {} }
+      assert.equal(await toldBy(server, '/messages/', 'tools/call', args), ofTools, kind)
+      const prompt = { name: 'execute_assistant_task', arguments: { prompt: 'hello' } }
+      assert.equal(await toldBy(server, '/messages/', 'tools/call', prompt), ofTools, kind)
+      assert.equal(await toldBy(server, '/messages/', 'prompts/get', { name: 'fail' }), ofTheRest, kind)
+      const read = await toldBy(server, '/messages/', 'resources/read', { uri: 'a:b' })
+      assert.equal(read, kind === 'not-found' ? '-32002' : ofTheRest, kind)
+      assert.equal(await toldBy(server, '/a2a', 'message/send', { message }), a2a, kind)
+    }
   }
 })
