@@ -1,11 +1,11 @@
 /**
  * A shared store behind a guard: no call waits for longer than `storeTimeoutMs`, and while the store cannot
  * be reached every call fails at once, so that nothing queues up behind it. One question a second finds out
- * whether it is there again.
+ * whether it is there again. A time in which this process was held up tells nothing of the store.
  *
  * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
  */
-import { MAX_TIMER_MS } from './clock.ts'
+import { MAX_TIMER_MS, monotonic } from './clock.ts'
 import { Fault } from './fault.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -13,6 +13,8 @@ import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
 
 /** So many calls in a row that were not answered, and the store is away. */
 const MAX_FAILURES = 3
+/** A timer that is late by more tells that this process was suspended, or busy with something else. */
+const HELD_UP_MS = 100
 /** How often a store that is away is asked whether it is there again. */
 const PROBE_MS = 1_000
 
@@ -106,11 +108,18 @@ export class GuardedStore implements Store {
     const { storeTimeoutMs } = this.#limits
     return new Promise((resolve, reject) => {
       let isLate = false
-      const timer = storeTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
+      const giveUp = (): void => {
         isLate = true
         const late = new Fault('timeout', `The store did not answer within ${storeTimeoutMs} ms`)
         if (++this.#failures >= MAX_FAILURES) this.#leave(late)
         reject(unreached(late))
+      }
+      const began = monotonic()
+      let timer = storeTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
+        const heldUpMs = monotonic() - began - storeTimeoutMs
+        if (heldUpMs < HELD_UP_MS) return giveUp()
+        // Whoever was held up has heard nobody: the answer may be there, and be read in the next turn.
+        timer = setTimeout(giveUp, Math.min(heldUpMs, storeTimeoutMs))
       }, storeTimeoutMs)
       answer.then((value) => {
         if (isLate) return tidy(() => onLate?.(value))

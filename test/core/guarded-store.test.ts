@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { GuardedStore } from '../../lib/core/guarded-store.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
@@ -9,7 +10,7 @@ import type { Store } from '../../lib/index.ts'
 const key = { collection: 'things', owner: 'ann', key: 'one' }
 
 /** How a store behaves from now on. */
-type Mood = 'well' | 'silent' | Error
+type Mood = 'well' | 'slow' | 'silent' | Error
 
 /** A guarded store, and the way to spoil what is behind it. */
 function guarded(storeTimeoutMs = 20): {
@@ -18,8 +19,9 @@ function guarded(storeTimeoutMs = 20): {
   const inner = memoryStore({ isShared: true })
   let mood: Mood = 'well'
   let asked = 0
-  const act = <T>(work: () => T): T | Promise<never> => {
+  const act = <T>(work: () => T): T | Promise<Awaited<T>> => {
     asked += 1
+    if (mood === 'slow') return Promise.resolve(pause(1).then(() => pause(1)).then(work))
     if (mood === 'silent') return new Promise<never>(() => {})
     if (mood !== 'well') return Promise.reject(mood)
     return work()
@@ -36,6 +38,12 @@ function guarded(storeTimeoutMs = 20): {
   const said: string[] = []
   const guard = new GuardedStore(store, limitsOf({ storeTimeoutMs }), (_level, text) => { said.push(text) })
   return { guard, turn: (next) => { mood = next }, asked: () => asked, said }
+}
+
+/** Nothing else happens for so long, as when a process is suspended. */
+function holdUp(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
 }
 
 const isBusy = { name: 'Fault', kind: 'busy', message: 'The store cannot be reached now; try again later' }
@@ -71,6 +79,26 @@ test('a store that is silent is waited for three times, and then not any more', 
   assert.equal(isLater, false)
   assert.equal(asked(), before)
   assert.equal(said.length, 1)
+  guard.close()
+})
+
+test('an answer that came while this process was held up is heard', async () => {
+  const { guard, turn } = guarded()
+  guard.write(key, 'a', 1_000, 0)
+  turn('slow')
+  const answers = [1, 2, 3].map(() => guard.read(key))
+  holdUp(300)
+  for (const answer of answers) assert.equal((await answer)?.value, 'a')
+  assert.equal(guard.isAway, false)
+})
+
+test('a store that is silent is given up by a process that was held up, too', async () => {
+  const { guard, turn } = guarded()
+  turn('silent')
+  const answers = [1, 2, 3].map(() => guard.read(key))
+  holdUp(300)
+  await Promise.all(answers.map((answer) => assert.rejects(async () => answer, isBusy)))
+  assert.ok(guard.isAway)
   guard.close()
 })
 
