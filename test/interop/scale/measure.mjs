@@ -1,6 +1,6 @@
 /**
- * What several processes cost, printed and never asserted but for one count: `node measure.mjs run`, where
- * Redis is. A call of a known session and the first at a strange process, a question answered at another
+ * What several processes cost, printed and never asserted but for one count: `WAITS_FOR_DISK=1 node measure.mjs
+ * run`, where Redis is. A call of a known session and the first at a strange process, a question answered at another
  * process, calls of the store for a plain request, and processor time in memory, with a secret and with
  * Redis.
  */

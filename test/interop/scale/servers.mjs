@@ -39,6 +39,12 @@ const redisProgram = process.env.REDIS_SERVER ?? inPath('redis-server') ?? inPat
 const noPackages = !existsSync(new URL('node_modules/pg', import.meta.url))
   && 'its packages are not installed: npm ci in test/interop/scale'
 
+/**
+ * Whether what is written waits for the disk, as it is left to the engines to say. Tests have no use for it: they
+ * end servers, never the machine, and the disk of a busy one may take seconds.
+ */
+const waitsForDisk = process.env.WAITS_FOR_DISK !== undefined
+
 /** Why there is no server to be had; false where there is one. */
 export const noRedis = noPackages || (redisProgram === undefined && 'this machine has no redis-server')
 export const noPostgres = noPackages
@@ -85,6 +91,7 @@ export async function startRedis() {
   let child
   const start = async () => {
     const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
+    if (!waitsForDisk) args.push('--appendfsync', 'no')
     child = spawn(redisProgram, args, { stdio: 'ignore' })
     const { default: Client } = await import('ioredis-5')
     await until('Redis', async () => {
@@ -163,6 +170,7 @@ export async function startPostgres() {
   const url = `postgres://test@127.0.0.1:${port}/postgres`
   const start = async () => {
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`]
+    if (!waitsForDisk) settings.push('fsync=off')
     child = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], options)
     const { default: { Client } } = await import('pg')
     await until('PostgreSQL', async () => {
