@@ -31,12 +31,12 @@ export class A2aAnswers {
     service.shared?.recovery.register('a2a', a2aRunner(service))
   }
 
-  message(exchange: Exchange, who: Agent | Group, body: string): MaybePromise<Reply> {
-    return receive(this.#context, who, exchange, body)
+  message(exchange: Exchange, who: Agent | Group): MaybePromise<Reply> {
+    return receive(this.#context, who, exchange)
   }
 
-  route(exchange: Exchange, who: Agent | Group, route: Route, body: string): MaybePromise<Reply> {
-    return answerRoute(this.#context, who, route, exchange, body)
+  route(exchange: Exchange, who: Agent | Group, route: Route): MaybePromise<Reply> {
+    return answerRoute(this.#context, who, route, exchange)
   }
 
   /** `at`: below which path somebody is reached, '' or `/agents/<id>`. */

@@ -24,10 +24,7 @@ const OLD_CARD = '/.well-known/agent.json'
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
 type Whom = (exchange: Exchange) => Agent | Group | undefined
-/** `body` is that of the exchange, which is gone where the answers had to be loaded first. */
-type Answer = (
-  answers: A2aAnswers, exchange: Exchange, who: Agent | Group, body: string,
-) => Reply | Promise<Reply>
+type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 /** What OpenAPI says of a path, of what the file about that has. */
 type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
 
@@ -103,6 +100,10 @@ class Paths {
     this.#load = load
   }
 
+  readonly #loaded = (): Promise<void> | undefined => (
+    this.#answers === undefined ? this.#load().then((answers) => { this.#answers = answers }) : undefined
+  )
+
   /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
   below(base: string, whoOf: Whom): readonly Endpoint[] {
     const messages = (path: string): Endpoint => this.#addressed(whoOf, {
@@ -110,9 +111,7 @@ class Paths {
       methods: ['POST'],
       accepts: [JSON_TYPE],
       refuse: refuseMessage,
-    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who, body) => (
-      answers.message(exchange, who, body)
-    ))
+    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
 
     const card = (path: string): Endpoint => this.#addressed(whoOf, {
       path: base + path,
@@ -149,7 +148,7 @@ class Paths {
       refuse: refuseHttpJson,
     }, ({ httpJsonOperation }) => (
       Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
-    ), (answers, exchange, who, body) => answers.route(exchange, who, route, body)))
+    ), (answers, exchange, who) => answers.route(exchange, who, route)))
   }
 
   #status(base: string, whoOf: Whom): Endpoint {
@@ -171,20 +170,12 @@ class Paths {
     return {
       ...rest,
       describe: this.#described(rest.path, said),
+      load: this.#loaded,
       handle: (exchange) => {
         const who = whoOf(exchange)
-        if (who === undefined) return refuseNobody(rest.refuse, exchange)
-        return this.#answers === undefined ? this.#first(exchange, who, answer)
-          : answer(this.#answers, exchange, who, exchange.body)
+        return who === undefined ? refuseNobody(rest.refuse, exchange) : answer(this.#answers!, exchange, who)
       },
     }
-  }
-
-  /** Answers when the answers are loaded. */
-  async #first(exchange: Exchange, who: Agent | Group, answer: Answer): Promise<Reply> {
-    const { body } = exchange
-    this.#answers = await this.#load()
-    return answer(this.#answers, exchange, who, body)
   }
 
   #described(path: string, said: Said): NonNullable<Endpoint['describe']> {

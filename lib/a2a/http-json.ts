@@ -30,9 +30,9 @@ const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-s
 
 /** Answers one request to an agent or a group. */
 export function answerRoute(
-  context: A2aContext, who: Agent | Group, route: Route, exchange: Exchange, body: string,
+  context: A2aContext, who: Agent | Group, route: Route, exchange: Exchange,
 ): MaybePromise<Reply> {
-  const request = new RouteRequest(route, exchange, body, context.service.limits)
+  const request = new RouteRequest(route, exchange, context.service.limits)
   return perform(visitOf(context, who, v1, exchange), route.operation, request)
 }
 
@@ -40,13 +40,11 @@ export function answerRoute(
 class RouteRequest implements BoundRequest {
   readonly #route: Route
   readonly #exchange: Exchange
-  #body: string
   readonly #limits: Limits
 
-  constructor(route: Route, exchange: Exchange, body: string, limits: Limits) {
+  constructor(route: Route, exchange: Exchange, limits: Limits) {
     this.#route = route
     this.#exchange = exchange
-    this.#body = body
     this.#limits = limits
   }
 
@@ -60,9 +58,7 @@ class RouteRequest implements BoundRequest {
 
   #readBody(): object | undefined {
     const { body } = this.#route
-    const text = this.#body
-    // The request lives as long as its answer takes.
-    this.#body = ''
+    const text = this.#exchange.body
     if (body === undefined || (body === 'optional' && text === '')) return undefined
     const parsed = parseJson(text, this.#limits.maxDepth, this.#limits.maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)

@@ -30,11 +30,9 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** Answers one body that was sent to an agent or a group. */
-export function receive(
-  context: A2aContext, who: Agent | Group, exchange: Exchange, body: string,
-): MaybePromise<Reply> {
+export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
-  const parsed = parseJson(body, maxDepth, maxObjects)
+  const parsed = parseJson(exchange.body, maxDepth, maxObjects)
   if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
   const message = decodeMessage(parsed.value, maxNameBytes)
   if (message.kind === 'malformed') {

@@ -136,6 +136,8 @@ export interface Endpoint {
   readonly isOffered?: () => boolean
   /** What `WWW-Authenticate` says here; left out, `Bearer realm`. `isGiven`: a credential came, a bad one. */
   challenge?(isGiven: boolean): string
+  /** Brings what `handle` cannot do without; undefined where that is here. */
+  readonly load?: () => Promise<void> | undefined
   /** An endpoint that has its answer returns it, not a promise of it. */
   handle(exchange: Exchange): Reply | Promise<Reply>
   /** A refusal that was made before, or instead of, the endpoint: in the form of its own door. */

@@ -8,13 +8,13 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import { costOf } from './body.ts'
 import { endingAt } from './expiry.ts'
-import { NO_ROOM, tooLarge } from './gate.ts'
+import { refuseBody } from './no-body.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
-import { LATE } from './unread.ts'
 import { WebPipe } from './web-pipe.ts'
 import type { Reply, Source } from './exchange.ts'
+import type { NoBody } from './no-body.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 import type { Means } from './transaction.ts'
 
@@ -33,6 +33,7 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
         const refusal = await readInto(request, incoming, means)
         if (refusal !== undefined) return transaction.answer(refusal)
       }
+      await endpoint.load?.()
       const reply = endpoint.handle(request)
       request.body = ''
       return transaction.answer(await reply)
@@ -91,13 +92,13 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 async function readInto(
   request: HttpRequest, incoming: Request, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
+  const refuse = (why: NoBody): Reply => refuseBody(request, why, limits)
   if (incoming.bodyUsed || incoming.body?.locked === true) {
     log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
-    return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
+    return refuse('taken')
   }
   const parts = new BodyParts()
   const reader = incoming.body?.getReader()
-  const noRoom = (): Reply => refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
   let length = 0
   let isLate = false
   let timer: NodeJS.Timeout | undefined
@@ -109,24 +110,23 @@ async function readInto(
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
       const { value } = part
       length += value.length
-      const refusal = length > limits.maxBodyBytes ? refusalOf(request, 413, tooLarge(limits))
-        : budget.take(request, bytesTaken(length) - request.held) ? undefined : noRoom()
-      if (refusal !== undefined) {
+      const isFit = length <= limits.maxBodyBytes
+      if (!isFit || !budget.take(request, bytesTaken(length) - request.held)) {
         stop()
-        return refusal
+        return refuse(isFit ? 'no-room' : 'too-large')
       }
       parts.add(Buffer.from(value.buffer, value.byteOffset, value.length))
     }
   } catch {
-    if (!isLate) return refusalOf(request, 400, 'The body ended before it was whole')
+    if (!isLate) return refuse('cut')
   } finally {
     clearTimeout(timer)
   }
-  if (isLate) return refusalOf(request, 408, LATE)
+  if (isLate) return refuse('late')
   const bytes = parts.join()
   parts.free()
-  if (!isUtf8(bytes)) return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
-  if (!budget.settle(request, costOf(bytes))) return noRoom()
+  if (!isUtf8(bytes)) return refuse('not-utf8')
+  if (!budget.settle(request, costOf(bytes))) return refuse('no-room')
   request.body = bytes.toString()
   return undefined
 }

@@ -7,9 +7,9 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { readBody } from './body.ts'
 import { inContext } from './context.ts'
 import { endingAt } from './expiry.ts'
-import { NO_ROOM, tooLarge } from './gate.ts'
 import { LargeReply } from './large-reply.ts'
 import { canLinger, KEPT_BYTES, linger, mayNotBeRead } from './linger.ts'
+import { refuseBody } from './no-body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from './reply.ts'
@@ -165,9 +165,15 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   #run(request: HttpRequest): void {
     // It may have had to wait.
     if (this.#isClosed) return
+    const endpoint = request.endpoint!
+    const loading = endpoint.load?.()
+    // Many may wait for it: each goes on as if its body had come only now.
+    if (loading !== undefined) {
+      return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
+    }
     if (request.body.length > LARGE_LENGTH) takeTurn()
     try {
-      const reply = request.endpoint!.handle(request)
+      const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
       reply.then(this.#deliverLate.bind(this, request), this.#broke.bind(this))
@@ -176,29 +182,25 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     }
   }
 
-  #refuse(
-    request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
-  ): void {
+  #refuse(request: HttpRequest, status: number, detail: string, headers?: readonly string[]): void {
     try {
-      this.#deliver(request, refusalOf(request, status, detail, headers, unparsable))
+      this.#deliver(request, refusalOf(request, status, detail, headers))
     } catch (error) {
       this.#broke(error)
     }
   }
 
   #refuseBody(request: HttpRequest, failure: BodyFailure): void {
+    if (failure === 'gone') return
     const { limits, log } = this.#means
-    switch (failure) {
-      case 'too-large': return this.#refuse(request, 413, tooLarge(limits))
-      case 'no-room': return this.#refuse(request, 503, NO_ROOM, ['Retry-After', '1'])
-      case 'not-utf8': return this.#refuse(request, 400, 'The body is not valid UTF-8', undefined, true)
-      case 'late':
-        this.end()
-        return this.#refuse(request, 408, LATE)
-      case 'gone': return undefined
-      case 'taken':
-        log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-        return this.#refuse(request, 500, `Internal error (request ${request.requestId})`)
+    if (failure === 'late') this.end()
+    if (failure === 'taken') {
+      log('error', 'A body was read before the handler got it; mount the handler before body parsers')
+    }
+    try {
+      this.#deliver(request, refuseBody(request, failure, limits))
+    } catch (error) {
+      this.#broke(error)
     }
   }
 
