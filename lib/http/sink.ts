@@ -7,6 +7,7 @@
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { HEARTBEAT } from '../wire/sse.ts'
 import { Backlog } from './backlog.ts'
+import { LARGE_LENGTH, takeTurn } from './turn.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Waiting } from './backlog.ts'
@@ -147,6 +148,7 @@ export class StreamSink implements Sink, Waiting {
     }
     this.#isSilent = false
     this.#pending += text
+    if (this.#pending.length > LARGE_LENGTH) takeTurn()
     this.#schedule()
     return this.held + this.#pending.length < HIGH_WATER
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Streams } from '../../lib/http/sink.ts'
+import { turn as state } from '../../lib/http/turn.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Sink, Source } from '../../lib/http/exchange.ts'
 import type { Pipe, StreamLimits, StreamSink } from '../../lib/http/sink.ts'
@@ -63,6 +64,16 @@ test('a source that says nothing in its first turn has its head sent alone', asy
   sink.write('a')
   await turn()
   assert.deepEqual(tape.told, ['begin', 'push a'])
+})
+
+test('a stream to which much is said at once takes the turn: no other large work is begun in it', async () => {
+  const { sink } = open(streamsOf())
+  sink.write('a'.repeat(100 * KIB))
+  assert.equal(state.isTaken, false)
+  sink.write('a'.repeat(100 * KIB))
+  assert.equal(state.isTaken, true)
+  await turn()
+  assert.equal(state.isTaken, false)
 })
 
 test('what is said in one turn leaves as one piece, with the head where it is the first', async () => {
