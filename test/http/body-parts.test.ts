@@ -55,15 +55,20 @@ test('bodies that come side by side do not write over each other, nor over one t
 })
 
 test('what a body holds is what it is counted for, however small its chunks', () => {
-  for (const size of [1_000, 60_000, 70_000, 1_000_000]) {
+  const heldBy = (size: number): number => {
     const parts = new BodyParts()
     const before = heldBytes()
     // Each chunk is a part of what was read at once.
     for (let at = 0; at < size; at++) parts.add(Buffer.alloc(6).subarray(3, 4))
     const held = heldBytes() - before
-    assert.ok(held < bytesTaken(size) * 1.1 + 64 * KiB, `${size} bytes hold ${held}`)
     assert.equal(parts.join().length, size)
     parts.free()
+    return held
+  }
+  for (const size of [1_000, 60_000, 70_000, 1_000_000]) {
+    // What V8 compiles meanwhile is held, too, but only once.
+    const held = Math.min(heldBy(size), heldBy(size), heldBy(size))
+    assert.ok(held < bytesTaken(size) * 1.1 + 64 * KiB, `${size} bytes hold ${held}`)
   }
 })
 
