@@ -124,7 +124,10 @@ export interface Endpoint {
   readonly open?: boolean | 'public'
   /** Media types of a body, the first being the usual one. Left out: no body is read. */
   readonly accepts?: readonly string[]
-  /** The body may be left out, and whoever does may name any media type, as forms do. Left out: false. */
+  /**
+   * The body may be left out, and whoever does may name any media type, as forms do; whoever does not may
+   * name none. Left out: false.
+   */
   readonly bodyIsOptional?: boolean
   /** A path, with a final `/`: what is not there below it is refused in this endpoint's form too. */
   readonly refusesBelow?: string

@@ -182,7 +182,8 @@ export function createGate(options: GateOptions): Gate {
     const mayBeEmpty = transferEncoding === undefined
       && (contentLength === undefined || contentLength === '0')
     const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
-    if (contentType !== accepts[0] && !isLeftOut && !(mayBeEmpty && contentType === undefined)) {
+    const mayBeUnnamed = mayBeEmpty || endpoint.bodyIsOptional === true
+    if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
       const media = contentType === undefined ? undefined : parseMediaType(contentType)
       if (media === undefined || !accepts.includes(media.type)) {
         return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]

@@ -11,7 +11,7 @@ import {
   errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
 } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
+import { EVENT_STREAM, FAREWELL, formatEvent } from '../wire/sse.ts'
 import { anonymousPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
@@ -77,7 +77,7 @@ class PairStream implements Outlet, ResponseChannel {
   send(message: string): void { this.#sink.write(formatEvent(message, 'message')) }
   finish(message: string): void { this.send(message) }
   abandon(): void {}
-  end(): void { this.#sink.end() }
+  end(): void { this.#sink.end(FAREWELL) }
 }
 
 /** `POST /messages/`. */

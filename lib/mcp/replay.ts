@@ -7,7 +7,7 @@
  */
 import { FairPool } from '../core/fair-pool.ts'
 import { randomId } from '../wire/random.ts'
-import { formatEvent } from '../wire/sse.ts'
+import { FAREWELL, formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { Slot } from '../core/fair-pool.ts'
@@ -157,6 +157,12 @@ export class ReplayStream implements Queued<ReplayStream> {
     this.#sink = undefined
   }
 
+  /** Ends a stream on which nothing is owed. */
+  close(): void {
+    this.#sink?.write(FAREWELL)
+    this.finish()
+  }
+
   /** Ends the connection and not the stream. `retryMs` tells the client when to come back. */
   detach(retryMs: number | undefined): void {
     const farewell = retryMs === undefined ? '' : `retry: ${retryMs}\n\n`
@@ -210,7 +216,7 @@ export class ReplayStream implements Queued<ReplayStream> {
   drop(): void {
     this.forget()
     this.#isFinished = true
-    this.#sink?.end()
+    this.#sink?.end(FAREWELL)
     this.#sink = undefined
   }
 

@@ -11,6 +11,9 @@ export const EVENT_STREAM = 'text/event-stream'
 /** A comment, which every client passes over: sent when there is nothing to say and a proxy might give up. */
 export const HEARTBEAT = ': \n\n'
 
+/** A comment, too: the last word of a stream that has nothing else to end with. */
+export const FAREWELL = ': end\n\n'
+
 /** One event as it was read. */
 export interface ServerEvent {
   /** `message` where the stream named none. */

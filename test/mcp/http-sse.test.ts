@@ -303,6 +303,14 @@ test('a server that closes down ends the stream', async (t) => {
   assert.equal(await pair.stream.event(), undefined)
 })
 
+test('a stream that a closing server ends ends with a comment', async (t) => {
+  const short = serveMcp(t, { tools, graceMs: 20 })
+  const { body } = await short.fetch(request('/sse', undefined, {}, 'GET'))
+  const text = new Response(body).text()
+  await short.close()
+  assert.match(await text, /^event: endpoint\ndata: [^\n]+\n\n: end\n\n$/)
+})
+
 test('without a session, a client that leaves ends the run: nobody else could fetch the answer', async (t) => {
   let signal: AbortSignal | undefined
   const server = serveMcp(t, { tools: [{ name: 'slow', run: (_args, call) => {

@@ -354,8 +354,18 @@ test('a stream that is dropped gives back what it held, and takes nothing more',
   assert.equal(budget.held, 0)
   stream.send('2')
   stream.finish('3')
-  assert.equal(texts.length, 1)
+  assert.deepEqual(texts.slice(1), [': end\n\n'])
   assert.equal(isEnded(), true)
+})
+
+test('a stream on which nothing is owed ends with a comment, and can be come back to', () => {
+  const stream = new ReplayStream('ann', defaults, new ReplayBudget(defaults))
+  const { sink, texts, isEnded } = keeper()
+  stream.source(0).open(sink)
+  stream.send('1')
+  stream.close()
+  assert.deepEqual([texts.length, texts[1], isEnded()], [2, ': end\n\n', true])
+  assert.equal(stream.kept.length, 1)
 })
 
 test('who comes back takes the place of who was there', () => {
