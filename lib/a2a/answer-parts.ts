@@ -6,13 +6,18 @@ import type { Answer } from '../core/answer.ts'
 import type { Content } from '../core/content.ts'
 
 /** What an answer says, as parts: its content, and its data where the content is not that data's text. */
-export function answerParts(answer: Answer): readonly Content[] {
-  const { content, data, artifacts } = answer
-  if (data === undefined && artifacts === undefined) return content
-  const more = artifacts?.flatMap(({ parts }) => parts) ?? []
-  if (data === undefined) return more.length === 0 ? content : [...content, ...more]
+export function saidParts(answer: Answer): readonly Content[] {
+  const { content, data } = answer
+  if (data === undefined) return content
   const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
-  return [...isItsText ? [] : content, dataPart(answer), ...more]
+  return isItsText ? [dataPart(answer)] : [...content, dataPart(answer)]
+}
+
+/** The same, and its artifacts behind it. */
+export function answerParts(answer: Answer): readonly Content[] {
+  const said = saidParts(answer)
+  const more = answer.artifacts?.flatMap(({ parts }) => parts) ?? []
+  return more.length === 0 ? said : [...said, ...more]
 }
 
 /** The data of an answer, as a part. */

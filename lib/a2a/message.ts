@@ -7,6 +7,7 @@ import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { randomUuid } from '../wire/random.ts'
+import { saidParts } from './answer-parts.ts'
 import { requestedExtensions } from './extensions.ts'
 import { filenameOf } from './parts.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'
@@ -25,18 +26,21 @@ class MessageChannel extends PlainChannel {
   get extensions(): readonly string[] { return requestedExtensions(this.origin) }
 }
 
-/** Runs an agent for a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`. */
+/**
+ * Runs an agent for a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`. `isPlain`:
+ * the dialect has texts and files alone.
+ */
 export function answerMessage(
-  service: Service, who: Agent | Group, { message, metadata }: SendRequest, origin: Origin,
+  service: Service, who: Agent | Group, { message, metadata }: SendRequest, origin: Origin, isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts: content } = message
   const conversationId = contextId ?? service.conversations.makeId()
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
   const answer = answerTo(service, who, message, conversationId, call)
-  if (!(answer instanceof Promise)) return messageOf(answer, conversationId)
+  if (!(answer instanceof Promise)) return messageOf(answer, conversationId, isPlain)
   call.cancelWhenGone()
-  return answer.then((later) => messageOf(later, conversationId))
+  return answer.then((later) => messageOf(later, conversationId, isPlain))
 }
 
 /** Who answers: a tool that the message names, else the agent. */
@@ -61,9 +65,11 @@ function toolAnswer(result: ToolResult): Answer {
   return answer
 }
 
-/** What an agent answers. What it gave as artifacts stands behind it. */
-export function messageOf({ content, artifacts = [] }: Answer, contextId: string): Message {
-  const parts = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(partsOf)]
+/** What an agent answers, but for data where that is plain; what it gave as artifacts stands behind it. */
+export function messageOf(answer: Answer, contextId: string, isPlain: boolean): Message {
+  const { artifacts = [] } = answer
+  const said = isPlain ? answer.content : saidParts(answer)
+  const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
   return {
     id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
     extensions: undefined, referenceTaskIds: undefined,

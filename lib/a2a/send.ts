@@ -27,7 +27,8 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
     if (request.push !== undefined) throw noTask()
     checkMediaTypes(visit.who, request.message.parts)
-    const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
+    const isPlain = !visit.dialect.hasTasks
+    const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
     return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
   }
   if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
@@ -146,7 +147,7 @@ function messageStream(visit: Visit, request: SendRequest): EventStream {
         sink.end()
       }
       try {
-        const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin)
+        const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, false)
         if (answer instanceof Promise) answer.then(done).catch((error: unknown) => sink.end(error))
         else done(answer)
       } catch (error) {

@@ -246,7 +246,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   #answered(answer: Answer): void {
     const { service, task } = this.#setup
     if (answer.isMessage === true && this.#isReserved) {
-      this.reply = messageOf(answer, this.contextId)
+      this.reply = messageOf(answer, this.contextId, false)
       return this.#withdraw()
     }
     const { state } = answer

@@ -150,6 +150,27 @@ test('an agent that answers with messages does so here too', async (t) => {
   assert.deepEqual([status, body.message?.parts], [200, [{ text: 'ok' }]])
 })
 
+test('data of an agent that answers with messages is a part, in the place of its own text', async (t) => {
+  const data = { k: 1 }
+  for (const [answer, parts] of [
+    [{ data }, [{ data }]], [{ text: 'a', data }, [{ text: 'a' }, { data }]],
+    [{ text: JSON.stringify(data), data }, [{ data }]],
+  ] as const) {
+    const server = serveBoth(t, {}, { name: 'Bot', replies: 'message', run: () => answer })
+    assert.deepEqual((await tell(server, 'POST /message:send', saying('hi'))).body.message?.parts, parts)
+    const [streamed] = eventsOf((await tell(server, 'POST /message:stream', saying('hi'))).text)
+    assert.deepEqual((streamed!.data as Body).message?.parts, parts)
+    // Plain clients read the first text.
+    const asked = { jsonrpc: '2.0', id: 1, method: 'message/send', params: {
+      message: { role: 'user', parts: [{ type: 'text', text: 'hi' }] },
+    } }
+    const plain = JSON.parse((await tell(server, 'POST /a2a', asked)).text)
+    assert.deepEqual(plain.result.message.parts, [
+      { type: 'text', text: 'text' in answer ? answer.text : JSON.stringify(data) },
+    ])
+  }
+})
+
 test('a stream is events without an envelope: first the task, last how it ended', async (t) => {
   const server = serveBoth(t)
   const accept = { accept: A2A_JSON }
@@ -296,7 +317,8 @@ test('a body needs one of two media types, and one that may be left out needs no
   // As a client of forms sends nothing at all.
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
   assert.equal((await tell(server, `POST /tasks/${id}:cancel`, undefined, form)).status, 200)
-  for (const body of [undefined, {}, { metadata: { why: 'late' } }]) {
+  const unnamed = new Uint8Array([0x7b, 0x7d])
+  for (const body of [undefined, {}, { metadata: { why: 'late' } }, unnamed]) {
     assert.equal((await tell(server, `POST /tasks/${id}:cancel`, body)).status, 200)
   }
 })
