@@ -6,7 +6,7 @@
  * under `runHandler`, and answers without a promise where they did.
  */
 import { pointerOf } from '../schema/error.ts'
-import { FaultList } from '../wire/bounded.ts'
+import { FaultList, sentenceWithin } from '../wire/bounded.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
@@ -34,7 +34,9 @@ export function readResource(
   service: Service, uri: string, call: LiveCall, session?: Workload,
 ): MaybePromise<readonly ResourceContents[]> {
   const located = locateResource(service.catalog, uri)
-  if (located === undefined) throw new Fault('not-found', `Resource not found: ${uri}`, { uri })
+  if (located === undefined) {
+    throw new Fault('not-found', `Resource not found: ${uri}`, { uri: sentenceWithin(uri) })
+  }
   const { thing, variables, scopes } = located
   requireScopes(call.principal, scopes)
   return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => {

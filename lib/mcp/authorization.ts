@@ -12,12 +12,16 @@ import type { Endpoint, Reply } from '../http/exchange.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
+/**
+ * The value of `WWW-Authenticate`; `realm` is the name of the server. One challenge names all scopes that are
+ * needed together.
+ */
 export function challenge(
-  auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
+  realm: string, auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
   scopes?: readonly unknown[],
 ): string {
   return formatChallenge({
+    realm,
     error,
     scope: scopes,
     resource_metadata: auth === undefined ? undefined : metadataUrl(auth),

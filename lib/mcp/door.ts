@@ -79,7 +79,9 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
   const guarded = auth === undefined ? endpoints : [
     ...endpoints.map((endpoint): Endpoint => ({
       ...endpoint,
-      challenge: (isGiven) => challenge(auth, isGiven ? 'invalid_token' : undefined, auth.scopes),
+      challenge: (isGiven) => (
+        challenge(mcp.service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
+      ),
     })),
     ...metadataEndpoints(auth),
   ]

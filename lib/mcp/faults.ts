@@ -4,6 +4,7 @@
  * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
 import { isRecord } from '../core/content.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
 import {
   INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
@@ -44,7 +45,8 @@ export function mcpError({ kind, detail }: Fault, said: string, revision: Revisi
   if (isLack(kind, more)) return lackOf(more, said)
   const { resourceNotFound } = revision
   if (kind === 'not-found' && more !== undefined && 'uri' in more && resourceNotFound !== INVALID_PARAMS) {
-    return { code: resourceNotFound, message: 'Resource not found', data: { detail: said, ...more } }
+    const data = { detail: sentenceWithin(said), ...more }
+    return { code: resourceNotFound, message: 'Resource not found', data }
   }
   return rpcError(codes[kind], said, more)
 }
@@ -70,12 +72,12 @@ export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision
 
 /** What HTTP adds to it. */
 export function faultHeaders(
-  { kind, detail }: Fault, auth: Authorization | undefined,
+  { kind, detail }: Fault, realm: string, auth: Authorization | undefined,
 ): readonly string[] | undefined {
   if (kind === 'busy' || kind === 'cancelled') return ['Retry-After', '1']
   if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
   const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
-  return ['WWW-Authenticate', challenge(auth, error, scopesIn(detail))]
+  return ['WWW-Authenticate', challenge(realm, auth, error, scopesIn(detail))]
 }
 
 /** The scopes that a fault names. An author can attach anything to one, getters that throw among it. */

@@ -7,6 +7,7 @@ import { Fault } from '../core/fault.ts'
 import { isSeverity } from '../core/log.ts'
 import { requireScopes } from '../core/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../core/reading.ts'
+import { sentenceWithin } from '../wire/bounded.ts'
 import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../wire/jsonrpc.ts'
 import { openCall } from './call-channel.ts'
 import { discover } from './handshake.ts'
@@ -145,7 +146,8 @@ function read(request: McpRequest): Result {
   const missing = (error: unknown): never => {
     // Whoever says that there is nothing to read says it of this address.
     if (error instanceof Fault && error.kind === 'not-found') {
-      throw new Fault('not-found', error.message, { ...isRecord(error.detail) && error.detail, uri })
+      const detail = { ...isRecord(error.detail) && error.detail, uri: sentenceWithin(uri) }
+      throw new Fault('not-found', error.message, detail)
     }
     throw error
   }

@@ -129,7 +129,7 @@ export class McpRequest implements CallFacts {
     if (fault.kind === 'cancelled' && this.#isUnwanted) return this.channel.abandon()
     const error = this.errorOf(fault)
     const { revision } = this.peer
-    const headers = faultHeaders(fault, this.mcp.options.auth)
+    const headers = faultHeaders(fault, this.mcp.service.name, this.mcp.options.auth)
     this.channel.finish(formatError(this.id, error), statusOf(fault, error, revision), headers)
   }
 

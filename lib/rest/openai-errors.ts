@@ -9,7 +9,7 @@ import { isRecord } from '../core/content.ts'
 import { sentence } from '../core/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
-import { companions, httpStatusOf, loggedFault } from './reply.ts'
+import { companionsOf, httpStatusOf, loggedFault } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 
@@ -38,7 +38,7 @@ export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
 export function openaiFault(service: Service, thrown: unknown, requestId: string): Reply {
   const { status, text } = openaiFaultText(service, thrown, requestId)
   const isOver = status === 409 || (status >= 500 && status !== 503)
-  const headers = isOver ? DO_NOT_RETRY : companions.get(status)
+  const headers = isOver ? DO_NOT_RETRY : companionsOf(status, service.name)
   return { status, type: JSON_TYPE, body: text, ...headers !== undefined && { headers } }
 }
 

@@ -28,11 +28,11 @@ const statuses: Readonly<Record<FaultKind, number>> = {
   'internal': 500,
 }
 
-/** What a status asks for besides its document. */
-export const companions: ReadonlyMap<number, readonly string[]> = new Map([
-  [401, ['WWW-Authenticate', formatChallenge({})]],
-  [503, ['Retry-After', '1']],
-])
+/** What a status asks for besides its document. `realm` is the name of the server. */
+export function companionsOf(status: number, realm?: string): readonly string[] | undefined {
+  if (status === 503) return ['Retry-After', '1']
+  return status === 401 ? ['WWW-Authenticate', formatChallenge({ realm })] : undefined
+}
 
 /** A problem document as text, and its status. */
 export interface ProblemText { readonly status: number; readonly text: string }
@@ -87,14 +87,14 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
 }
 
 /** A problem document as a reply. */
-export function problemTextReply({ status, text }: ProblemText): Reply {
-  const headers = companions.get(status)
+export function problemTextReply({ status, text }: ProblemText, realm?: string): Reply {
+  const headers = companionsOf(status, realm)
   return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
 }
 
 /** Whatever was thrown, as a reply. */
 export function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
-  return problemTextReply(faultText(service, thrown, requestId))
+  return problemTextReply(faultText(service, thrown, requestId), service.name)
 }
 
 /** Does the work of one request. Whatever it throws, or rejects with, is answered by `asReply`. */

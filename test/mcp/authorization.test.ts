@@ -63,11 +63,11 @@ test('verify may answer later', async (t) => {
 })
 
 for (const [title, headers, challenge] of [
-  ['no token', {}, `Bearer scope="read", resource_metadata="${metadata}"`],
+  ['no token', {}, `Bearer realm="triport", scope="read", resource_metadata="${metadata}"`],
   ['an unknown token', { authorization: 'Bearer nobody' },
-    `Bearer error="invalid_token", scope="read", resource_metadata="${metadata}"`],
+    `Bearer realm="triport", error="invalid_token", scope="read", resource_metadata="${metadata}"`],
   ['an expired token', { authorization: 'Bearer late' },
-    `Bearer error="invalid_token", scope="read", resource_metadata="${metadata}"`],
+    `Bearer realm="triport", error="invalid_token", scope="read", resource_metadata="${metadata}"`],
 ] as const) {
   test(`${title} is 401 with a challenge that says where to get one`, async (t) => {
     const response = await call(serve(t, options), 'who', headers)
@@ -84,7 +84,7 @@ test('a tool whose scopes the caller lacks is 403 before the first byte, and nam
   assert.equal(response.status, 403)
   assert.equal(response.headers.get('content-type'), 'application/json')
   assert.equal(response.headers.get('www-authenticate'),
-    `Bearer error="insufficient_scope", scope="write admin", resource_metadata="${metadata}"`)
+    `Bearer realm="triport", error="insufficient_scope", scope="write admin", resource_metadata="${metadata}"`)
   assert.equal((await response.json() as { id: number }).id, 1)
 })
 

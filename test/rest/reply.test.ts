@@ -19,7 +19,7 @@ test('a fault is told with its own status and its own sentence', async (t) => {
     assert.equal(response.status, status, kind)
     assert.equal(response.headers.get('content-type'), 'application/problem+json')
     assert.equal(response.headers.get('retry-after'), status === 503 ? '1' : null)
-    assert.equal(response.headers.get('www-authenticate'), status === 401 ? 'Bearer' : null)
+    assert.equal(response.headers.get('www-authenticate'), status === 401 ? 'Bearer realm="Assistant"' : null)
     const { detail, error, status: told, request_id: requestId } = await jsonOf(response)
     assert.deepEqual([detail, error, told], [`It is ${kind}`, `It is ${kind}`, status])
     assert.equal(requestId, response.headers.get('x-request-id'))
