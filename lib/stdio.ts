@@ -25,6 +25,12 @@ export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protoco
   readonly signals?: boolean | undefined
 }
 
+/** What only a server with a socket reads. */
+const ofSockets = [
+  'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
+  'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
+] as const satisfies readonly (keyof StdioOptions)[]
+
 const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 
 /**
@@ -46,6 +52,11 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
+  const useless = ofSockets.filter((name) => options[name] !== undefined)
+  if (useless.length > 0) {
+    const names = useless.join(', ')
+    service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
+  }
   const mcp = new McpContext(service, options.mcp ?? {}, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
   const closed = lines.over.then(async () => {

@@ -23,7 +23,7 @@ export interface TaskClient {
   /** Side effects of before there was a task; those since then `remember` does. */
   once?(key: string, fn: () => unknown): Promise<unknown>
   /** Hears of progress besides its text, which becomes the task's message. */
-  progress?(done: number, total: number | undefined, text: string | undefined): void
+  progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
   /** Tells the client that what an address was opened for is done. */
   completeElicitation?(elicitationId: string): void
 }

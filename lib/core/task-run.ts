@@ -158,7 +158,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   progress(done: number, total: number | undefined, said: string | undefined): void {
-    this.#client.progress?.(done, total, said)
+    if (this.#id !== undefined) this.#client.progress?.(done, total, said, this.#id)
     if (said === undefined) return
     this.#said = [text(said)]
     if ((this.#open?.size ?? 0) === 0) this.#move('working')

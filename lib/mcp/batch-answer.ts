@@ -6,44 +6,80 @@
  */
 import { formatError, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { claimsModern } from './choose.ts'
+import type { ResponseChannel } from './channel.ts'
 import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
 
 /** Takes the answer to one message; undefined where it gets none. */
 export type Respond = (text: string | undefined) => void
 
+/** What the answers to one batch may have together, of which each takes its part. */
+export class BatchBytes {
+  readonly #max: number
+  #taken = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** The answer to a message; where there is no room for it, an error in its place. */
+  fit(message: RpcMessage, text: string): string {
+    const bytes = Buffer.byteLength(text)
+    if (this.#taken + bytes > this.#max) {
+      return refusal(message, `The answers of this batch are larger than ${this.#max} bytes`)
+    }
+    this.#taken += bytes
+    return text
+  }
+}
+
 /** The answers to one batch, of at most `maxBytes` together. */
 export class BatchAnswer {
-  readonly #maxBytes: number
   readonly #say: Respond
   readonly #answers: string[] = []
+  readonly #bytes: BatchBytes
   #owed: number
-  #bytes = 0
 
   constructor(owed: number, maxBytes: number, say: Respond) {
     this.#owed = owed
-    this.#maxBytes = maxBytes
+    this.#bytes = new BatchBytes(maxBytes)
     this.#say = say
   }
 
   /** Takes what a message that owes one is answered. */
   answer(message: RpcMessage, text: string | undefined): void {
-    if (text !== undefined) this.#add(message, text)
+    if (text !== undefined) this.#answers.push(this.#bytes.fit(message, text))
     this.#owed--
     if (this.#owed === 0 && this.#answers.length > 0) this.#say(`[${this.#answers.join(',')}]`)
   }
+}
 
-  #add(message: RpcMessage, text: string): void {
-    const bytes = Buffer.byteLength(text)
-    const isFine = this.#bytes + bytes <= this.#maxBytes
-    if (isFine) this.#bytes += bytes
-    this.#answers.push(isFine ? text
-      : refusal(message, `The answers of this batch are larger than ${this.#maxBytes} bytes`))
+/** The way back of one request of a batch, whose answers leave together. */
+export class BatchPart implements ResponseChannel {
+  readonly #whole: ResponseChannel
+  readonly #message: RpcMessage
+  readonly #bytes: BatchBytes
+
+  constructor(whole: ResponseChannel, message: RpcMessage, bytes: BatchBytes) {
+    this.#whole = whole
+    this.#message = message
+    this.#bytes = bytes
+  }
+
+  get sends(): boolean { return this.#whole.sends }
+  get isHeard(): boolean { return this.#whole.isHeard ?? true }
+
+  send(message: string): void { this.#whole.send(message) }
+  abandon(): void { this.#whole.abandon() }
+  detach(retryMs: number | undefined): void { this.#whole.detach?.(retryMs) }
+
+  finish(message: string, status?: number, headers?: readonly string[]): void {
+    this.#whole.finish(this.#bytes.fit(this.#message, message), status, headers)
   }
 }
 
 /** Whether a message of a batch has an answer there. */
-export function owesAnswer({ kind }: RpcMessage): boolean {
-  return kind === 'request' || kind === 'malformed'
+export function owesAnswer(message: RpcMessage): boolean {
+  return message.kind === 'request' || (message.kind === 'malformed' && message.isNoRequest !== true)
 }
 
 /** Why a message cannot be one of several; undefined where it can. */

@@ -18,13 +18,15 @@ export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   const message = decodeMessage(value, maxBytes)
   if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
   if (message.kind !== 'notification' && message.id === null) {
-    return { kind: 'malformed', id: undefined, why: '"id" must be a string or an integer, not null' }
+    const why = '"id" must be a string or an integer, not null'
+    return { kind: 'malformed', id: undefined, why, isNoRequest: message.kind === 'response' }
   }
   if (message.kind === 'response') return message
   const { params } = message
   if (params === undefined || isRecord(params)) return message
   const id = message.kind === 'request' ? message.id : undefined
-  return { kind: 'malformed', id, why: '"params" must be an object' }
+  const isNoRequest = message.kind === 'notification'
+  return { kind: 'malformed', id, why: '"params" must be an object', isNoRequest }
 }
 
 /**

@@ -56,14 +56,20 @@ export class Notifications {
     if (this.#subscribers.size >= MAX_SUBSCRIBERS) {
       throw new Fault('busy', 'Too many clients are listening; try again later')
     }
+    const { watched } = this.#sessions
+    watched.take(subscriber.uris)
     this.#subscribers.add(subscriber)
-    return () => this.#subscribers.delete(subscriber)
+    return () => {
+      if (this.#subscribers.delete(subscriber)) watched.give(subscriber.uris)
+    }
   }
 
   /** Ends all subscriptions. */
   close(): void {
-    for (const subscriber of [...this.#subscribers]) subscriber.end()
-    this.#subscribers.clear()
+    for (const subscriber of [...this.#subscribers]) {
+      subscriber.end()
+      if (this.#subscribers.delete(subscriber)) this.#sessions.watched.give(subscriber.uris)
+    }
   }
 
   /** Whatever is watched may have changed: what other processes said of it is lost. */

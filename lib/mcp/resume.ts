@@ -5,6 +5,7 @@
  *
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { keyOf } from '../core/store.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
@@ -64,7 +65,7 @@ export async function resumeElsewhere(
     const question: ResumeQuestion = [session.id, session.owner, event.stream, event.number]
     const { storeTimeoutMs } = mcp.service.limits
     // A process that has just died is silent too: the client's stream is kept until that is known.
-    const timer = setTimeout(() => resolve(reply), storeTimeoutMs)
+    const timer = setTimeout(() => resolve(reply), Math.min(storeTimeoutMs, MAX_TIMER_MS))
     const line = shared.lines.open(node, KIND, question, {
       hear(word) {
         if (word === FORGOTTEN) resolve(noEvent())

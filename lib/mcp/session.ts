@@ -21,6 +21,7 @@ import type { Outlet } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
+import type { WatchedBytes } from './subscriptions.ts'
 
 /** What is known of the client of one request. */
 export interface Peer {
@@ -49,6 +50,7 @@ export interface Asked {
 export interface SessionTerms {
   readonly limits: Limits
   readonly budget: ReplayBudget
+  readonly watched: WatchedBytes
   /** What the ids of their questions and events end with: where they are known. */
   readonly mark: string
 }
@@ -131,7 +133,7 @@ export class Session implements Peer {
 
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   subscribe(uri: string, scopes: readonly string[]): void {
-    this.#subscriptions ??= new Subscriptions(scopes)
+    this.#subscriptions ??= new Subscriptions(scopes, this.#terms.watched)
     this.#subscriptions.scopes = scopes
     this.#subscriptions.add(uri)
   }
@@ -177,6 +179,7 @@ export class Session implements Peer {
       this.#refuseAsked(reason)
     }
     this.#streams?.drop()
+    this.#subscriptions?.clear()
     this.standalone = undefined
     const { outlet } = this
     this.outlet = undefined

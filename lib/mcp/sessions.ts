@@ -6,6 +6,7 @@ import { MAX_TIMER_MS, monotonic } from '../core/clock.ts'
 import { FairPool } from '../core/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
 import { Session } from './session.ts'
+import { WatchedBytes } from './subscriptions.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { ReplayBudget } from './replay.ts'
@@ -14,6 +15,8 @@ import type { SessionTerms } from './session.ts'
 
 /** All sessions of one server. */
 export class Sessions {
+  /** What the clients of all sessions watch, and those who listen without one. */
+  readonly watched: WatchedBytes = new WatchedBytes()
   readonly #limits: Limits
   readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()
@@ -24,7 +27,7 @@ export class Sessions {
   /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
   constructor(limits: Limits, budget: ReplayBudget, node?: string) {
     this.#limits = limits
-    this.#terms = { limits, budget, mark: node === undefined ? '' : `@${node}` }
+    this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
     this.#pool = new FairPool(
       { maxCount: limits.maxSessions, maxBytes: Infinity },
       (session) => this.#end(session),

@@ -40,10 +40,38 @@ export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean
  */
 function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision): object {
   if (row.structured === 'any' || schema['type'] === 'object') return schema
-  // What the schema refers to by `#/$defs/…` must stay at the root.
-  const { $schema, $defs, definitions, ...result } = schema
-  const root = Object.entries({ $schema, $defs, definitions }).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(root), type: 'object', properties: { result }, required: ['result'] }
+  const { $schema, ...own } = schema
+  // With an address of its own a schema is what its references begin at, wherever it stands.
+  if (own['$id'] !== undefined) return wrapped({ $schema }, own)
+  const { $defs, definitions, ...result } = moved(own)
+  return wrapped({ $schema, $defs, definitions }, result)
+}
+
+function wrapped(root: object, result: object): object {
+  const shared = Object.fromEntries(Object.entries(root).filter(([, value]) => value !== undefined))
+  return { ...shared, type: 'object', properties: { result }, required: ['result'] }
+}
+
+/** Keywords whose values are no schemas. */
+const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
+
+/** A schema that is the member `result` from now on. What is defined for all of it stays at the root. */
+function moved(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const members = Object.entries(schema).map(([name, value]) => {
+    if (/^\$(dynamic|recursive)?ref$/i.test(name)) return [name, movedReference(value)]
+    return [name, dataKeywords.has(name) ? value : movedWithin(value)]
+  })
+  return Object.fromEntries(members)
+}
+
+function movedWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(movedWithin)
+  return isRecord(value) && typeof value['$id'] !== 'string' ? moved(value) : value
+}
+
+function movedReference(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^#(\/|$)/.test(value)) return value
+  return /^#\/(\$defs|definitions)(\/|$)/.test(value) ? value : `#/properties/result${value.slice(1)}`
 }
 
 /** A tool's result; undefined where the tool is gone by now. */

@@ -113,7 +113,9 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   }
 
   function accept(message: RpcMessage, answer: Respond): void {
-    if (message.kind === 'malformed') return answer(refusal(message, message.why))
+    if (message.kind === 'malformed') {
+      return message.isNoRequest === true ? undefined : answer(refusal(message, message.why))
+    }
     if (message.kind !== 'request') return hear(message)
     if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
     if (open.has(message.id)) return answer(refusal(message, 'A request with this id is running already'))

@@ -8,6 +8,7 @@ import { parseJson } from '../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { BatchBytes, BatchPart } from './batch-answer.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
@@ -95,8 +96,10 @@ function answerAll(
     peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs, requests.length,
   )
   if (mcp.elsewhere !== undefined) post.ids = requests.map(({ id }) => id)
+  const bytes = new BatchBytes(mcp.service.limits.maxResultBytes)
   for (const message of requests) {
-    const request = dispatch(mcp, message, peer, exchange.origin, post)
+    const part = new BatchPart(post, message, bytes)
+    const request = dispatch(mcp, message, peer, exchange.origin, part)
     if (request !== undefined && !request.isFinished) post.waitFor(request)
   }
   return held(post, exchange)

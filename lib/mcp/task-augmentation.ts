@@ -133,11 +133,11 @@ class AugmentedClient implements TaskClient {
   }
 
   /** The token of the request that began the task goes on to count. */
-  progress(done: number, total: number | undefined, message: string | undefined): void {
+  progress(done: number, total: number | undefined, message: string | undefined, taskId: string): void {
     const { metadata: { progressToken }, session } = this.#request
     if (progressToken === undefined || !(done > this.#lastProgress)) return
     this.#lastProgress = done
-    const params = { progressToken, progress: done, total, message }
+    const params = { progressToken, progress: done, total, message, _meta: related(taskId) }
     session?.outlet?.send(formatNotification('notifications/progress', JSON.stringify(params)))
   }
 

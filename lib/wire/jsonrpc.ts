@@ -13,12 +13,18 @@ import { JSON_TYPE } from './media.ts'
 /** §4 `id`. Null is legal there, and a question of the dialect here. */
 export type Id = string | number | null
 
-/** What a value is. Malformed input is a value, not an exception: its answer needs the id. */
+/**
+ * What a value is. Malformed input is a value, not an exception: its answer needs the id. One that
+ * `isNoRequest` was meant as a notification or as an answer, to which silence is the right one.
+ */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: unknown }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
   | { readonly kind: 'response'; readonly id: Id; readonly result: unknown; readonly error: unknown }
-  | { readonly kind: 'malformed'; readonly id: Id | undefined; readonly why: string }
+  | {
+    readonly kind: 'malformed'; readonly id: Id | undefined; readonly why: string
+    readonly isNoRequest?: boolean
+  }
 
 /** §5.1: what the five codes say, in the words that every client of ours knows. */
 export const PARSE_ERROR = -32700
@@ -60,9 +66,9 @@ export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
     return { kind: 'malformed', id: undefined, why }
   }
   if (method === undefined) {
-    if (known === undefined) return { kind: 'malformed', id: undefined, why: '"method" is missing' }
-    if (result === undefined && error === undefined) {
-      return { kind: 'malformed', id: known, why: '"method" is missing' }
+    const isNoRequest = result !== undefined || error !== undefined
+    if (known === undefined || !isNoRequest) {
+      return { kind: 'malformed', id: known, why: '"method" is missing', isNoRequest }
     }
     return { kind: 'response', id: known, result, error }
   }

@@ -165,7 +165,7 @@ test('progress, side effects and ends of addresses are the client\'s to carry; l
   run.progress(2, 3, 'half')
   run.completeElicitation('e-1')
   run.log('warning', 'full', 'disk')
-  assert.deepEqual(heard, [[1, undefined, undefined], [2, 3, 'half'], 'e-1'])
+  assert.deepEqual(heard, [[1, undefined, undefined, task().id], [2, 3, 'half', task().id], 'e-1'])
   assert.deepEqual(task().status.message?.parts, [{ type: 'text', text: 'half' }])
   assert.equal(await run.once('k', () => assert.fail('it ran')), 'kept k')
   assert.equal(await begun().run.once('k', () => 'ran'), 'ran')

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { defaults } from '../../lib/index.ts'
 import { readMessage, takeMessage } from '../../lib/mcp/messages.ts'
 import { ReplayBudget } from '../../lib/mcp/replay.ts'
+import { WatchedBytes } from '../../lib/mcp/subscriptions.ts'
 import { oldest } from '../../lib/mcp/revisions.ts'
 import { Session } from '../../lib/mcp/session.ts'
 import { callOf } from '../fixtures/house.ts'
@@ -36,7 +37,7 @@ test('a message is what MCP lets be one, and an id is kept where it could be rea
   }
 })
 
-const terms = { limits: defaults, budget: new ReplayBudget(defaults), mark: '' }
+const terms = { limits: defaults, budget: new ReplayBudget(defaults), watched: new WatchedBytes(), mark: '' }
 const session = (): Session => new Session('me', oldest, terms)
 const cancelled = (requestId: unknown): RpcMessage => (
   { kind: 'notification', method: 'notifications/cancelled', params: { requestId } }

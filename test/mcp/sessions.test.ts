@@ -292,6 +292,20 @@ test('a session may have 1000 subscriptions', async (t) => {
   assert.deepEqual((await session.ask('resources/subscribe', { uri: 'test://one-more' })).result, {})
 })
 
+test('the addresses of all sessions are bounded together, and go with their session', () => {
+  const sessions = new Sessions({ ...defaults, maxSessions: 1_000 }, new ReplayBudget(defaults))
+  const open = Array.from({ length: 300 }, () => sessions.open('me', oldest))
+  const fill = (): void => {
+    for (const [at, session] of open.entries()) {
+      for (let n = 0; n < 32; n++) session.subscribe(`test://${at}/${n}/`.padEnd(8_192, 'x'), [])
+    }
+  }
+  assert.throws(fill, { kind: 'busy', message: /watch too many resources/ })
+  assert.ok(sessions.watched.held > 60 * 1024 * 1024 && sessions.watched.held <= 64 * 1024 * 1024)
+  for (const session of open) sessions.close(session)
+  assert.equal(sessions.watched.held, 0)
+})
+
 test('the addresses of a session are bounded in bytes, each and together, and make room when they go', () => {
   const session = new Sessions(defaults, new ReplayBudget(defaults)).open('me', oldest)
   const address = (n: number, bytes = 8_192): string => `test://${n}/`.padEnd(bytes, 'x')

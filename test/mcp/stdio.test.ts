@@ -322,6 +322,37 @@ test('progress of a batch comes before its answer, a cancelled request has none 
   await host.end()
 })
 
+test('what was meant as a notification, or as an answer, is never answered', async () => {
+  const host = new Host()
+  await host.initialize('2025-03-26')
+  const silent = [
+    { jsonrpc: '2.0', method: 'notifications/cancelled', params: [] },
+    { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } },
+    { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } },
+  ]
+  for (const message of silent) host.write(message)
+  host.write([...silent, ping(1)])
+  host.write(ping(2))
+  assert.deepEqual((await host.next()).map(({ id }: Json) => id), [1])
+  assert.equal((await host.next()).id, 2)
+  await host.end()
+})
+
+test('an option that only a socket has use for is told of, and changes nothing', async () => {
+  const warnings: string[] = []
+  const host = new Host({
+    log: (level, message) => { if (level === 'warning' && !message.includes('description')) warnings.push(message) },
+    apiKey: 'a key of sixteen', rateLimit: { perMinute: 1 },
+  })
+  await host.initialize('2025-06-18')
+  host.write(ping(1))
+  assert.deepEqual((await host.next()).result, {})
+  assert.deepEqual(warnings, [
+    'One client on standard input and output needs no apiKey, rateLimit; leave that out',
+  ])
+  await host.end()
+})
+
 test('the answers of a batch are limited together', async () => {
   const host = new Host({ maxResultBytes: 10_000 })
   await host.initialize('2025-03-26')

@@ -268,6 +268,18 @@ test('a batch gets its answers in one list, in a session and without one', async
   }
 })
 
+test('the answers of a batch are limited together', async (t) => {
+  const small = serveMcp(t, {
+    maxResultBytes: 10_000, tools: [{ name: 'large', run: () => 'x'.repeat(6_000) }],
+  })
+  const call = (id: number): object => ({ ...ping, id, method: 'tools/call', params: { name: 'large' } })
+  const answers = await (await post(small, [call(1), call(2), { ...ping, id: 3 }], batched)).json() as Json[]
+  assert.deepEqual(answers.map(({ id }) => id), [1, 2, 3])
+  assert.equal(answers[0].result.content[0].text.length, 6_000)
+  assert.match(answers[1].error.data.detail, /larger than 10000 bytes/)
+  assert.deepEqual(answers[2].result, {})
+})
+
 test('a batch whose calls tell something is a stream with all its answers', async () => {
   const call = (id: number): object => ({
     ...ping, id, method: 'tools/call', params: { name: 'talk', _meta: { progressToken: id } },

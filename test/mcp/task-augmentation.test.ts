@@ -217,6 +217,8 @@ test('the stream of a session hears of its tasks, and carries their questions an
   assert.ok(statuses.every(({ params }) => params.taskId === taskId && params._meta === undefined))
   const progress = heard.filter(({ method }) => method === 'notifications/progress')
   assert.ok(progress.some(({ params }) => params.progressToken === 'p'))
+  const mark = { 'io.modelcontextprotocol/related-task': { taskId } }
+  for (const { params } of progress) assert.deepEqual(params._meta, mark)
   await session.answer(question.id, { action: 'decline' })
   await reaches(session, taskId, 'completed')
   assert.equal(said((await session.ask('tasks/result', { taskId })).result), 'decline')

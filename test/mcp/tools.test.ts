@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent, Fault } from '../../lib/index.ts'
+import { compile, defineAgent, Fault } from '../../lib/index.ts'
 import {
   allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serveMcp,
 } from './client.ts'
+import type { JsonSchema } from '../../lib/index.ts'
 import type { Json } from './client.ts'
 
 const researcher = defineAgent(
@@ -148,6 +149,35 @@ test('a name used twice is a mistake in the definition, aliases too', async (t) 
   )
   const twins = [tool('a') as never, tool('a') as never]
   assert.throws(() => serveMcp(t, { tools: twins }), /Two tools are named 'a'/)
+})
+
+const nested: readonly (readonly [what: string, schema: object, value: unknown])[] = [
+  ['the whole', { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }] }, ['a', ['b']]],
+  ['a part', {
+    type: 'array', items: {
+      type: 'object', properties: { name: { type: 'string' }, kid: { $ref: '#/items/properties/name' } },
+    },
+  }, [{ name: 'a', kid: 'b' }]],
+  ['a definition that refers to the whole', {
+    type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { anyOf: [{ type: 'string' }, { $ref: '#' }] } },
+  }, ['a', ['b']]],
+  ['a definition below an address', {
+    $id: 'https://schemas.test/list', type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { type: 'string' } },
+  }, ['a']],
+  ['a value that looks like one', { type: 'array', const: [{ $ref: '#' }] }, [{ $ref: '#' }]],
+]
+
+test('a schema that older clients get as a member of another still refers to what it did', async (t) => {
+  for (const [what, schema, value] of nested) {
+    const server = serveMcp(t, { tools: [{ name: 'a', outputSchema: schema as JsonSchema, run: () => value }] })
+    const session = await begin(server, '2025-06-18')
+    const { result: { tools: [listed] } } = await session.ask('tools/list')
+    const { result } = await session.ask('tools/call', { name: 'a' })
+    assert.deepEqual(result.structuredContent, { result: value }, what)
+    const { valid, errors } = compile(listed.outputSchema)(result.structuredContent)
+    assert.ok(valid, `${what}: ${JSON.stringify(errors)}`)
+    assert.equal(compile(listed.outputSchema)({ result: [7] }).valid, false, what)
+  }
 })
 
 const outputs: readonly (readonly [string, () => unknown, (result: Json) => unknown, unknown])[] = [
