@@ -92,10 +92,11 @@ async function parallel(
     throw stopped(failed[0], results)
   }
   const answers = said.flatMap(({ answer }) => answer ?? [])
-  const whole = answers.map((answer) => answer.text).join('\n\n')
+  const whole = answers.flatMap((answer) => answer.text || []).join('\n\n')
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
   const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'
-  return { ...textAnswer(whole), content: [text(whole), ...files], state, results }
+  const content = whole === '' && files.length > 0 ? files : [text(whole), ...files]
+  return { ...textAnswer(whole), content, state, results }
 }
 
 interface Attempt { readonly share: AgentResult; readonly answer?: Answer }

@@ -143,12 +143,15 @@ export class KeyHold {
 
   /** What was replied. One that cannot be kept is remembered as such. */
   keep(reply: string): MaybePromise<void> {
-    const lose = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
+    const lose = this.#lose
     return this.#try(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
       if (!(cause instanceof Fault) || cause.kind !== 'too-large') return this.#onFailure(cause, lose)
       return this.#try(lose, (later) => this.#onFailure(later, lose))
     })
   }
+
+  /** Apart from `keep`, whose reply it would hold on to for as long as the store is away. */
+  readonly #lose = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
 
   /** There is no reply: the same may be run again. */
   release(): MaybePromise<void> {

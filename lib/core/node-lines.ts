@@ -3,6 +3,7 @@
  * ends it, or one of the two hangs up or dies. What is said on a line is heard once and in order; where some
  * of it was lost, the line is lost.
  */
+import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import type { Nodes } from './nodes.ts'
 
@@ -91,7 +92,7 @@ export class NodeLines {
         line.end()
         this.#nodes.isAlive(node).then((isAlive) => reject(isAlive ? late() : dead()), reject)
       }
-      const timer = setTimeout(silent, timeoutMs)
+      const timer = setTimeout(silent, Math.min(timeoutMs, MAX_TIMER_MS))
       const done = (settle: () => void): void => {
         clearTimeout(timer)
         settle()

@@ -44,7 +44,7 @@ function answerFrom(question: Question, parts: readonly Content[], maxSteps: num
   // Whoever goes on has opened the address.
   if (question.what === 'elicit-url') return { answer: { action: 'accept' }, left: parts }
   if (question.what !== 'elicit') return undefined
-  const fits = compileWithin(question.schema)
+  const fits = compileWithin(question.schema, { formats: true })
   for (const part of parts) {
     const content = contentFrom(part, question)
     if (!isRecord(content) || !fits(content, maxSteps).valid) continue

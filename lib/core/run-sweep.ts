@@ -72,14 +72,17 @@ export class RunSweep {
     for await (const { key } of this.#all('leases', HOUSE)) leases.add(key)
     for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
     this.#looks += 1
+    const members = new Set<string>()
     for await (const member of this.#all(MEMBERS, HOUSE)) {
       const { key: node, value } = member
+      members.add(node)
       // Of one that has left nothing, something comes late if at all.
       if (value === GONE && this.#looks % LOOKS_FOR_ONE !== 0) continue
       if (leases.has(node) || await this.#nodes.isAlive(node)) continue
       if (!this.#deadSince.has(node)) this.#deadSince.set(node, performance.now())
       await this.#bury(member)
     }
+    for (const name of this.#deadSince.keys()) if (!members.has(name)) this.#deadSince.delete(name)
   }
 
   async * #all(collection: string, owner: string): AsyncGenerator<Entry> {

@@ -102,6 +102,15 @@ const stopping: readonly (readonly [
     'Failing !No ink, Refusing !Not that'],
 ]
 
+test('of agents in parallel who have no words only the files are told', async () => {
+  const file = { type: 'image', data: 'AAEC', mimeType: 'image/png' } as const
+  const drawing = agent('Drawing', () => [file])
+  const both = await ask({ agents: [drawing, a], mode: 'parallel' })
+  assert.deepEqual([both.text, both.content], ['a(q)', [{ type: 'text', text: 'a(q)' }, file]])
+  const drawn = await ask({ agents: [drawing], mode: 'parallel' })
+  assert.deepEqual([drawn.text, drawn.content], ['', [file]])
+})
+
 test('a group that cannot go on says who failed, and what was said before', async () => {
   for (const [what, group, message, who] of stopping) {
     await assert.rejects(ask(group), (error) => {

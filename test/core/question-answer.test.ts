@@ -31,6 +31,13 @@ test('one part answers one question, the first that it fits', () => {
   assert.deepEqual(answered([], text('Ann')), {})
 })
 
+test('a text of another format answers no question', () => {
+  const schema = { type: 'object', properties: { mail: { type: 'string', format: 'email' } }, required: ['mail'] }
+  const mail: TaskQuestion = { key: 'mail', question: { what: 'elicit', message: 'Mail?', schema } }
+  assert.deepEqual(answered([mail], text('nope'), data({ mail: 'no' })), {})
+  assert.deepEqual(answered([mail], text('ann@a.test')), { mail: { mail: 'ann@a.test' } })
+})
+
 test('an address is accepted by whatever comes, and uses up nothing', () => {
   assert.deepEqual(answered([url, form('name', 'string')], text('Ann')), { url: 'accepted', name: { name: 'Ann' } })
 })

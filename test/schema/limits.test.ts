@@ -198,6 +198,7 @@ const costly: readonly Costly[] = [
     () => list(500_000, () => ({}))],
   ['references that double', { $ref: '#/$defs/0', $defs: doubling }, () => 1],
   ['references to everywhere', { items: { $ref: '#' } }, () => JSON.parse(`[${'[],'.repeat(1_390_000)}[]]`)],
+  ['decimals', { items: { multipleOf: 0.01 } }, () => list(490_000, () => 1e300)],
   ['a holey array', { items: true }, () => Object.assign([], { length: 4_000_000_000 })],
   ['a count of characters', { allOf: list(20, () => ({ maxLength: 2_000_000 })) },
     () => '😀'.repeat(1_000_000)],

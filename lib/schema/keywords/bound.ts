@@ -2,11 +2,15 @@
  * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
  */
 import { count } from '../error.ts'
-import { CHARACTER, namesOf } from '../fuel.ts'
+import { CHARACTER, namesOf, STEP } from '../fuel.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
 import type { Fuel } from '../fuel.ts'
 import type { Rule } from '../rule.ts'
+
+/** Comparing two numbers as decimals, and each digit that one of them has more than the other. */
+const DECIMAL = 8 * STEP
+const DIGIT = 2
 
 /** How much there is of a value, or nothing where the keyword says nothing about its type. */
 type Measure = (value: unknown, limit: number, fuel: Fuel) => number | undefined
@@ -25,7 +29,9 @@ export const minProperties: Rule = bound(properties, isAtLeast, 'have at least',
 
 export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
   const failure = site.failure(`must be a multiple of ${divisor}`, divisor)
-  return (value, run) => typeof value !== 'number' || isMultiple(value, divisor) || run.fails(failure, value)
+  return (value, run) => (
+    typeof value !== 'number' || isMultiple(value, divisor, run) || run.fails(failure, value)
+  )
 })
 
 function number(value: unknown): number | undefined {
@@ -71,12 +77,13 @@ function bound(measure: Measure, holds: Compare, phrase: string, noun?: string):
 }
 
 /** As people write them: 19.99 is a multiple of 0.01, although neither has an exact binary form. */
-function isMultiple(value: number, divisor: number): boolean {
+function isMultiple(value: number, divisor: number, fuel: Fuel): boolean {
   // The remainder of two integers is exact, however large they are.
   if (!Number.isFinite(value) || Number.isInteger(divisor)) return value % divisor === 0
   const [digits, scale] = decimal(value)
   const [unit, unitScale] = decimal(divisor)
   const common = Math.max(scale, unitScale)
+  fuel.pay(DECIMAL + (2 * common - scale - unitScale) * DIGIT)
   return (digits * 10n ** BigInt(common - scale)) % (unit * 10n ** BigInt(common - unitScale)) === 0n
 }
 
