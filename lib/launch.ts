@@ -47,7 +47,14 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   requireSecondOptions('launch', subject, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
-  const address = await server.listen(port ?? defaultPort(server.protocols), host)
+  let address
+  try {
+    address = await server.listen(port ?? defaultPort(server.protocols), host)
+  } catch (error) {
+    // Others who share its store would take it for alive.
+    await server.close()
+    throw error
+  }
   const forget = signals === false ? () => {} : endOnSignals({
     running: () => server.status().calls.running, close: () => server.close(),
   })

@@ -60,7 +60,7 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly rateLimit?: RateLimit | undefined
   /** Takes the log; `console` can. Left out: warnings and errors go to standard error. `false`: none. */
   readonly log?: Log | Logger | false | undefined
-  /** Told once per call of an agent, a tool, a resource or a prompt, at its end. It must not throw. */
+  /** Told once per call of an agent, a tool, a resource or a prompt, at its end. What it throws is logged. */
   readonly onCall?: OnCall | undefined
   /** Logs one line for each request, at level info, which standard error then shows. */
   readonly accessLog?: boolean | undefined
@@ -83,7 +83,10 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
    * random for this process.
    */
   readonly secret?: string | readonly string[] | undefined
-  /** Where finished tasks are kept and, where it is shared, conversations. Left out: bounded memory. */
+  /**
+   * Where replies for an Idempotency-Key are kept and, where other processes share it, tasks, conversations,
+   * and what these processes have to know of each other. Left out: bounded memory.
+   */
   readonly store?: Store | undefined
 }
 

@@ -32,6 +32,7 @@ import type { Handler } from './http/listener.ts'
 import type { Means } from './http/transaction.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { ServerStatus } from './server-status.ts'
+import type { MadeService } from './service.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** Where a server listens. */
@@ -72,7 +73,20 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   requireOptions('createServer', options, serverOptions)
   const metrics = options.metrics === true ? new Metrics() : undefined
   const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
-  const { service, seal } = createService({ ...options, onCall })
+  const made = createService({ ...options, onCall })
+  try {
+    return assemble(options, made, metrics)
+  } catch (error) {
+    // Others who share its store would take it for alive.
+    made.service.shared?.nodes.close(true).catch(() => {})
+    throw error
+  }
+}
+
+/** Puts a server together around what it serves. */
+function assemble(
+  options: ServerOptions, { service, seal }: MadeService, metrics: Metrics | undefined,
+): TriportServer {
   const { catalog, limits, log, name } = service
   const protocols = protocolsOf(options.protocol, catalog.root === undefined, rootOf(service) !== undefined)
   const mountPath = pathOf('mountPath', options.mountPath) ?? ''
@@ -179,7 +193,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     await push?.close()
     await listener.destroy()
     await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)
-    await service.store.close?.()
+    await atMost(FAREWELL_MS, service.store.close?.())
     service.timers.close()
     metrics?.close()
   }
@@ -195,5 +209,16 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     status,
     fetch: (request) => isRequest(request) ? (respond ?? first)(request) : Promise.reject(noRequest(request)),
     close: () => closing ??= shut(),
+  }
+}
+
+/** Waits for what somebody else has made, which may never come to its end. */
+async function atMost(ms: number, work: void | Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, ms) })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

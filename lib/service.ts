@@ -25,11 +25,14 @@ import type { Helping } from './core/task-recovery.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { Seal } from './wire/seal.ts'
 
+/** A service, and what seals its states. */
+export interface MadeService { readonly service: Service; readonly seal: Seal }
+
 /**
  * What is served and what all doors share, without any door. Throws `TypeError` or `RangeError` for
  * mistakes in the definitions and limits.
  */
-export function createService(options: ServerOptions): { readonly service: Service; readonly seal: Seal } {
+export function createService(options: ServerOptions): MadeService {
   checkOptions({ ...options })
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)

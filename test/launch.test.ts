@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { launch } from '../lib/index.ts'
-import { echo, jsonOf } from './fixtures/client.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createServer, launch, memoryStore } from '../lib/index.ts'
+import { echo, eventually, jsonOf } from './fixtures/client.ts'
 import type { TestContext } from 'node:test'
 import type { Launched, LaunchOptions, Subject } from '../lib/index.ts'
 
@@ -64,6 +65,23 @@ test('what cannot be served is told in a sentence', async () => {
   for (const [subject, sentence] of mistakes) {
     await assert.rejects(launch(subject as Subject, quiet), sentence)
   }
+})
+
+test('what cannot be begun leaves nothing alive in a store that others share', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  const shared = { store: memory, leaseMs: 600, secret: 'the secret of all servers' }
+  const { port } = await start(t, echo)
+  await assert.rejects(launch(echo, { ...quiet, ...shared, port }), /in use/)
+  assert.throws(() => createServer({ ...shared, agents: [echo], log: false, mountPath: 'no slash' }), /mountPath/)
+  await eventually(() => memory.list('leases', '~', 10).length === 0)
+  let writes = 0
+  const { write } = memory
+  memory.write = (...all) => {
+    writes += 1
+    return write(...all)
+  }
+  await sleep(1_000)
+  assert.equal(writes, 0)
 })
 
 test('closing gives the signals back', async () => {

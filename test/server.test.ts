@@ -209,6 +209,13 @@ test('a store that must be closed is closed with the server', async () => {
   assert.equal(isClosed, true)
 })
 
+test('a store that never closes keeps no server from closing', async () => {
+  const store = { ...memoryStore(), close: () => new Promise<void>(() => {}) }
+  const begunAt = performance.now()
+  await createServer({ agents: [echo], store, graceMs: 0 }).close()
+  assert.ok(performance.now() - begunAt < 10_000)
+})
+
 test('what a server is doing and holding can be read at any moment', async () => {
   let release: (text: string) => void = () => {}
   const slow = { name: 'Slow', run: () => new Promise<string>((resolve) => { release = resolve }) }

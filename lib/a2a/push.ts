@@ -68,14 +68,16 @@ export class PushCourier {
   ): Promise<PushAnswer> {
     const { timeoutMs } = this.#settings
     const url = checkPushUrl(text, this.#settings)
+    const begunAt = performance.now()
     const addresses = await within(timeoutMs, resolvePushHost(url, this.#settings, this.#lookup))
+    const leftMs = Math.max(1, Math.ceil(timeoutMs - (performance.now() - begunAt)))
     const headers: Record<string, string> = { 'content-type': type, 'user-agent': 'triport' }
     const { schemes: [scheme] = [], credentials } = authentication ?? {}
     if (scheme !== undefined && credentials !== undefined) {
       headers['authorization'] = `${scheme} ${credentials}`
     }
     if (token !== undefined) headers['x-a2a-notification-token'] = token
-    return this.#client.post({ url, addresses, headers, body, timeoutMs })
+    return this.#client.post({ url, addresses, headers, body, timeoutMs: leftMs })
   }
 
   /** Breaks off what is on its way, and closes all connections. */

@@ -25,7 +25,7 @@ import type { EventStream, Visit } from './visit.ts'
 export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<SendResult> {
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
-    if (request.push !== undefined) throw noTask()
+    checkNoTask(request)
     checkMediaTypes(visit.who, request.message.parts)
     const isPlain = !visit.dialect.hasTasks
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
@@ -40,7 +40,7 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
 export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<EventStream> {
   check(visit, request)
   if (isMessenger(visit)) {
-    if (request.push !== undefined) throw noTask()
+    checkNoTask(request)
     checkMediaTypes(visit.who, request.message.parts)
     return messageStream(visit, request)
   }
@@ -52,9 +52,13 @@ export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<
     : taskStream(visit, request, taken)
 }
 
-function noTask(): A2aFault {
-  return new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'This agent answers with messages, and has no tasks '
-    + 'to tell of; leave the push configuration out')
+/** An agent that answers with messages has no task, neither to tell of nor to go on with. */
+function checkNoTask({ message, push }: SendRequest): void {
+  const why = 'This agent answers with messages, and has no tasks'
+  if (push !== undefined) {
+    throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED', `${why}; leave the push configuration out`)
+  }
+  if (message.taskId !== undefined) throw new A2aFault('TASK_NOT_FOUND', `${why}; leave taskId out`)
 }
 
 /** What is refused before it is known which task the message is for. */

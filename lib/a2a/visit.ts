@@ -26,7 +26,7 @@ export interface Visit extends A2aContext {
   readonly who: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
-  /** Addresses of the extensions that the client asks for and the agent has. */
+  /** Addresses of the extensions that the client asks for. */
   readonly extensions: readonly string[]
 }
 

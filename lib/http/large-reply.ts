@@ -58,8 +58,9 @@ export class LargeReply implements Waiting {
       this.#response.end(piece)
       return
     }
+    // Whoever made the response may let it hold more than a piece: then nothing drains.
+    if (this.#response.write(piece)) return void setImmediate(() => this.#drained())
     this.#hasToWait = true
-    this.#response.write(piece)
     // What the kernel takes at once has drained by then.
     if (this.#pieces === undefined) setImmediate(() => this.#split())
   }

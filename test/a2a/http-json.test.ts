@@ -150,6 +150,17 @@ test('an agent that answers with messages does so here too', async (t) => {
   assert.deepEqual([status, body.message?.parts], [200, [{ text: 'ok' }]])
 })
 
+test('an agent that answers with messages has no task to go on with', async (t) => {
+  let runs = 0
+  const run = (): string => `${++runs}`
+  const server = serveBoth(t, {}, { name: 'Bot', replies: 'message', run })
+  for (const path of ['send', 'stream']) {
+    const told = await tell(server, `POST /message:${path}`, saying('hi', { taskId: 'none' }))
+    assert.equal(reasonOf(told), 'TASK_NOT_FOUND', path)
+  }
+  assert.equal(runs, 0)
+})
+
 test('data of an agent that answers with messages is a part, in the place of its own text', async (t) => {
   const data = { k: 1 }
   for (const [answer, parts] of [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createServer as createHttp } from 'node:http'
 import { createServer as createHttp2, connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import test from 'node:test'
@@ -24,6 +25,15 @@ test('a large reply arrives whole, whatever its characters, over one connection 
     assert.equal(Number(response.headers.get('content-length')), Buffer.byteLength(body), query)
     assert.ok((JSON.parse(body) as { response: string }).response === text, query)
   }
+})
+
+test('a large reply arrives whole where a response may hold more than a piece of it', async (t) => {
+  const host = createHttp({ highWaterMark: 1024 * 1024 } as object, serve(t, { agents: [agent] }).handler)
+  const port = await portOf(t, host)
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"plain"}',
+  })
+  assert.ok((await response.json() as { response: string }).response === texts.get('plain'))
 })
 
 test('a large reply arrives whole over HTTP/2', async (t) => {
