@@ -133,6 +133,8 @@ export class Session implements Peer {
 
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   subscribe(uri: string, scopes: readonly string[]): void {
+    // Nobody would give back what one takes that has ended meanwhile.
+    if (this.isOver) return
     this.#subscriptions ??= new Subscriptions(scopes, this.#terms.watched)
     this.#subscriptions.scopes = scopes
     this.#subscriptions.add(uri)

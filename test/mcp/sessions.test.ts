@@ -303,6 +303,7 @@ test('the addresses of all sessions are bounded together, and go with their sess
   assert.throws(fill, { kind: 'busy', message: /watch too many resources/ })
   assert.ok(sessions.watched.held > 60 * 1024 * 1024 && sessions.watched.held <= 64 * 1024 * 1024)
   for (const session of open) sessions.close(session)
+  for (const session of open) session.subscribe('test://late', [])
   assert.equal(sessions.watched.held, 0)
 })
 
