@@ -23,7 +23,7 @@ export interface PushAnswer {
 }
 
 /** One post. */
-export interface PushPost {
+interface PushPost {
   readonly url: URL
   /** What its host stands for; at least one. */
   readonly addresses: readonly HostAddress[]
@@ -87,7 +87,7 @@ export class PushCourier {
 }
 
 /** The connections to all webhooks of one server. */
-export class PushClient {
+class PushClient {
   readonly #http: HttpAgent = new HttpAgent(connections)
   #https: HttpsAgent | undefined
   readonly #open = new Set<ClientRequest>()
@@ -176,7 +176,7 @@ function passOver(response: IncomingMessage): void {
 }
 
 /** Seconds or a date. Undefined for anything else, and for what is past. */
-export function retryAfterMsOf(value: string | undefined): number | undefined {
+function retryAfterMsOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
   return ms > 0 ? ms : undefined

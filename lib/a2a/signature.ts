@@ -1,12 +1,12 @@
 /**
- * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out, and whether one is
- * good. What is signed is the canonical JSON of the card as Protocol Buffers see it: without `signatures`,
- * and without what has its default value and is neither required nor marked optional.
+ * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out. What is signed is
+ * the canonical JSON of the card as Protocol Buffers see it: without `signatures`, and without what has its
+ * default value and is neither required nor marked optional.
  *
  * Where the public key is published is the operator's business.
  * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
  */
-import { createHash, createPrivateKey, createPublicKey, KeyObject, sign, verify } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
 import { isRecord } from '../core/content.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
 import type { JsonWebKey } from 'node:crypto'
@@ -27,8 +27,6 @@ export type SigningKey = PrivateKey | {
 /** Signs the members of a card of 1.0. */
 export type Signer = (card: JsonMembers) => CardSignature
 
-/** Signatures of a card that are looked at. */
-const MAX_SIGNATURES = 16
 const REMEDY = 'write the PEM text or the JWK of an EC private key of the curve P-256'
 
 /** Makes the signer of a `SigningKey`. Throws `TypeError` for what is none, without showing any of it. */
@@ -55,22 +53,6 @@ export function signerOf(given: unknown): Signer {
   }
 }
 
-/**
- * Whether one of the first signatures of a card, which is as it came, was made by that key with ES256.
- */
-export function isSignedBy(card: JsonMembers, publicKey: KeyObject): boolean {
-  const { signatures } = card
-  if (!Array.isArray(signatures) || !isP256(publicKey)) return false
-  const payload = payloadOf(card)
-  if (payload === undefined) return false
-  return signatures.slice(0, MAX_SIGNATURES).some((one: unknown) => {
-    const { protected: head, signature } = isRecord(one) ? one : {}
-    if (typeof head !== 'string' || typeof signature !== 'string' || !isEs256(head)) return false
-    const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const
-    return verify('sha256', Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, 'base64url'))
-  })
-}
-
 function privateKeyOf(key: unknown): KeyObject {
   let made: KeyObject | undefined
   try {
@@ -91,25 +73,6 @@ function isP256({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean
 function thumbprint(privateKey: KeyObject): string {
   const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' })
   return createHash('sha256').update(formatCanonicalJson({ crv, kty, x, y })).digest('base64url')
-}
-
-function isEs256(head: string): boolean {
-  try {
-    const header: unknown = JSON.parse(Buffer.from(head, 'base64url').toString())
-    // What must be understood (RFC 7515 §4.1.11) would not be.
-    return isRecord(header) && header['alg'] === 'ES256' && !('crit' in header)
-  } catch {
-    return false
-  }
-}
-
-/** Undefined: a text of the card is broken, and nobody can have signed it. */
-function payloadOf(card: JsonMembers): string | undefined {
-  try {
-    return encode(formatSigned(card))
-  } catch {
-    return undefined
-  }
 }
 
 function encode(text: string): string {

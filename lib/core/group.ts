@@ -29,7 +29,7 @@ export interface GroupListener {
 }
 
 /** The detail of the `Fault` that a failing agent ends a group with. */
-export interface GroupFailure { readonly results: readonly AgentResult[] }
+interface GroupFailure { readonly results: readonly AgentResult[] }
 
 /**
  * Runs a group. `emit` gets the pieces of its reply; `listener`, in its place, those of every agent. Throws

@@ -221,7 +221,7 @@ export class Elsewhere {
 }
 
 /** The process that an id of ours names at its end. */
-export function nodeIn(id: unknown): string | undefined {
+function nodeIn(id: unknown): string | undefined {
   return typeof id === 'string' ? /^ask-\d+@([\w-]{8})$/.exec(id)?.[1] : undefined
 }
 

@@ -95,7 +95,7 @@ function isWrapped(tool: Tool | undefined): boolean {
 }
 
 /** Blocks that the revision knows. */
-export function blocks(content: readonly Content[], row: Revision): readonly Content[] {
+function blocks(content: readonly Content[], row: Revision): readonly Content[] {
   for (const { type } of content) {
     if (!row.blocks.has(type)) return content.map((block) => down(block, row))
   }

@@ -93,7 +93,7 @@ export function problemTextReply({ status, text }: ProblemText, realm?: string):
 }
 
 /** Whatever was thrown, as a reply. */
-export function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
+function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
   return problemTextReply(faultText(service, thrown, requestId), service.name)
 }
 

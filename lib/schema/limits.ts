@@ -45,7 +45,7 @@ type Bound = Exclude<keyof CompileOptions, 'schemas'>
 /** The options with every default filled in. */
 export type CompileLimits = { readonly [Name in Bound]-?: NonNullable<CompileOptions[Name]> }
 
-export const compileDefaults: CompileLimits = {
+const compileDefaults: CompileLimits = {
   formats: false,
   defaults: false,
   maxSchemaDepth: 100,

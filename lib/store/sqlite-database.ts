@@ -29,7 +29,7 @@ interface SqliteModule {
 const BUSY_MS = 1_000
 
 /** Beyond it nothing expires. */
-export const FOR_EVER: number = Number.MAX_SAFE_INTEGER
+const FOR_EVER = Number.MAX_SAFE_INTEGER
 
 const tables = `
   CREATE TABLE IF NOT EXISTS triport_entries (

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { isSignedBy } from '../../lib/a2a/signature.ts'
+import { isSignedBy } from '../fixtures/card-signature.ts'
 import { request } from '../fixtures/client.ts'
 import { serveA2a } from './caller.ts'
 import type { TriportServer } from '../../lib/server.ts'

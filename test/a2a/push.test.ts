@@ -1,28 +1,35 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
-import { PushClient, retryAfterMsOf } from '../../lib/a2a/push.ts'
+import { pushSettingsOf } from '../../lib/a2a/push-address.ts'
+import { PushCourier } from '../../lib/a2a/push.ts'
 import { eventually } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { PushAnswer } from '../../lib/a2a/push.ts'
+import type { PushConfig } from '../../lib/a2a/model.ts'
 
-const here = [{ address: '127.0.0.1', family: 4 }]
+/** Every name stands for this machine. */
+function courier(timeoutMs = 5_000): PushCourier {
+  const settings = pushSettingsOf({ allowInsecure: true, allowPrivate: true, timeoutMs })!
+  return new PushCourier(settings, async () => [{ address: '127.0.0.1', family: 4 }])
+}
+
+function config(url: string): PushConfig {
+  return { id: 'a', taskId: undefined, url, token: undefined, authentication: undefined }
+}
 
 /** Posts until the test is over. */
-function client(t: TestContext): (url: string, timeoutMs?: number) => Promise<PushAnswer> {
-  const made = new PushClient()
+function poster(t: TestContext, timeoutMs?: number): (url: string) => Promise<PushAnswer> {
+  const made = courier(timeoutMs)
   t.after(() => made.close())
-  return (url, timeoutMs = 5_000) => made.post({
-    url: new URL(url), addresses: here, headers: { 'content-type': 'application/json' },
-    body: '{"text":"ü"}', timeoutMs,
-  })
+  return (url) => made.post(config(url), 'application/json', '{"text":"ü"}')
 }
 
 test('a body is posted as it is, and its status comes back', async (t) => {
   const hook = await webhook(t, (response) => response.writeHead(202).end('thanks'))
-  const post = client(t)
+  const post = poster(t)
   assert.deepEqual(await post(`${hook.url}?a=b#c`), { status: 202, retryAfterMs: undefined })
   const [{ path, body, headers }] = hook.received as [typeof hook.received[number]]
   assert.deepEqual([path, body, headers['content-length'], headers['content-type']],
@@ -34,7 +41,7 @@ test('a connection is used again, and one that the receiver has closed is made a
     response.end('ok')
     if (nth === 1) setImmediate(() => response.socket?.destroy())
   })
-  const post = client(t)
+  const post = poster(t)
   for (let nth = 0; nth < 4; nth++) {
     assert.equal((await post(hook.url)).status, 200)
     await new Promise((resolve) => { setImmediate(resolve) })
@@ -45,7 +52,7 @@ test('a connection is used again, and one that the receiver has closed is made a
 
 test('a name is connected to at the address that was checked, whatever it stands for', async (t) => {
   const hook = await webhook(t)
-  const { status } = await client(t)(`http://hooks.invalid:${hook.port}/a`)
+  const { status } = await poster(t)(`http://hooks.invalid:${hook.port}/a`)
   assert.equal(status, 200)
   assert.equal(hook.received[0]!.headers.host, `hooks.invalid:${hook.port}`)
 })
@@ -53,13 +60,13 @@ test('a name is connected to at the address that was checked, whatever it stands
 test('a redirect is an answer like another', async (t) => {
   const target = await webhook(t)
   const hook = await webhook(t, (response) => response.writeHead(307, { location: target.url }).end())
-  assert.equal((await client(t)(hook.url)).status, 307)
+  assert.equal((await poster(t)(hook.url)).status, 307)
   assert.equal(target.received.length, 0)
 })
 
 test('who does not answer in time is left', async (t) => {
   const silent = await webhook(t, () => {})
-  await assert.rejects(client(t)(silent.url, 50), /No answer within 50 ms/)
+  await assert.rejects(poster(t, 50)(silent.url), /No answer within \d+ ms/)
 })
 
 test('of an answer no more is read than keeps its connection usable', async (t) => {
@@ -75,7 +82,7 @@ test('of an answer no more is read than keeps its connection usable', async (t) 
     }
     flood()
   })
-  assert.equal((await client(t)(hook.url)).status, 200)
+  assert.equal((await poster(t)(hook.url)).status, 200)
   await eventually(() => isLeft, 'the receiver is left')
   assert.ok(sent < 1e8, `${sent} bytes were sent`)
 })
@@ -86,7 +93,7 @@ test('an answer whose body never ends is left when the time is over', async (t) 
     response.writeHead(200).on('close', () => { isLeft = true })
     response.write('a')
   })
-  assert.equal((await client(t)(hook.url, 1_000)).status, 200)
+  assert.equal((await poster(t, 1_000)(hook.url)).status, 200)
   await eventually(() => isLeft, 'the receiver is left')
 })
 
@@ -99,28 +106,35 @@ test('what is no HTTP, a head without end, and nobody at all are failures', asyn
     })
     await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
     const { port } = server.address() as AddressInfo
-    await assert.rejects(client(t)(`http://127.0.0.1:${port}/`), Error, answer.slice(0, 20))
+    await assert.rejects(poster(t)(`http://127.0.0.1:${port}/`), Error, answer.slice(0, 20))
     await new Promise((resolve) => { server.close(resolve) })
-    await assert.rejects(client(t)(`http://127.0.0.1:${port}/`), /ECONNREFUSED/)
+    await assert.rejects(poster(t)(`http://127.0.0.1:${port}/`), /ECONNREFUSED/)
   }
 })
 
 test('closing breaks off what is on its way, and nothing is posted after it', async (t) => {
   const silent = await webhook(t, () => {})
-  const made = new PushClient()
-  const post = { url: new URL(silent.url), addresses: here, headers: {}, body: '' }
-  const running = made.post({ ...post, timeoutMs: 60_000 })
+  const made = courier(60_000)
+  const post = (): Promise<PushAnswer> => made.post(config(silent.url), 'application/json', '')
+  const running = post()
   await silent.until(1)
   made.close()
   await assert.rejects(running, /closing down/)
-  await assert.rejects(made.post({ ...post, timeoutMs: 60_000 }), /closing down/)
+  await assert.rejects(post(), /closing down/)
 })
 
-test('Retry-After is seconds or a date, and what is neither says nothing', () => {
-  assert.equal(retryAfterMsOf('3'), 3_000)
-  const inAMinute = retryAfterMsOf(new Date(Date.now() + 60_000).toUTCString())!
-  assert.ok(inAMinute > 55_000 && inAMinute <= 60_000)
-  for (const value of [undefined, '', '0', 'soon', '-1', '1.5.2', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
-    assert.equal(retryAfterMsOf(value), undefined, value)
+test('Retry-After is seconds or a date, and what is neither says nothing', async (t) => {
+  let said = ''
+  const hook = await webhook(t, (response) => response.writeHead(429, { 'retry-after': said }).end())
+  const post = poster(t)
+  const wait = (text: string): Promise<number | undefined> => {
+    said = text
+    return post(hook.url).then(({ retryAfterMs }) => retryAfterMs)
+  }
+  assert.equal(await wait('3'), 3_000)
+  const inAMinute = await wait(new Date(Date.now() + 60_000).toUTCString())
+  assert.ok(inAMinute! > 50_000 && inAMinute! <= 60_000, String(inAMinute))
+  for (const text of ['', '0', 'soon', '-1', '1.5.2', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
+    assert.equal(await wait(text), undefined, text)
   }
 })
