@@ -8,6 +8,7 @@ import { checkA2aOptions } from './a2a/options.ts'
 import { isRecord } from './core/content.ts'
 import { isPlain, rejectUnknown, requireDefinition, requireIcons, show } from './core/define.ts'
 import { definitionMembers, offered } from './core/subject.ts'
+import { isStrings } from './wire/json.ts'
 import type { Members } from './core/define.ts'
 import type { Store } from './core/store.ts'
 import type { Authorization } from './http/auth.ts'
@@ -22,7 +23,6 @@ const isString: Check = (value) => typeof value === 'string'
 const isText: Check = (value) => typeof value === 'string' && value !== ''
 const isBoolean: Check = (value) => typeof value === 'boolean'
 const isFunction: Check = (value) => typeof value === 'function'
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isString)
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) > 0
 
 const TEXT = 'write a string that is not empty'
@@ -35,9 +35,9 @@ const rules: Rules = [
   ['description', isString, 'write a string'],
   ['insecure', isBoolean, BOOLEAN],
   ['exposeErrors', isBoolean, BOOLEAN],
-  ['cors', (value) => isString(value) || isTexts(value), `write '*', or ['https://app.example.com']`],
-  ['allowedHosts', isTexts, `write a list, as in ['agents.example.com']`],
-  ['allowedOrigins', isTexts, `write a list, as in ['https://app.example.com']`],
+  ['cors', (value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`],
+  ['allowedHosts', isStrings, `write a list, as in ['agents.example.com']`],
+  ['allowedOrigins', isStrings, `write a list, as in ['https://app.example.com']`],
   ['onCall', isFunction, 'write a function (info) => {}'],
   ['accessLog', isBoolean, BOOLEAN],
   ['metrics', isBoolean, BOOLEAN],
@@ -67,8 +67,8 @@ const cacheRules: Rules = [
 
 const authRules: Rules = [
   ['resource', isText, `write the address of the MCP port, as in 'https://agents.example.com/mcp'`],
-  ['authorizationServers', isTexts, `write a list, as in ['https://login.example.com']`],
-  ['scopes', isTexts, `write a list, as in ['orders:read']`],
+  ['authorizationServers', isStrings, `write a list, as in ['https://login.example.com']`],
+  ['scopes', isStrings, `write a list, as in ['orders:read']`],
   ['name', isString, 'write a string'],
   ['documentation', isString, 'write an address'],
 ]
@@ -207,7 +207,7 @@ function checkApiKey(apiKey: unknown): void {
         + `write a string or { id: 'ops', key }, or leave it out`)
     }
     rejectUnknown(owner, entry, Object.keys(keyMembers))
-    if (entry['scopes'] !== undefined && !isTexts(entry['scopes'])) {
+    if (entry['scopes'] !== undefined && !isStrings(entry['scopes'])) {
       throw new TypeError(`${owner} has scopes ${show(entry['scopes'])}; write a list, as in ['orders:read']`)
     }
   }

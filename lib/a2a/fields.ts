@@ -7,6 +7,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
+import { isWithin } from '../wire/bounded.ts'
 import type { JsonMembers } from './model.ts'
 
 /** One member is wrong. */
@@ -171,8 +172,6 @@ function within(maxBytes: number): string {
   return maxBytes === Infinity ? '' : ` of at most ${maxBytes} bytes`
 }
 
-/** A character takes at most three bytes, so only a text near the limit is measured. */
 function isName(value: unknown, maxBytes: number): value is string {
-  if (typeof value !== 'string' || value.length > maxBytes) return false
-  return value.length * 3 <= maxBytes || Buffer.byteLength(value) <= maxBytes
+  return typeof value === 'string' && isWithin(value, maxBytes)
 }

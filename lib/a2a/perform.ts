@@ -147,7 +147,6 @@ function isStream(result: unknown): result is EventStream {
 }
 
 function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
-  // A character takes at most three bytes, so only a text near the limit is measured.
   if (isWithin(result, maxResultBytes)) return result
   throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
 }

@@ -2,12 +2,10 @@
  * Runs of tasks as they are announced in the store before anything of them is: under the name of the process
  * that runs them. When that process has died, others find there what it left.
  */
-import { keyOf } from './store.ts'
+import { HOUSE, keyOf } from './store.ts'
 import type { StoreKey } from './store.ts'
 import type { Task } from './task.ts'
 
-/** The owner of what the house keeps for itself; with a name behind it, of what it keeps of a process. */
-export const HOUSE = '~'
 /** The collection. */
 export const RUNS = 'runs'
 

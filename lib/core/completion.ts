@@ -4,6 +4,7 @@
  *
  * How one is run is in `reading.ts`. Spec: MCP 2026-07-28, `completion/complete`.
  */
+import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
 import { show } from './define.ts'
 import type { Call } from './call.ts'
@@ -85,8 +86,4 @@ export function completersOf(
     completers.set(name, completer)
   }
   return completers
-}
-
-function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

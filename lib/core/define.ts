@@ -3,6 +3,7 @@
  * and the mark by which one kind is told from another.
  */
 import { rejectUnknown } from '../schema/options.ts'
+import { isStrings } from '../wire/json.ts'
 import { isScope } from '../wire/scope.ts'
 import { isRecord } from './content.ts'
 
@@ -142,7 +143,7 @@ export function requireRecover(owner: string, value: unknown): void {
 
 /** A list of strings or nothing, or a `TypeError` that shows one. */
 export function requireTexts(owner: string, member: string, value: unknown, example: string): void {
-  if (value === undefined || isTexts(value)) return
+  if (value === undefined || isStrings(value)) return
   throw new TypeError(`${owner} has ${member} ${show(value)}; write a list of strings, as in ${example}`)
 }
 
@@ -181,17 +182,13 @@ export function requireMeta(owner: string, meta: unknown): void {
 
 /** Scopes as a frozen list, or a `TypeError`. Left out: none. */
 export function scopesOf(owner: string, scopes: unknown = []): readonly string[] {
-  if (!isTexts(scopes)) {
+  if (!isStrings(scopes)) {
     throw new TypeError(`${owner} has scopes ${show(scopes)}; write a list of strings, as in ['orders:read']`)
   }
   const odd = scopes.find((scope) => !isScope(scope))
   if (odd === undefined) return Object.freeze([...scopes])
   const remedy = 'write one name for each string: visible ASCII without spaces, quotes and backslashes'
   throw new TypeError(`${owner} has the scope ${show(odd)}; ${remedy}`)
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 /** A value in an error message: short, and never a whole object. */

@@ -5,8 +5,10 @@
  *
  * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
  */
+import { isWithin } from '../wire/bounded.ts'
 import { MAX_TIMER_MS, monotonic } from './clock.ts'
 import { Fault } from './fault.ts'
+import { HOUSE } from './store.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
@@ -18,7 +20,7 @@ const HELD_UP_MS = 100
 /** How often a store that is away is asked whether it is there again. */
 const PROBE_MS = 1_000
 
-const nowhere: StoreKey = { collection: 'probe', owner: '~', key: 'probe' }
+const nowhere: StoreKey = { collection: 'probe', owner: HOUSE, key: 'probe' }
 
 /** A shared store, and whether it answers. Each method is that of the store; what fails is a `Fault`. */
 export class GuardedStore implements Store {
@@ -87,7 +89,7 @@ export class GuardedStore implements Store {
 
   #requireFit(text: string): void {
     const { maxValueBytes } = this.#limits
-    if (text.length * 3 <= maxValueBytes || Buffer.byteLength(text) <= maxValueBytes) return
+    if (isWithin(text, maxValueBytes)) return
     throw new Fault('too-large', `What is kept may have ${maxValueBytes} bytes`)
   }
 

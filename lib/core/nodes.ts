@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from './clock.ts'
+import { HOUSE } from './store.ts'
 import type { Limits } from './defaults.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { Log } from './log.ts'
@@ -21,9 +22,9 @@ export type Hear = (body: unknown, from: string) => void
 const KEEP = { events: 1_000, ms: 60_000 }
 const ALL = 'all'
 const PURPOSE = 'message'
-const LEASES = 'leases'
-/** Owner of what the house keeps for itself. */
-const HOUSE = '~'
+/** The collection of the leases of those that live. */
+export const LEASES = 'leases'
+/** The collection of the names of all, until nothing of them can come any more. */
 export const MEMBERS = 'members'
 /** Processes whose last message is remembered. */
 const MAX_SENDERS = 10_000

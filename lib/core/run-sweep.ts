@@ -5,9 +5,10 @@
  *
  * Several processes may sweep at once: each task is changed by its version.
  */
-import { HOUSE, RUNS } from './announced-runs.ts'
-import { MEMBERS } from './nodes.ts'
-import { keyOf } from './store.ts'
+import { runPlace, RUNS } from './announced-runs.ts'
+import { LEASES, memberOf, MEMBERS } from './nodes.ts'
+import { HOUSE } from './store.ts'
+import { taskKeyOf } from './stored-tasks.ts'
 import { isFinished, isWaiting } from './task.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { Nodes } from './nodes.ts'
@@ -69,7 +70,7 @@ export class RunSweep {
 
   async #look(): Promise<void> {
     const leases = new Set<string>()
-    for await (const { key } of this.#all('leases', HOUSE)) leases.add(key)
+    for await (const { key } of this.#all(LEASES, HOUSE)) leases.add(key)
     for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
     this.#looks += 1
     const members = new Set<string>()
@@ -107,17 +108,17 @@ export class RunSweep {
     await Promise.all(group)
     if (count > 0 || value === GONE) return
     this.#deadSince.delete(node)
-    await this.#store.write({ collection: MEMBERS, owner: HOUSE, key: node }, GONE, GONE_MS, version)
+    await this.#store.write(memberOf(node), GONE, GONE_MS, version)
   }
 
   /** One task of a dead process. What others have changed meanwhile is looked at again the next time. */
-  async #settle(node: string, { key, value, version }: Entry): Promise<void> {
+  async #settle(node: string, { value, version }: Entry): Promise<void> {
     const [owner, id] = JSON.parse(value) as readonly [string, string]
     const task = await this.#custody.read(owner, id)
     const isOver = task === undefined ? await this.#bar(owner, id, 0)
       : task.node !== node || await this.#goOn(task, node)
     if (!isOver) return
-    await this.#store.remove({ collection: RUNS, owner: HOUSE + node, key }, version)
+    await this.#store.remove(runPlace(node, { id }), version)
   }
 
   /** What this process may have written though no answer came. */
@@ -144,7 +145,7 @@ export class RunSweep {
 
   /** Puts something in the place of a task: what is written there later is refused. False: it just came. */
   async #bar(owner: string, id: string, version: number): Promise<boolean> {
-    const place = { collection: 'tasks', owner: keyOf(owner), key: keyOf(id) }
+    const place = taskKeyOf(owner, id)
     if (await this.#store.write(place, 'null', GONE_MS, version) !== undefined) return true
     return (await this.#store.read(place))?.value === 'null'
   }

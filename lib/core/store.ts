@@ -116,6 +116,9 @@ export const MAX_KEY_BYTES = 512
 /** The largest value and event where nothing else is said, in bytes. */
 export const MAX_VALUE_BYTES: number = 16 * 1024 * 1024
 
+/** The owner of what the house keeps for itself; with a name behind it, of what it keeps of a process. */
+export const HOUSE = '~'
+
 /**
  * An owner or a key as every store takes it, of a text that a stranger may have chosen. Short texts stay
  * what they are. Of what is too long or not well-formed, of what is empty, and of what begins with `~` or

@@ -117,7 +117,7 @@ export class StoredTasks {
 
   /** The owner's task of that id. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const entry = this.#store.read(placeOf(owner, id))
+    const entry = this.#store.read(taskKeyOf(owner, id))
     const read = (kept: Entry | undefined): Task | undefined => {
       const task = kept && this.#decode(kept)
       // A store that mixes up owners must not show one to another.
@@ -242,7 +242,7 @@ export class StoredTasks {
   async remove(place: TaskPlace): Promise<void> {
     await (place.waitingWrite ?? place.writing)?.catch(() => {})
     const { owner, id } = place
-    await this.#store.remove(placeOf(owner, id), place.version)
+    await this.#store.remove(taskKeyOf(owner, id), place.version)
   }
 
   /** Another process has the task: its run here says nothing more of it. */
@@ -260,7 +260,7 @@ export class StoredTasks {
       const { task } = place
       const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
       const keepMs = this.#places.keepMs(task)
-      const version = await this.#store.write(placeOf(owner, id), json, keepMs, place.version)
+      const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, place.version)
       if (version !== undefined) return version
       const now = this.#nodes && await this.get(owner, id)
       if (now === undefined || !this.#isOwn(place, now)) break
@@ -279,7 +279,8 @@ export class StoredTasks {
   }
 }
 
-function placeOf(owner: string, id: string): StoreKey {
+/** Where a task is kept. */
+export function taskKeyOf(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 

@@ -6,7 +6,8 @@
  * wrong ends the matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
  */
 import { isThenable } from '../core/thenable.ts'
-import { isScope, isStrings } from '../wire/scope.ts'
+import { isStrings } from '../wire/json.ts'
+import { isScope } from '../wire/scope.ts'
 import { credentialOf, hasKey } from './credential.ts'
 import { createKeys } from './keys.ts'
 import { Pending } from './pending.ts'

@@ -7,6 +7,7 @@
  */
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
+import { isAtOrBelow } from '../wire/path.ts'
 import { credentialObjection } from './credential.ts'
 import { countHeader } from './headers.ts'
 import { Unavailable } from './pending.ts'
@@ -92,12 +93,11 @@ export function createGate(options: GateOptions): Gate {
     request.query = parsed.query
     request.path = parsed.path
     if (mountPath === '') return router.match(method, parsed.path)
-    if (parsed.path === mountPath) request.path = '/'
-    else if (parsed.path.startsWith(`${mountPath}/`)) request.path = parsed.path.slice(mountPath.length)
-    else {
+    if (!isAtOrBelow(parsed.path, mountPath)) {
       request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
       return router.matchOutside(method, parsed.path)
     }
+    request.path = parsed.path.slice(mountPath.length) || '/'
     return router.match(method, request.path)
   }
 

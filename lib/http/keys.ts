@@ -5,7 +5,8 @@
  * belongs to its holder stays his when the list changes.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
-import { isScope, isStrings } from '../wire/scope.ts'
+import { isStrings } from '../wire/json.ts'
+import { isScope } from '../wire/scope.ts'
 import { isInSeconds, requireId } from './principal.ts'
 import type { Principal } from '../core/principal.ts'
 

@@ -1,6 +1,7 @@
 /**
  * A request of node:http, node:https or node:http2 as the gate sees it, whoever's server it came in by.
  */
+import { isAtOrBelow } from '../wire/path.ts'
 import { isLoopback } from './guard.ts'
 import { parseTarget } from './router.ts'
 import type { IncomingMessage } from 'node:http'
@@ -129,5 +130,5 @@ export function isOutside(mountPath: string, target: string): boolean {
   if (mountPath === '') return false
   // Whose escapes are broken is refused by whoever it was meant for.
   const path = parseTarget(target)?.path ?? withoutQuery(target)
-  return path !== mountPath && !path.startsWith(`${mountPath}/`)
+  return !isAtOrBelow(path, mountPath)
 }

@@ -2,7 +2,8 @@
  * Who a function of the operator's says is calling, checked: ids that can be kept, scopes that are a list.
  * What is wrong here is the function's mistake, and throws; a time that is over is nobody's.
  */
-import { isStrings, parseScope } from '../wire/scope.ts'
+import { isStrings } from '../wire/json.ts'
+import { parseScope } from '../wire/scope.ts'
 import type { Principal } from '../core/principal.ts'
 
 /** What a token's issuer says about it. */

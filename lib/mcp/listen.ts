@@ -6,6 +6,7 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { locateResource } from '../core/reading.ts'
+import { isStrings } from '../wire/json.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { META } from './revisions.ts'
 import { MAX_ADDRESS_BYTES, MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from './subscriptions.ts'
@@ -80,8 +81,7 @@ function offers({ mcp }: McpRequest, list: ListName): boolean {
 function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   const what = 'params.notifications.resourceSubscriptions'
-  const isList = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
-  if (!isList || !value.every((uri) => typeof uri === 'string')) {
+  if (!isStrings(value) || value.length > MAX_SUBSCRIPTIONS) {
     throw new Fault('invalid', `${what} must be at most ${MAX_SUBSCRIPTIONS} strings`)
   }
   let bytes = 0

@@ -8,6 +8,7 @@
 import { Fault } from '../core/fault.ts'
 import { locateResource } from '../core/reading.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
+import { isAtOrBelow } from '../wire/path.ts'
 import type { Catalog, CatalogChange } from '../core/catalog.ts'
 import type { ServedKind } from '../core/define.ts'
 import type { Sessions } from './sessions.ts'
@@ -121,6 +122,6 @@ export class Notifications {
 function isWatched(uris: ReadonlySet<string>, uri: string): boolean {
   if (uris.size === 0) return false
   if (uris.has(uri)) return true
-  for (const watched of uris) if (uri.startsWith(watched.endsWith('/') ? watched : `${watched}/`)) return true
+  for (const watched of uris) if (isAtOrBelow(uri, watched)) return true
   return false
 }

@@ -6,7 +6,6 @@
  * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { anonymous } from '../core/principal.ts'
 import {
@@ -18,7 +17,7 @@ import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answe
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
 import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
-import { readMessage, takeMessage } from './messages.ts'
+import { cancelledBy, readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
 import type { Readable, Writable } from 'node:stream'
@@ -154,8 +153,8 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
 
   function hear(message: RpcMessage): void {
     takeMessage(session, message)
-    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return
-    const { requestId } = isRecord(message.params) ? message.params : {}
+    const requestId = cancelledBy(message)
+    if (requestId === undefined) return
     const entry = open.get(requestId)
     open.delete(requestId)
     entry?.request?.leave()

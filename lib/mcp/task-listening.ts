@@ -4,6 +4,7 @@
  * Spec: MCP SEP-2663, `notifications/tasks`.
  */
 import { Fault } from '../core/fault.ts'
+import { isStrings } from '../wire/json.ts'
 import { MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 import { requireTasks, shapeOf } from './task-extension.ts'
 import { isOurs } from './task-shape.ts'
@@ -67,9 +68,7 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
 export function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   requireTasks(request)
-  const isFine = Array.isArray(value) && value.length <= MAX_SUBSCRIPTIONS
-    && value.every((id) => typeof id === 'string')
-  if (!isFine) {
+  if (!isStrings(value) || value.length > MAX_SUBSCRIPTIONS) {
     throw new Fault('invalid', `params.notifications.taskIds must be at most ${MAX_SUBSCRIPTIONS} strings`)
   }
   return [...new Set(value)]

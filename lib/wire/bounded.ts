@@ -2,9 +2,9 @@
  * Text and lists of what was wrong, within bounds: an error must not multiply what a client sent.
  */
 
-/** Whether a text has at most so many bytes. A character takes at most three, so few texts are measured. */
+/** Whether a text has at most so many bytes. A character takes one to three, so few texts are measured. */
 export function isWithin(text: string, maxBytes: number): boolean {
-  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes
+  return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes)
 }
 
 /** Bytes of a sentence in an error. */

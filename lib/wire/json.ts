@@ -58,6 +58,11 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   }
 }
 
+/** Whether a value is a list of strings, whatever they say. */
+export function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
 function tooDeep(maxDepth: number): Parsed {
   return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
 }

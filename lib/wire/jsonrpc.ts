@@ -6,7 +6,7 @@
  * Spec: https://www.jsonrpc.org/specification
  */
 
-import { sentenceWithin } from './bounded.ts'
+import { isWithin, sentenceWithin } from './bounded.ts'
 import { quote } from './json.ts'
 import { JSON_TYPE } from './media.ts'
 
@@ -72,7 +72,7 @@ export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
     }
     return { kind: 'response', id: known, result, error }
   }
-  if (typeof method !== 'string' || method === '' || isLong(method, maxBytes)) {
+  if (typeof method !== 'string' || method === '' || !isWithin(method, maxBytes)) {
     return { kind: 'malformed', id: known, why: `"method" must be a string of at most ${maxBytes} bytes` }
   }
   if (known === undefined) return { kind: 'notification', method, params }
@@ -80,13 +80,8 @@ export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
 }
 
 function isId(id: unknown, maxBytes: number): id is Id {
-  if (typeof id === 'string') return !isLong(id, maxBytes)
+  if (typeof id === 'string') return isWithin(id, maxBytes)
   return id === null || Number.isSafeInteger(id)
-}
-
-/** A character takes at most three bytes, so only a text near the limit is measured. */
-function isLong(text: string, maxBytes: number): boolean {
-  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes
 }
 
 /** An answer with a result that is JSON text already. An id left out is left out. */

@@ -10,11 +10,6 @@ export function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value)
 }
 
-/** Whether a value is a list of strings, whatever they say. */
-export function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
 /** The names in a `scope` text. */
 export function parseScope(text: string): readonly string[] {
   return text.split(' ').filter((scope) => scope !== '')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseJson, quote } from '../../lib/wire/json.ts'
+import { isStrings, parseJson, quote } from '../../lib/wire/json.ts'
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
@@ -108,5 +108,13 @@ test('a text reads back as it was, long or short', () => {
   const long = 'x'.repeat(100_000)
   for (const text of ['', 'a"b', long, `${long}"`, `${long}\n`, `\\${long}`, `${long}\ud800`, `${long}\u{1f600}\u2028\u007f`]) {
     assert.equal(quote(text), JSON.stringify(text))
+  }
+})
+
+test('a text is no list of strings', () => {
+  assert.equal(isStrings(['a', '']), true)
+  assert.equal(isStrings([]), true)
+  for (const value of ['a', ['a', 7], { 0: 'a', length: 1 }, undefined, null]) {
+    assert.equal(isStrings(value), false)
   }
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isScope, isStrings, parseScope } from '../../lib/wire/scope.ts'
+import { isScope, parseScope } from '../../lib/wire/scope.ts'
 
 test('a scope is visible ASCII without quotation marks and backslashes', () => {
   for (const scope of ['a', 'orders:read', 'https://api.example/x?y#z', '!', '~', 'a'.repeat(256)]) {
@@ -16,12 +16,4 @@ test('a text of scopes is split at its spaces', () => {
   assert.deepEqual(parseScope('orders:write-own'), ['orders:write-own'])
   assert.deepEqual(parseScope(' a  b '), ['a', 'b'])
   assert.deepEqual(parseScope(''), [])
-})
-
-test('a text is no list of strings', () => {
-  assert.equal(isStrings(['a', '']), true)
-  assert.equal(isStrings([]), true)
-  for (const value of ['a', ['a', 7], { 0: 'a', length: 1 }, undefined, null]) {
-    assert.equal(isStrings(value), false)
-  }
 })
