@@ -62,7 +62,7 @@ test('every option and every limit is known', async () => {
       tenants: ['acme'],
       signingKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey, pushNotifications: false,
     },
-    mcp: { sessions: 'none', pageSize: 1, icons: [{ src: 'a' }], cache: { ttlMs: 0, scope: 'public' } },
+    mcp: { sessions: 'none', pageSize: 1, icons: [{ src: 'https://a.example/i' }], cache: { ttlMs: 0, scope: 'public' } },
   }
   await createServer({ ...defaults, ...all }).close()
 })
@@ -122,6 +122,7 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ mcp: { sessions: 'never' } }, /^mcp\.sessions is "never"; write 'optional', 'required' or/],
   [{ mcp: { pageSize: '10' } }, /^mcp\.pageSize is "10"; write a whole number above zero$/],
   [{ mcp: { icons: {} } }, /^mcp has icons without a src/],
+  [{ mcp: { icons: [{ src: 'i.png' }] } }, /^mcp, in its icons, has src "i\.png"; write an address, as in/],
   [{ mcp: { cache: 60 } }, /^mcp\.cache is 60; write \{ ttlMs/],
   [{ mcp: { cache: { ttl: 60 } } }, /^mcp\.cache has no option 'ttl'; did you mean 'ttlMs'\?$/],
   [{ mcp: { cache: { ttlMs: '60' } } }, /^mcp\.cache\.ttlMs is "60"; write milliseconds$/],

@@ -14,6 +14,7 @@ export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-tem
 
 /** A picture for people (MCP `Icon`). */
 export interface Icon {
+  /** Where it lies: an address of http or https, or a `data:` URI. */
   readonly src: string
   readonly mimeType?: string | undefined
   readonly sizes?: readonly string[] | undefined
@@ -158,12 +159,23 @@ export function requireIcons(owner: string, icons: unknown): void {
     }
     const which = `${owner}, in its icons,`
     rejectUnknownMembers(which, one, icon)
-    const { mimeType, sizes, theme } = one
+    const { src, mimeType, sizes, theme } = one
+    requireIconAddress(which, src)
     requireText(which, 'mimeType', mimeType)
     requireTexts(which, 'sizes', sizes, `['48x48']`)
     if (theme === undefined || theme === 'light' || theme === 'dark') continue
     throw new TypeError(`${which} has theme ${show(theme)}; write 'light' or 'dark'`)
   }
+}
+
+/** Clients refuse to load a picture from anywhere else, and know no place that a path could begin at. */
+function requireIconAddress(owner: string, src: unknown): void {
+  const isFine = typeof src === 'string'
+    && (/^data:[^,]*,/i.test(src) || (/^https?:\/\//i.test(src) && URL.canParse(src)))
+  if (isFine) return
+  const remedy = `write an address, as in 'https://example.com/a.png', or the picture itself, as in `
+    + `'data:image/png;base64,…'`
+  throw new TypeError(`${owner} has src ${show(src)}; ${remedy}`)
 }
 
 /** What clients read in `_meta`, or nothing; else a `TypeError`: one of these would break a whole list. */

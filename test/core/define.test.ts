@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { requireText, requireTimeout, scopesOf, show, slug } from '../../lib/core/define.ts'
+import { requireIcons, requireText, requireTimeout, scopesOf, show, slug } from '../../lib/core/define.ts'
 
 const slugs: readonly (readonly [name: string, id: string])[] = [
   ['Assistant', 'assistant'],
@@ -67,5 +67,25 @@ test('scopes are a list of names as OAuth has them', () => {
   }
   for (const scope of ['', 'a b', 'a"b', 'a\\b', 'ä', 'a\n', 'a'.repeat(257)]) {
     assert.throws(() => scopesOf('It', ['a', scope]), /^TypeError: It has the scope ".*; write one name/)
+  }
+})
+
+test('an icon lies behind an address of the web, or is in it', () => {
+  const fine = [
+    'https://example.com/a.png', 'http://127.0.0.1:8000/a.svg?b', 'HTTPS://example.com', 'data:,',
+    'https://bücher.example/a', 'data:image/png;base64,AAAA', `data:image/svg+xml,${'x'.repeat(100_000)}`,
+  ]
+  for (const src of fine) requireIcons('It', [{ src }])
+  const others = [
+    '', 'a', '/a.png', './a.png', '//example.com/a.png', 'example.com/a.png', 'https:', 'https://',
+    'https:/a.png', 'https://a b/', ' https://example.com/a.png', 'data:', 'data:image/png',
+    'javascript:alert(1)', 'file:///a.png', 'ftp://example.com/a.png', 'ws://example.com/a.png', 'app://a.png',
+    'blob:https://example.com/1',
+  ]
+  const remedy = `write an address, as in 'https://example.com/a.png', or the picture itself, as in `
+    + `'data:image/png;base64,…'`
+  for (const src of others) {
+    const message = `It, in its icons, has src ${show(src)}; ${remedy}`
+    assert.throws(() => requireIcons('It', [{ src }]), { name: 'TypeError', message })
   }
 })

@@ -109,11 +109,11 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
     /has an inputSchema whose root is not an object/],
   [{ name: 'add', run, _meta: 7 }, /The tool 'add' has _meta 7; write an object, as in \{ 'example\.com\/key': 1 \}/],
   [{ name: 'add', run, _meta: { n: 1n } }, /The tool 'add' has a _meta that JSON cannot say \(.*BigInt\); write/],
-  [{ name: 'add', run, icons: [{ src: 'a', sizes: '48x48' }] },
+  [{ name: 'add', run, icons: [{ src: 'data:,', sizes: '48x48' }] },
     /The tool 'add', in its icons, has sizes "48x48"; write a list of strings, as in \['48x48'\]/],
-  [{ name: 'add', run, icons: [{ src: 'a', theme: 'blue' }] },
+  [{ name: 'add', run, icons: [{ src: 'data:,', theme: 'blue' }] },
     /The tool 'add', in its icons, has theme "blue"; write 'light' or 'dark'/],
-  [{ name: 'add', run, icons: [{ src: 'a', mimeType: 7 }] }, /in its icons, has mimeType 7; write a string/],
+  [{ name: 'add', run, icons: [{ src: 'data:,', mimeType: 7 }] }, /in its icons, has mimeType 7; write a string/],
   [{ name: 'add', handler: run }, /needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
   [{ name: 'add', run, parameters: {} },
     /The tool 'add' has no option 'parameters'; it has name, title, description,/],
@@ -129,8 +129,10 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [{ name: 'add', run, annotations: { title: true } }, /has title true in its annotations; write a string/],
   [{ name: 'add', run, icons: { src: 'a' } }, /has icons without a src; write icons: \[\{ src: /],
   [{ name: 'add', run, icons: [{ url: 'a' }] }, /has icons without a src/],
-  [{ name: 'add', run, icons: [{ src: 'a', theem: 'dark' }] },
+  [{ name: 'add', run, icons: [{ src: 'data:,', theem: 'dark' }] },
     /The tool 'add', in its icons, has no option 'theem'; did you mean 'theme'\?/],
+  [{ name: 'add', run, icons: [{ src: 'data:,' }, { src: '/a.png' }] },
+    /^The tool 'add', in its icons, has src "\/a\.png"; write an address, as in 'https:/],
 ]
 
 test('a mistake in a tool says what to write instead', () => {
