@@ -6,7 +6,7 @@
  */
 import { checkA2aOptions } from './a2a/options.ts'
 import { isRecord } from './core/content.ts'
-import { isPlain, rejectUnknown, requireDefinition, requireIcons, show } from './core/define.ts'
+import { isPlain, rejectUnknown, requireDefinition, requireIcons, show, typed } from './core/define.ts'
 import { definitionMembers, offered } from './core/subject.ts'
 import { isStrings } from './wire/json.ts'
 import type { Members } from './core/define.ts'
@@ -211,12 +211,6 @@ function checkApiKey(apiKey: unknown): void {
       throw new TypeError(`${owner} has scopes ${show(entry['scopes'])}; write a list, as in ['orders:read']`)
     }
   }
-}
-
-/** What a value is, without any of it. */
-function typed(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'object') return show(value)
-  return `a ${typeof value}`
 }
 
 const storeMethods: readonly (keyof Store)[] = ['read', 'write', 'remove', 'list', 'publish', 'follow']

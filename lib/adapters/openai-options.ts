@@ -3,7 +3,8 @@
  * Nothing that is thrown here shows a key.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { rejectUnknown, requireDefinition, requireString, show } from '../core/define.ts'
+import { isRecord } from '../core/content.ts'
+import { rejectUnknown, requireDefinition, show, typed } from '../core/define.ts'
 import { quietly, stderrLog } from '../core/log.ts'
 import { defineTool } from '../core/tool.ts'
 import type { Log } from '../core/log.ts'
@@ -70,23 +71,57 @@ const known: Readonly<Record<keyof OpenaiOptions, true>> = {
   idleMs: true, log: true,
 }
 
+/** The name of a header (RFC 9110 §5.1). */
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Of what others collect in, such as `Headers` and `Map`, no member would be found. */
+const isBag = (value: unknown): boolean => isRecord(value) && !(Symbol.iterator in value)
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
+const isBound = (value: unknown): boolean => value === Infinity || isCount(value)
+const isString = (value: unknown): boolean => typeof value === 'string'
+const isText = (value: unknown): boolean => isString(value) && value !== ''
+
+const TEXT = 'write a string that is not empty'
+const COUNT = 'write a whole number above zero'
+
+/** What each option must be, and what to write instead; `show`, or `typed` where it may hold a key. */
+const rules: readonly (readonly [
+  option: keyof OpenaiOptions, isFine: (value: unknown) => boolean, remedy: string,
+  shown?: (value: unknown) => string,
+])[] = [
+  ['name', isText, TEXT],
+  ['description', isString, 'write a string, or leave it out'],
+  ['apiKey', isString, 'write a string, or leave it out', typed],
+  ['model', isText, TEXT],
+  ['instructions', isText, `${TEXT}, or leave it out`],
+  ['tools', Array.isArray, 'write a list, as in { tools: [search] }'],
+  ['maxSteps', isBound, `${COUNT}, or Infinity`],
+  ['maxToolResultBytes', isBound, `${COUNT}, or Infinity`],
+  ['temperature', (value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
+  ['maxTokens', isCount, `${COUNT}, or leave it out`],
+  ['headers', isBag, `write an object, as in { 'X-Team': 'blue' }`, typed],
+  ['body', isBag, 'write an object, as in { seed: 7 }', typed],
+  ['idleMs', (value) => typeof value === 'number' && value > 0, 'write milliseconds above zero, or Infinity'],
+  ['log', (value) => typeof value === 'function' || value === false,
+    'write (level, message, fields) => {}, or false'],
+]
+
 /** Makes the options ready. Throws `TypeError` for those that cannot work. */
 export function modelOf(options: OpenaiOptions): Model {
   requireDefinition('openaiAgent', options, `{ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' }`)
   rejectUnknown('openaiAgent', options, Object.keys(known))
-  const { maxSteps = 8, maxToolResultBytes = 65_536, idleMs = 60_000, log = stderrLog } = options
-  const name = requireString('openaiAgent', 'model', options.model ?? 'gpt-6-luna')
-  requireCount('maxSteps', maxSteps)
-  requireCount('maxToolResultBytes', maxToolResultBytes)
-  if (typeof idleMs !== 'number' || !(idleMs > 0)) {
-    throw new TypeError(`openaiAgent has idleMs ${show(idleMs)}; write milliseconds above zero, or Infinity`)
+  for (const [option, isFine, remedy, shown = show] of rules) {
+    const value = options[option]
+    if (value === undefined || isFine(value)) continue
+    throw new TypeError(`openaiAgent has ${option} ${shown(value)}; ${remedy}`)
   }
-  if (typeof log !== 'function' && log !== false) {
-    throw new TypeError(`openaiAgent has log ${show(log)}; write (level, message, fields) => {}, or false`)
-  }
-  const url = urlOf(options.baseUrl ?? 'https://api.openai.com/v1')
+  const {
+    baseUrl = 'https://api.openai.com/v1', model: name = 'gpt-6-luna', instructions, maxSteps = 8,
+    maxToolResultBytes = 65_536, temperature, maxTokens, body, idleMs = 60_000, log = stderrLog,
+  } = options
+  requireJson(body)
+  const url = urlOf(baseUrl)
   const tools = toolsOf(options.tools ?? [])
-  const { instructions, temperature, maxTokens, body } = options
   if (tools.size > 0 && body !== undefined && Object.hasOwn(body, 'tools')) {
     throw new TypeError(`openaiAgent has tools in 'tools' and in 'body'; write them all in 'tools'`)
   }
@@ -100,6 +135,15 @@ export function modelOf(options: OpenaiOptions): Model {
   return {
     name, url, ...headersOf(options), request, instructions, tools, maxSteps, maxToolResultBytes, idleMs,
     log: log === false ? () => {} : quietly(log),
+  }
+}
+
+/** Nothing of it is shown: it may hold a key. */
+function requireJson(body: unknown): void {
+  try {
+    JSON.stringify(body)
+  } catch {
+    throw new TypeError('openaiAgent has a body that JSON cannot say; write plain values')
   }
 }
 
@@ -119,7 +163,11 @@ function headersOf(options: OpenaiOptions): Pick<Model, 'headers' | 'secrets'> {
   const headers = new Headers({ 'content-type': 'application/json' })
   const further = { ...key !== '' && { authorization: `Bearer ${key}` }, ...options.headers }
   for (const [header, value] of Object.entries(further)) {
-    // Checked here, because the errors of headers and of fetch show the value.
+    // Checked here, because the errors of headers and of fetch show what they do not take.
+    if (!NAME.test(header)) {
+      throw new TypeError(`openaiAgent has a header with a name that none may have; `
+        + `write letters, digits and '-', as in { 'X-Team': 'blue' }`)
+    }
     if (typeof value !== 'string' || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       throw new TypeError(`openaiAgent needs a text without line breaks as the header ${show(header)}`)
     }
@@ -131,9 +179,6 @@ function headersOf(options: OpenaiOptions): Pick<Model, 'headers' | 'secrets'> {
 
 /** The tools by the names that models know: chat completions allow no dots. */
 function toolsOf(given: readonly ToolLike[]): ReadonlyMap<string, Tool> {
-  if (!Array.isArray(given)) {
-    throw new TypeError(`openaiAgent has tools ${show(given)}; write a list, as in { tools: [search] }`)
-  }
   const tools = new Map<string, Tool>()
   for (const one of given) {
     const tool = defineTool(one)
@@ -149,10 +194,4 @@ function toolsOf(given: readonly ToolLike[]): ReadonlyMap<string, Tool> {
 function functionOf(name: string, { description, input }: Tool): object {
   // OpenAI refuses the schema of an object that does not list its properties, be they none.
   return { type: 'function', function: { name, description, parameters: { properties: {}, ...input.json } } }
-}
-
-function requireCount(option: string, value: unknown): void {
-  if (value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0)) return
-  const remedy = 'write a whole number above zero, or Infinity'
-  throw new TypeError(`openaiAgent has ${option} ${show(value)}; ${remedy}`)
 }

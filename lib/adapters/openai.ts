@@ -19,9 +19,10 @@ export type { OpenaiOptions } from './openai-options.ts'
  */
 export function openaiAgent(options: OpenaiOptions = {}): Agent {
   const model = modelOf(options)
+  const { name = 'Assistant', description = `Answers with the model ${model.name}.` } = options
   return defineAgent({
-    name: options.name ?? 'Assistant',
-    description: options.description ?? `Answers with the model ${model.name}.`,
+    name,
+    description,
     run: (prompt, call) => answer(model, prompt, call),
   })
 }

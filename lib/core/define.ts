@@ -210,3 +210,9 @@ export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   return typeof value === 'function' ? 'a function' : String(value)
 }
+
+/** The same where it may be a secret: what a value is, without any of it. */
+export function typed(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'object') return show(value)
+  return `a ${typeof value}`
+}

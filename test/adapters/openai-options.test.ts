@@ -22,8 +22,19 @@ test('options that cannot work are refused at once, and keys are not shown', () 
     [{ apiKey: 'sk-secret\nsk-secret' }, /authorization/],
     [{ apiKey: 'sk-secret…' }, /authorization/],
     [{ headers: { 'X-Key': 'sk-secret\n' } }, /X-Key/],
-    [{ model: '' }, /'model'/],
-    [{ name: '' }, /'name'/],
+    [{ headers: { 'Authorization: Bearer sk-secret': '' } }, /has a header with a name that none may have; write/],
+    [{ baseUrl: '' }, /baseUrl/],
+    [{ model: '' }, /^openaiAgent has model ""; write a string that is not empty$/],
+    [{ name: '' }, /^openaiAgent has name ""; write a string that is not empty$/],
+    [{ instructions: '' }, /has instructions ""; write a string that is not empty, or leave it out$/],
+    [{ temperature: -0.1 }, /^openaiAgent has temperature -0\.1; write a number, zero or above$/],
+    [{ temperature: NaN }, /temperature NaN/],
+    [{ temperature: Infinity }, /temperature Infinity/],
+    [{ maxTokens: 0 }, /^openaiAgent has maxTokens 0; write a whole number above zero, or leave it out$/],
+    [{ maxTokens: 0.5 }, /maxTokens 0\.5/],
+    [{ maxTokens: Infinity }, /maxTokens Infinity/],
+    [{ idleMs: -1 }, /^openaiAgent has idleMs -1; write milliseconds above zero, or Infinity$/],
+    [{ body: { seed: 1n } }, /^openaiAgent has a body that JSON cannot say; write plain values$/],
     [{ idleMs: 0 }, /idleMs 0/],
     [{ idleMs: NaN }, /idleMs NaN/],
     [{ maxSteps: 0 }, /maxSteps 0; write a whole number above zero, or Infinity/],
@@ -63,12 +74,53 @@ const untyped: readonly (readonly [options: unknown, message: RegExp])[] = [
   [{ tools: now }, /^openaiAgent has tools an object; write a list, as in \{ tools: \[search\] \}$/],
   [{ tools: [{ name: 'a' }] }, /^The tool 'a' needs 'run'/],
   [{ log: true }, /^openaiAgent has log true; write \(level, message, fields\) => \{\}, or false$/],
+  [{ name: null }, /^openaiAgent has name null; write a string that is not empty$/],
+  [{ description: 7 }, /^openaiAgent has description 7; write a string, or leave it out$/],
+  [{ description: null }, /has description null/],
+  [{ baseUrl: null }, /^openaiAgent needs a baseUrl/],
+  [{ apiKey: 7 }, /^openaiAgent has apiKey a number; write a string, or leave it out$/],
+  [{ apiKey: ['sk-secret'] }, /^openaiAgent has apiKey an array; write/],
+  [{ apiKey: () => 'sk-secret' }, /^openaiAgent has apiKey a function; write/],
+  [{ model: 7 }, /^openaiAgent has model 7; write/],
+  [{ model: null }, /has model null/],
+  [{ instructions: ['Be brief'] }, /has instructions an array/],
+  [{ tools: null }, /has tools null; write a list/],
+  [{ maxSteps: '8' }, /^openaiAgent has maxSteps "8"; write a whole number above zero, or Infinity$/],
+  [{ maxSteps: null }, /has maxSteps null/],
+  [{ temperature: '0.5' }, /has temperature "0\.5"/],
+  [{ maxTokens: '50' }, /has maxTokens "50"/],
+  [{ headers: 'Bearer sk-secret' },
+    /^openaiAgent has headers a string; write an object, as in \{ 'X-Team': 'blue' \}$/],
+  [{ headers: [['X-Team', 'sk-secret']] }, /has headers an array/],
+  [{ headers: new Headers({ 'X-Team': 'sk-secret' }) }, /has headers an object; write an object, as in/],
+  [{ headers: { 'X-Team': 7 } }, /needs a text without line breaks as the header "X-Team"$/],
+  [{ body: '{"seed":7}' }, /^openaiAgent has body a string; write an object, as in \{ seed: 7 \}$/],
+  [{ body: new Map([['seed', 7]]) }, /has body an object; write an object, as in/],
+  [{ idleMs: '1000' }, /has idleMs "1000"/],
+  [{ idleMs: null }, /has idleMs null/],
 ]
 
-test('what is no option is refused, and the nearest is named', () => {
+test('what is no option is refused, and so is one of another type', () => {
   for (const [options, message] of untyped) {
-    assert.throws(() => Reflect.apply(openaiAgent, undefined, [options]), { name: 'TypeError', message })
+    assert.throws(() => Reflect.apply(openaiAgent, undefined, [options]), (error) => {
+      assert.ok(error instanceof TypeError)
+      assert.match(error.message, message)
+      assert.doesNotMatch(error.message, /sk-secret/)
+      return true
+    })
   }
+})
+
+test('what is undefined counts as left out, and what has no limit may say so', () => {
+  const names = [
+    'name', 'description', 'baseUrl', 'apiKey', 'model', 'instructions', 'tools', 'maxSteps',
+    'maxToolResultBytes', 'temperature', 'maxTokens', 'headers', 'body', 'idleMs', 'log',
+  ]
+  const nothing: OpenaiOptions = Object.fromEntries(names.map((name) => [name, undefined]))
+  assert.equal(openaiAgent(nothing).description, openaiAgent().description)
+  openaiAgent({
+    maxSteps: Infinity, maxToolResultBytes: Infinity, idleMs: Infinity, temperature: 0, apiKey: '', log: false,
+  })
 })
 
 test('a tool is offered under a name and with a schema that every endpoint takes', () => {
