@@ -30,8 +30,8 @@ const DEFERRED_STREAM = 'lib/http/deferred-stream.ts'
 const LEAVES: readonly string[] = ['lib/core/clock.ts', 'lib/core/queue.ts', 'lib/core/thenable.ts']
 /** Those of other rooms that store/ takes values of: they know nothing of what is served. */
 const FOR_STORES: readonly string[] = [
-  'lib/core/fault.ts', 'lib/core/queue.ts', 'lib/core/ranking.ts', 'lib/core/shares.ts', 'lib/core/store.ts',
-  'lib/schema/options.ts',
+  'lib/core/clock.ts', 'lib/core/fault.ts', 'lib/core/queue.ts', 'lib/core/ranking.ts', 'lib/core/shares.ts',
+  'lib/core/store.ts', 'lib/schema/options.ts',
 ]
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */

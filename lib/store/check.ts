@@ -3,8 +3,10 @@
  * Knows neither what is behind the store nor any test framework.
  */
 import { randomUUID } from 'node:crypto'
+import { MAX_TIMER_MS } from '../core/clock.ts'
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
+import { requireValueBytes } from './size.ts'
 import type { MaybePromise, Store } from '../core/store.ts'
 import type { StoreRule, Trial } from './rules/rule.ts'
 
@@ -12,9 +14,9 @@ import type { StoreRule, Trial } from './rules/rule.ts'
 export interface CheckOptions {
   /** The largest value that the store was told to take, in bytes. Left out: 16 MiB. */
   readonly maxValueBytes?: number | undefined
-  /** How long one rule may take, in milliseconds. Left out: 30,000. */
+  /** How long one rule may take, in milliseconds. Left out: 30,000; `Infinity`: as long as it takes. */
   readonly timeoutMs?: number | undefined
-  /** Tries these rules alone, by their sentences in a report. Left out: all. */
+  /** Tries these rules alone, one at least, by their sentences in a report. Left out: all. */
   readonly only?: readonly string[] | undefined
 }
 
@@ -29,13 +31,13 @@ export interface StoreReport {
  * further connection to the same state, and each rule tried across two. Other data in the store is left
  * alone; what is written expires within a minute, about 20 MiB at most. What was made is closed.
  *
- * Rejects where `make` fails, and with `TypeError` for an option or a rule that there is not.
+ * Rejects where `make` fails, with `TypeError` for an option or a rule that there is not, and for what is no
+ * store at all; with `RangeError` for a number that cannot be meant.
  */
 export async function checkStore(
   make: () => MaybePromise<Store>, options: CheckOptions = {},
 ): Promise<StoreReport> {
-  rejectUnknown('checkStore', options, ['maxValueBytes', 'timeoutMs', 'only'])
-  const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only } = options
+  const { maxValueBytes, timeoutMs, only } = settingsOf(make, options)
   // Loaded here: no server needs them.
   const { rules, Trial } = await import('./rules/all.ts')
   const missing = only?.find((name) => !rules.some(({ rule }) => rule === name))
@@ -45,6 +47,10 @@ export async function checkStore(
   const made: Store[] = []
   const connect = async (): Promise<Store> => {
     const store = await make()
+    if (Object(store) !== store) {
+      throw new TypeError('What checkStore was given to call has returned no store; '
+        + 'write () => sqliteStore(file)')
+    }
     made.push(store)
     return store
   }
@@ -66,13 +72,37 @@ export async function checkStore(
   return { passed, failed }
 }
 
+/** The options with nothing left out but `only`. Throws for those that cannot be meant. */
+function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
+  readonly maxValueBytes: number; readonly timeoutMs: number
+} {
+  if (typeof make !== 'function') {
+    throw new TypeError('checkStore takes a function that makes a store, as in '
+      + 'checkStore(() => sqliteStore(file))')
+  }
+  if (Object(options) !== options || Array.isArray(options)) {
+    throw new TypeError('checkStore takes its options as an object, as in { timeoutMs: 60_000 }')
+  }
+  rejectUnknown('checkStore', options, ['maxValueBytes', 'timeoutMs', 'only'])
+  const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only } = options
+  requireValueBytes(maxValueBytes)
+  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
+    throw new RangeError(`timeoutMs is ${String(timeoutMs)}; write milliseconds above zero, or Infinity`)
+  }
+  // Where nothing is tried, nothing would have failed.
+  if (only !== undefined && !(Array.isArray(only) && only.length > 0)) {
+    throw new TypeError('only is no list of rules, or an empty one; write them as they stand in a report')
+  }
+  return { maxValueBytes, timeoutMs, only }
+}
+
 /** Why a store breaks a rule; undefined where it does not. */
 async function tried(
   trial: Trial, check: StoreRule['check'], timeoutMs: number,
 ): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => {
+    timer = timeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
       trial.isOver = true
       resolve(`Nothing within ${timeoutMs} ms, waiting for ${trial.waitingFor}`)
     }, timeoutMs)

@@ -666,6 +666,59 @@ test('a store that cannot be made, an option and a rule that there is not, are r
   })
 })
 
+test('an option that cannot be meant is refused before anything is made', async () => {
+  let made = 0
+  const make = (): Store => {
+    made++
+    return memoryStore()
+  }
+  const given = 'checkStore takes a function that makes a store, as in checkStore(() => sqliteStore(file))'
+  const bag = 'checkStore takes its options as an object, as in { timeoutMs: 60_000 }'
+  const rule = '\'any\' writes over whatever there is'
+  const table: readonly (readonly [given: readonly unknown[], message: string])[] = [
+    [[], given], [[memoryStore()], given],
+    [[make, null], bag], [[make, [rule]], bag], [[make, 50], bag], [[make, 'all'], bag],
+    ...[0, -1, 1.5, NaN, Infinity, '8', null].map((maxValueBytes) => (
+      [[make, { maxValueBytes }], `maxValueBytes is ${maxValueBytes}; write a whole number above zero`]
+    ) as const),
+    ...[0, -1, NaN, '50', null].map((timeoutMs) => (
+      [[make, { timeoutMs }], `timeoutMs is ${timeoutMs}; write milliseconds above zero, or Infinity`]
+    ) as const),
+    ...[rule, [], {}, null, 7].map((only) => (
+      [[make, { only }], 'only is no list of rules, or an empty one; write them as they stand in a report']
+    ) as const),
+    [[make, { only: [7] }], 'There is no rule \'7\'; write it as it stands in a report'],
+  ]
+  for (const [args, message] of table) {
+    const checked: Promise<unknown> = Reflect.apply(checkStore, undefined, args)
+    await assert.rejects(checked, (error) => {
+      assert.ok(error instanceof TypeError || error instanceof RangeError)
+      assert.equal(error.message, message)
+      return true
+    })
+  }
+  assert.equal(made, 0)
+})
+
+test('what makes no store is told so', async () => {
+  const none: () => Store = Object.assign(() => undefined)
+  await assert.rejects(checkStore(none), {
+    name: 'TypeError', message: 'What checkStore was given to call has returned no store; write () => sqliteStore(file)',
+  })
+})
+
+test('a rule that may take as long as it likes is not over after a moment', async () => {
+  const rule = '\'any\' writes over whatever there is'
+  const slow = connections((store) => ({
+    write: async (...kept) => {
+      await new Promise((resolve) => { setTimeout(resolve, 20) })
+      return store.write(...kept)
+    },
+  }))
+  const { passed, failed } = await checkStore(slow, { timeoutMs: Infinity, maxValueBytes, only: [rule] })
+  assert.deepEqual([passed, failed], [[rule], []])
+})
+
 test('what was made is closed, also where that fails', async () => {
   let open = 0
   const make = (): Store => {
