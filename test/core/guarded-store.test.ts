@@ -169,3 +169,16 @@ test('who begins to hear too late hears nothing', async () => {
   begin()
   await eventually(() => stops === 1)
 })
+
+test('without a limit, a store that takes its time is neither late nor away', async () => {
+  const { guard, turn, said } = guarded(Infinity)
+  turn('slow')
+  for (let nth = 0; nth < 4; nth++) assert.equal(await guard.read(key), undefined)
+  turn(new Error('Not this'))
+  const refused = [1, 2, 3].map(() => assert.rejects(async () => guard.read(key), isBusy))
+  // What it is asked now, whether it is there, it answers in its own time.
+  turn('slow')
+  await Promise.all(refused)
+  await pause(30)
+  assert.deepEqual([guard.isAway, said], [false, []])
+})

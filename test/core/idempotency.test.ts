@@ -7,6 +7,7 @@ import { Nodes } from '../../lib/core/nodes.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { keptBytes } from '../fixtures/heap.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { KeyClaim, KeyHold } from '../../lib/core/idempotency.ts'
@@ -172,4 +173,30 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
   await eventually(async () => await state() === 'died')
   assert.equal((await two!.replies.claim('ann', 'k', 'another', 1_000)).state, 'other')
   await eventually(async () => await state() === 'died')
+})
+
+test('a reply that the store could not take is let go, and known to be lost once the store is there', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  let isAway = true
+  const store: Store = {
+    ...memory,
+    write(place, value, ...rest) {
+      if (isAway && !value.startsWith('r')) throw new Error('away')
+      return memory.write(place, value, ...rest)
+    },
+  }
+  const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
+  const log = (): void => {}
+  const nodes = new Nodes(new GuardedStore(memory, limits, log), createSeal('the secret of all'), limits, log)
+  t.after(() => nodes.close(true))
+  const replies = new IdempotentReplies(limits, store, log, nodes)
+  const perReply = await keptBytes(20, async (nth) => {
+    const hold = held(await replies.claim('ann', `${nth}`, 'body', 1_000))
+    await hold.keep(Buffer.alloc(100_000, 'x').toString('latin1'))
+  })
+  assert.ok(perReply < 20_000, `${perReply} bytes are held for each reply of 100,000`)
+  isAway = false
+  for (const key of ['0', '79']) {
+    await eventually(async () => (await replies.claim('ann', key, 'body', 1_000)).state === 'lost')
+  }
 })

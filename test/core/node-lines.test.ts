@@ -48,3 +48,10 @@ test('whoever opens a line has it before anything is heard on it', async () => {
   })
   assert.deepEqual(heard, [['there', 1], ['there', 2]])
 })
+
+test('without a limit, an answer is waited for as long as it takes', async () => {
+  const lines = hastyLines((hear, id) => {
+    setTimeout(() => hear.get('say')!([id, 'answered'], 'there'), 20)
+  })
+  assert.equal(await lines.ask('there', 'any', 'question', Infinity), 'answered')
+})

@@ -1,11 +1,13 @@
 // Tasks of processes that share a store: none that was promised is lost, ended twice, or left working.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { formatRun, runPlace } from '../../lib/core/announced-runs.ts'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { GuardedStore } from '../../lib/core/guarded-store.ts'
 import { Nodes } from '../../lib/core/nodes.ts'
 import { RunSweep } from '../../lib/core/run-sweep.ts'
 import { TaskRecovery } from '../../lib/core/task-recovery.ts'
+import { taskOf } from '../../lib/core/task-seed.ts'
 import { Tasks } from '../../lib/core/tasks.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
@@ -17,14 +19,20 @@ import type { RunningTask, Task } from '../../lib/core/task.ts'
 import type { TaskSeed } from '../../lib/core/task-seed.ts'
 import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
 
-interface Process { readonly tasks: Tasks; readonly nodes: Nodes; readonly store: Connection }
+interface Process {
+  readonly tasks: Tasks
+  readonly nodes: Nodes
+  readonly store: Connection
+  readonly recovery: TaskRecovery
+}
 
+const AT = '2026-01-01T00:00:00.000Z'
 // Longer than a store that is there again may go unnoticed.
 const LEASE_MS = 1_500
 
-async function processOn(t: TestContext, shared: SharedMemory): Promise<Process> {
+async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_MS): Promise<Process> {
   const store = shared.connect()
-  const limits = limitsOf({ leaseMs: LEASE_MS, storeTimeoutMs: 200 })
+  const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
   const guard = new GuardedStore(store, limits, () => {})
   const nodes = new Nodes(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
@@ -36,7 +44,7 @@ async function processOn(t: TestContext, shared: SharedMemory): Promise<Process>
     return nodes.close(true)
   })
   await nodes.ready()
-  return { tasks, nodes, store }
+  return { tasks, nodes, store, recovery }
 }
 
 const seed: TaskSeed = {
@@ -294,4 +302,45 @@ test('artifacts that grow are written at most four times a second, and what foll
   one.tasks.move(id, 'input-required')
   await one.tasks.kept(id)
   assert.deepEqual(kept().artifacts[0]?.parts, [{ type: 'text', text: `${said}.` }])
+})
+
+test('for how long a process is dead is counted anew once nothing was known of it, or it lived', async (t) => {
+  const shared = sharedMemory()
+  const { recovery, store } = await processOn(t, shared, 300)
+  const seen: number[] = []
+  t.mock.method(recovery, 'fateOf', (_task: Task, sinceMs: number) => {
+    seen.push(sinceMs)
+    return 'later'
+  })
+  const dead = 'dead-one'
+  const at = { owner: '~', key: dead }
+  const member = { ...at, collection: 'members' }
+  const lease = { ...at, collection: 'leases' }
+  const { memory } = shared
+  const task: Task = { ...taskOf(seed, AT, { state: 'working', at: AT }), node: dead }
+  memory.write({ collection: 'tasks', owner: 'ann', key: task.id }, JSON.stringify(task), Infinity, 0)
+  memory.write(runPlace(dead, task), formatRun(task), Infinity, 0)
+  memory.write(member, '', Infinity, 0)
+  /** Until all processes were looked at once more, from the first to the last. */
+  const looked = async (): Promise<void> => {
+    const listed = (): number => store.asked.get('list') ?? 0
+    const before = listed()
+    await eventually(() => listed() >= before + 6)
+  }
+  const ways: readonly (readonly [what: string, come: () => unknown, go: () => unknown])[] = [
+    ['forgotten', () => memory.remove(member, 'any'), () => memory.write(member, '', Infinity, 'any')],
+    ['alive', () => memory.write(lease, '', Infinity, 'any'), () => memory.remove(lease, 'any')],
+  ]
+  for (const [what, come, go] of ways) {
+    const count = seen.length
+    await eventually(() => seen.length > count + 1 && seen.at(-1)! > 0)
+    come()
+    await looked()
+    const known = seen.length
+    const from = performance.now()
+    go()
+    await eventually(() => seen.length > known)
+    const passedMs = performance.now() - from
+    assert.ok(seen[known]! <= passedMs, `${what}: ${seen[known]} of ${passedMs} ms`)
+  }
 })

@@ -150,3 +150,16 @@ test('without its store a process tells that what is elsewhere cannot be resumed
   assert.equal(response.status, 503)
   assert.ok(response.headers.get('retry-after'))
 })
+
+test('without a limit, whether a stream is known elsewhere is waited for as long as it takes', async (t) => {
+  const { servers: [one, two], connections: [first] } = await counting(t, 2, { storeTimeoutMs: Infinity })
+  const session = await begin(one!)
+  const last = await left(session)
+  const { publish } = first!
+  first!.publish = async (...said) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return publish(...said)
+  }
+  const response = await via(two!, session).get({ 'Last-Event-ID': last.replace(/^.{16}/, 'A'.repeat(16)) })
+  assert.equal(response.status, 400)
+})

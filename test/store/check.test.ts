@@ -703,7 +703,8 @@ test('an option that cannot be meant is refused before anything is made', async 
 test('what makes no store is told so', async () => {
   const none: () => Store = Object.assign(() => undefined)
   await assert.rejects(checkStore(none), {
-    name: 'TypeError', message: 'What checkStore was given to call has returned no store; write () => sqliteStore(file)',
+    name: 'TypeError',
+    message: 'What checkStore was given to call has returned no store; write () => sqliteStore(file)',
   })
 })
 
