@@ -7,9 +7,9 @@
 import { plain } from './plain.ts'
 import { v03 } from './v03.ts'
 import { v1 } from './v1.ts'
-import type { Exchange } from '../http/exchange.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { OperationName } from './model.ts'
+import type { Version } from './version.ts'
 
 /** Every dialect that is spoken here, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain, v03, v1]
@@ -34,25 +34,6 @@ export function rowOf(method: string, params: unknown, version: Version = undefi
     if (row.dialect.speaks(params)) return row
   }
   return undefined
-}
-
-/** A version that a client says it speaks, by major and minor; undefined where it says none. */
-export type Version = string | undefined
-
-/** §3.6.1: what a client says of its version, in a header or else in a query parameter. */
-export function versionTextOf({ head: { a2aVersion }, query }: Exchange): string | undefined {
-  if (a2aVersion !== undefined || query === '') return a2aVersion
-  return new URLSearchParams(query).get('A2A-Version') ?? undefined
-}
-
-/** Which version that is. 0.2 is spoken as 0.3. */
-export function versionOf(exchange: Exchange): Version {
-  const text = versionTextOf(exchange)?.trim()
-  if (text === undefined || text === '') return undefined
-  const [, major, minor = '0'] = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,9})?$/.exec(text) ?? []
-  if (major === undefined) return text
-  const version = `${Number(major)}.${Number(minor)}`
-  return version === '0.2' ? '0.3' : version
 }
 
 /** Whether some dialect is of that version. */

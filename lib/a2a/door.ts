@@ -192,8 +192,9 @@ class Paths {
   }
 }
 
-function refuseNobody(refuse: Endpoint['refuse'], { origin: { requestId } }: Exchange): Reply {
-  return refuse({ status: 404, detail: 'There is no such agent here', requestId })
+function refuseNobody(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
+  const { requestId } = exchange.origin
+  return refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
 }
 
 function status(service: Service, { name, version = service.version }: Agent | Group): Reply {

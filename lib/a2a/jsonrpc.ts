@@ -11,17 +11,18 @@ import {
   rpcError,
 } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
-import { dialectFor, isSpoken, methodNames, rowOf, versionOf } from './dialects.ts'
+import { dialectFor, isSpoken, methodNames, rowOf } from './dialects.ts'
 import { A2aFault } from './faults.ts'
 import { perform, visitOf } from './perform.ts'
+import { versionOf } from './version.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Fault, FaultKind } from '../core/fault.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { Dialect } from './dialect.ts'
-import type { Version } from './dialects.ts'
 import type { BoundRequest, WholeReply } from './perform.ts'
+import type { Version } from './version.ts'
 import type { A2aContext } from './visit.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
@@ -33,16 +34,16 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
   const parsed = parseJson(exchange.body, maxDepth, maxObjects)
-  if (!parsed.ok) return errorReply(null, rpcError(PARSE_ERROR, parsed.why), 400)
+  if (!parsed.ok) return refuseBody(exchange, null, PARSE_ERROR, parsed.why, 400)
   const message = decodeMessage(parsed.value, maxNameBytes)
   if (message.kind === 'malformed') {
     const isBatch = Array.isArray(parsed.value)
     const why = isBatch ? 'Batches are not taken; send one message per request' : message.why
-    return errorReply(message.id ?? null, rpcError(INVALID_REQUEST, why), 200)
+    return refuseBody(exchange, message.id ?? null, INVALID_REQUEST, why)
   }
   if (message.kind === 'response') {
     const why = 'This is an answer; a request has a "method"'
-    return errorReply(message.id, rpcError(INVALID_REQUEST, why), 200)
+    return refuseBody(exchange, message.id, INVALID_REQUEST, why)
   }
   // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
   const id = message.kind === 'request' ? message.id : null
@@ -54,6 +55,11 @@ export function receive(context: A2aContext, who: Agent | Group, exchange: Excha
   }
   const { dialect, operation } = row
   return perform(visitOf(context, who, dialect, exchange), operation, new RpcRequest(id, params, dialect))
+}
+
+/** Refuses what is no request, in the words of the version that its client says it speaks. */
+function refuseBody(exchange: Exchange, id: Id, code: number, why: string, status = 200): Reply {
+  return errorReply(id, dialectFor(versionOf(exchange)).encodeError(code, why), status)
 }
 
 /** A request in an envelope with an id. */

@@ -2,13 +2,16 @@
  * Refusals that are made before a request is read, in the form of each binding: all that a server of A2A has
  * to know of its answers before the first request comes.
  */
-import { errorReply, refusalError } from '../wire/jsonrpc.ts'
+import { errorReply, refusalError, rpcError } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { A2aFault } from './faults.ts'
 import { encodeRpcFault } from './rpc-errors.ts'
-import { encodeHttpRefusal } from './v1-errors.ts'
+import { encodeHttpRefusal, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
+import { versionOf } from './version.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
+import type { Dialect } from './dialect.ts'
+import type { Version } from './version.ts'
 
 /** The media type of A2A's JSON where no JSON-RPC is around it. */
 export const A2A_JSON_TYPE = 'application/a2a+json'
@@ -16,14 +19,25 @@ export const A2A_JSON_TYPE = 'application/a2a+json'
 /** Media types of a body of HTTP+JSON. */
 export const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
 
-/** Refuses what was sent as JSON-RPC. */
+/** How errors are spelled: of a dialect, what need not be loaded with it. */
+type Spelling = Pick<Dialect, 'encodeFault' | 'encodeError'>
+
+/** The spelling of each version that has one of its own, and the one of all others. */
+const spellings: ReadonlyMap<Version, Spelling> = new Map([
+  ['1.0', { encodeFault: encodeV1Fault, encodeError: encodeV1Error }],
+])
+const usual: Spelling = { encodeFault: encodeRpcFault, encodeError: rpcError }
+
+/** Refuses what was sent as JSON-RPC, in the words of the version that its client says it speaks. */
 export function refuseMessage(refusal: Refusal): Reply {
   return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
 }
 
 function errorFor(refusal: Refusal): RpcError {
-  if (refusal.status !== 415) return refusalError(refusal)
-  return encodeRpcFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', refusal.detail), refusal.detail)
+  const { status, detail, asked } = refusal
+  const { encodeFault, encodeError } = spellings.get(asked && versionOf(asked)) ?? usual
+  if (status !== 415) return encodeError(refusalError(refusal).code, detail)
+  return encodeFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', detail), detail)
 }
 
 /** Refuses what was sent as HTTP+JSON. */

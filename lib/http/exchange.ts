@@ -157,4 +157,6 @@ export interface Refusal {
   readonly headers?: readonly string[]
   /** The body could be read, but is not JSON. */
   readonly unparsable?: boolean
+  /** What the form of the answer may follow. Left out: nothing is known of the request. */
+  readonly asked?: Pick<Exchange, 'head' | 'query'>
 }

@@ -180,6 +180,8 @@ export function refusalOf(
   request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
 ): Reply {
   const { endpoint, requestId } = request
-  const refusal: Refusal = { status, detail, requestId, unparsable, ...headers !== undefined && { headers } }
+  const refusal: Refusal = {
+    status, detail, requestId, unparsable, asked: request, ...headers !== undefined && { headers },
+  }
   return endpoint === undefined ? problemReply(refusal) : endpoint.refuse(refusal)
 }

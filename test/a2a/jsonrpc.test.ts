@@ -3,11 +3,13 @@ import test from 'node:test'
 import { a2aDoor } from '../../lib/a2a/door.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { createService } from '../../lib/service.ts'
+import { request } from '../fixtures/client.ts'
 import { ask, message, post } from './ask.ts'
 import { serveBot } from './caller.ts'
 import type { Run } from '../../lib/core/agent.ts'
 import type { FaultKind } from '../../lib/core/fault.ts'
 import type { Exchange } from '../../lib/http/exchange.ts'
+import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 
 const echo: Run = (prompt) => `You said ${prompt}`
 
@@ -182,6 +184,50 @@ test('a body that is too long, of another type or coded is refused in the form o
   const types = ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;charset="UTF-8"']
   for (const type of types) {
     assert.equal((await post(server, message('hello'), { headers: { 'content-type': type } })).status, 200)
+  }
+})
+
+/** What is wrong before a method is known: a path, a body and headers. */
+const unread: readonly (readonly [
+  what: string, code: number, path: string, body: string, headers?: object,
+])[] = [
+  ['a parse error', -32700, '/a2a', '{'],
+  ['no UTF-8', -32700, '/a2a', '\xff'],
+  ['a batch', -32600, '/a2a', '[]'],
+  ['no envelope', -32600, '/a2a', '{"id":7,"method":"SendMessage"}'],
+  ['an answer', -32600, '/a2a', '{"jsonrpc":"2.0","id":7,"result":{}}'],
+  ['another media type', -32005, '/a2a', '{}', { 'content-type': 'text/plain' }],
+  ['too long a body', -32600, '/a2a', `"${'x'.repeat(2000)}"`],
+  ['no key', -32600, '/a2a', '{}', { 'x-api-key': 'no key' }],
+  ['nobody', -32600, '/agents/nobody/a2a', '{}'],
+]
+
+test('what is wrong before a method is known is spelled as the version of its client has it', async (t) => {
+  const server = serveBot(t, echo, { maxBodyBytes: 1024, apiKey: 'the key' })
+  const refused = async (
+    path: string, body: string, headers: object,
+  ): Promise<{ status: number; id: unknown; error: RpcError }> => {
+    const bytes = Buffer.from(body, 'latin1')
+    const response = await server.fetch(request(path, bytes, { 'x-api-key': 'the key', ...headers }))
+    const { id, error } = await response.json() as { id: unknown; error: RpcError }
+    return { status: response.status, id, error }
+  }
+  for (const [what, code, path, body, headers] of unread) {
+    const old = await refused(path, body, { ...headers })
+    const { detail } = old.error.data as { detail?: unknown }
+    assert.equal(old.error.code, code, what)
+    assert.equal(typeof detail, 'string', what)
+    for (const version of ['', '0.3', '0.2.5', '7.0', 'new']) {
+      assert.deepEqual(await refused(path, body, { ...headers, 'a2a-version': version }), old, what)
+    }
+    const info = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', domain: 'a2a-protocol.org', metadata: { detail } }
+    const data = code === -32005 ? [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...info }]
+      : [{ '@type': 'type.googleapis.com/google.rpc.LocalizedMessage', locale: 'en', message: detail }]
+    const owed = { ...old, error: { ...old.error, data } }
+    for (const version of ['1.0', '1.0.1', '1']) {
+      assert.deepEqual(await refused(path, body, { ...headers, 'a2a-version': version }), owed, what)
+    }
+    assert.deepEqual(await refused(`${path}?A2A-Version=1.0`, body, { ...headers }), owed, what)
   }
 })
 
