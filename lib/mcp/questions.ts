@@ -2,11 +2,11 @@
  * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
  * the older way of asking, by a request on the running stream. The newer way is in `round-trips.ts`.
  */
-import { isRecord, text } from '../core/content.ts'
+import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formFault } from '../core/form.ts'
-import type { Ability, Question, Root, SampleQuestion } from '../core/question.ts'
-import type { ClientAbilities } from './client.ts'
+import { encodeSampling } from './sampling.ts'
+import type { Ability, Question, Root } from '../core/question.ts'
 import type { Peer } from './session.ts'
 
 /** Whether the client of a request can be asked in this way. */
@@ -34,38 +34,20 @@ export interface QuestionRequest {
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-/** Spells a question. Throws `Fault('unsupported')` for what this client has not declared. */
+/** Spells a question. Throws `Fault('unsupported')` for what this client does not take. */
 export function encodeQuestion(question: Question, peer: Peer): QuestionRequest {
   if (question.what === 'roots') return { method: 'roots/list' }
-  const { what, key: _key, task: _task, ...rest } = question
-  if (what === 'elicit') {
+  if (question.what === 'elicit') {
     const { schema, message } = question
     return { method: 'elicitation/create', params: { message, requestedSchema: schema } }
   }
-  if (what === 'elicit-url') {
+  if (question.what === 'elicit-url') {
     const { message, url, elicitationId } = question
     const hasIds = peer.revision.ask === 'request'
     const params = { mode: 'url', message, url, ...hasIds && { elicitationId } }
     return { method: 'elicitation/create', params }
   }
-  requireSampling(question, peer.abilities)
-  const messages = question.messages.map(({ role, content }) => ({
-    role, content: typeof content === 'string' ? text(content) : content,
-  }))
-  return { method: 'sampling/createMessage', params: { ...rest, messages } }
-}
-
-function requireSampling({ tools, includeContext }: SampleQuestion, abilities: ClientAbilities): void {
-  if (tools !== undefined && !abilities.samplingTools) {
-    throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
-  }
-  if (includeContext !== undefined && includeContext !== 'none' && !abilities.samplingContext) {
-    throw lacking('This client adds no context: it has not declared sampling.context', { context: {} })
-  }
-}
-
-function lacking(sentence: string, sampling: object): Fault {
-  return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
+  return { method: 'sampling/createMessage', params: encodeSampling(question, peer) }
 }
 
 /**

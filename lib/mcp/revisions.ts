@@ -32,6 +32,12 @@ export interface Revision {
   readonly capabilities: ReadonlySet<string>
   /** What a handler may ask the client for. */
   readonly asks: ReadonlySet<Ability>
+  /**
+   * What a message to the client's model may be: one block of these kinds; `any`: of all kinds, or several.
+   */
+  readonly sampled: ReadonlySet<string> | 'any'
+  /** Whether a client declares that it samples with tools, or adds context. */
+  readonly declaresSampling: boolean
   /** How it is asked: by a request on the running stream, or by ending the call with the questions. */
   readonly ask: 'request' | 'round'
   /** How a call becomes a task: where the client wants it (`augmentation`), or where the server does. */
@@ -82,6 +88,8 @@ const v2024_11_05: Revision = {
   progressText: false,
   capabilities: new Set(['tools', 'resources', 'prompts', 'logging']),
   asks: new Set(['sample', 'roots']),
+  sampled: new Set(['text', 'image']),
+  declaresSampling: false,
   ask: 'request',
   tasks: 'none',
   disconnect: 'ignore',
@@ -98,6 +106,7 @@ const v2025_03_26: Revision = {
   batches: true,
   members: { ...v2024_11_05.members, tool: [...v2024_11_05.members.tool, 'annotations'] },
   blocks: new Set([...v2024_11_05.blocks, 'audio']),
+  sampled: new Set(['text', 'image', 'audio']),
   progressText: true,
   capabilities: new Set([...v2024_11_05.capabilities, 'completions']),
 }
@@ -134,6 +143,8 @@ const v2025_11_25: Revision = {
   },
   capabilities: new Set([...v2025_06_18.capabilities, 'tasks']),
   asks: new Set([...v2025_06_18.asks, 'elicit-url']),
+  sampled: 'any',
+  declaresSampling: true,
   tasks: 'augmentation',
   primes: true,
 }

@@ -73,7 +73,7 @@ test('a sampling that needs more than the client has declared does not go out', 
     [{ tools: [] }, { tools: {} }], [{ includeContext: 'thisServer' }, { context: {} }],
     [{ includeContext: 'allServers' }, { context: {} }],
   ] as const
-  for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28']) {
+  for (const revision of ['2025-11-25', '2026-07-28']) {
     for (const [more, sampling] of needs) {
       const able = peerOf(revision, { sampling })
       const { params } = encodeQuestion({ ...sample, ...more }, able)
@@ -84,6 +84,69 @@ test('a sampling that needs more than the client has declared does not go out', 
     }
     // Nothing is what every client can add.
     encodeQuestion({ ...sample, includeContext: 'none' }, peerOf(revision, { sampling: {} }))
+  }
+})
+
+test('before a client could declare more of its sampling, any adds context, and none has tools', () => {
+  const sample = { what: 'sample', messages: [], maxTokens: 1 } as const
+  for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18']) {
+    for (const includeContext of ['none', 'thisServer', 'allServers']) {
+      const { params } = encodeQuestion({ ...sample, includeContext }, peerOf(revision, { sampling: {} }))
+      assert.deepEqual(params, { messages: [], maxTokens: 1, includeContext })
+    }
+    for (const sampling of [{}, { tools: {} }]) {
+      assert.throws(() => encodeQuestion({ ...sample, tools: [] }, peerOf(revision, { sampling })), {
+        kind: 'unsupported', message: new RegExp(`^MCP ${revision}, .* has no sampling with tools; `),
+      })
+    }
+  }
+})
+
+const words = { type: 'text', text: 'tea?' }
+const image = { type: 'image', data: 'AA==', mimeType: 'image/png' }
+const audio = { type: 'audio', data: 'AA==', mimeType: 'audio/wav' }
+const use = { type: 'tool_use', id: '1', name: 't', input: {} }
+const result = { type: 'tool_result', toolUseId: '1', content: [] }
+
+test('to a model of an older revision each message is one block, of a kind that the revision knows', () => {
+  const oldest = ['2024-11-05']
+  const older = [...oldest, '2025-03-26', '2025-06-18']
+  const newer = ['2025-11-25', '2026-07-28']
+  const encode = (revision: string, ...contents: readonly unknown[]): unknown => {
+    const roles = ['user', 'assistant'] as const
+    const messages = contents.map((content, at) => ({ role: roles[at]!, content }))
+    const question: Question = { what: 'sample', messages, maxTokens: 1 }
+    const { params } = encodeQuestion(question, peerOf(revision, everything))
+    return params?.['messages']
+  }
+  const user = (content: unknown): object => ({ role: 'user', content })
+  const assistant = (content: unknown): object => ({ role: 'assistant', content })
+  for (const [contents, sent] of [
+    [['tea?'], [user(words)]], [[words], [user(words)]], [[[words]], [user(words)]], [[image], [user(image)]],
+    [[[words, image]], [user(words), user(image)]], [[[]], []],
+    [[[image, words], 'tea?'], [user(image), user(words), assistant(words)]],
+  ]) {
+    assert.ok(contents && sent)
+    for (const revision of older) assert.deepEqual(encode(revision, ...contents), sent)
+  }
+  for (const content of [audio, [words, audio], [audio]]) {
+    const sent = [content].flat().map(user)
+    for (const revision of older.slice(1)) assert.deepEqual(encode(revision, content), sent)
+    for (const revision of oldest) assert.throws(() => encode(revision, content), {
+      kind: 'unsupported', detail: undefined,
+      message: 'A client of MCP 2024-11-05 takes no "audio" in a message to its model; '
+        + 'say it in what it takes (text, image), or leave it out',
+    })
+  }
+  for (const content of [use, [words, use], result, [result], { type: 7 }, ['tea?'], [null]]) {
+    for (const revision of older) assert.throws(() => encode(revision, content), {
+      kind: 'unsupported', message: new RegExp(`^A client of MCP ${revision} takes no .* in what it takes `),
+    })
+  }
+  for (const revision of newer) {
+    for (const content of [words, [words], [words, image], audio, [words, use], [result], []]) {
+      assert.deepEqual(encode(revision, content), [user(content)])
+    }
   }
 })
 
