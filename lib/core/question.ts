@@ -105,6 +105,9 @@ const known = {
 
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
+/** Formats of a text that clients ask for (MCP `StringSchema`). */
+const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
+
 /**
  * Throws `TypeError` for a question that no client may be asked: a form that is not flat, an address that
  * is none, a tool use without its result, a member that is not known. That is the author's mistake, and not
@@ -146,13 +149,17 @@ function checkForm(schema: unknown): void {
       + `{ type: 'object', properties: { name: { type: 'string' } } }`)
   }
   for (const [name, property] of Object.entries(properties)) {
-    const { type, items } = isRecord(property) ? property : {}
+    const { type, items, format } = isRecord(property) ? property : {}
     const isFlat = primitives.has(type) || (isRecord(property) && Array.isArray(property['enum']))
     const isChoice = type === 'array' && isRecord(items)
       && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
     if (!isFlat && !isChoice) {
       throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
         + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
+    }
+    if (type === 'string' && format !== undefined && !formats.has(format)) {
+      throw new TypeError(`call.elicit has a form whose '${name}' has the format ${show(format)}, which `
+        + 'clients do not know; write email, uri, date or date-time, or leave it out')
     }
   }
 }

@@ -5,6 +5,7 @@
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formFault } from '../core/form.ts'
+import { encodeForm } from './forms.ts'
 import { encodeSampling } from './sampling.ts'
 import type { Ability, Question, Root } from '../core/question.ts'
 import type { Peer } from './session.ts'
@@ -38,8 +39,8 @@ export interface QuestionRequest {
 export function encodeQuestion(question: Question, peer: Peer): QuestionRequest {
   if (question.what === 'roots') return { method: 'roots/list' }
   if (question.what === 'elicit') {
-    const { schema, message } = question
-    return { method: 'elicitation/create', params: { message, requestedSchema: schema } }
+    const requestedSchema = encodeForm(question.schema, peer.revision)
+    return { method: 'elicitation/create', params: { message: question.message, requestedSchema } }
   }
   if (question.what === 'elicit-url') {
     const { message, url, elicitationId } = question

@@ -32,6 +32,8 @@ export interface Revision {
   readonly capabilities: ReadonlySet<string>
   /** What a handler may ask the client for. */
   readonly asks: ReadonlySet<Ability>
+  /** Whether a field of a form can have several choices, titles in them, and a default of any type. */
+  readonly choices: boolean
   /**
    * What a message to the client's model may be: one block of these kinds; `any`: of all kinds, or several.
    */
@@ -88,6 +90,7 @@ const v2024_11_05: Revision = {
   progressText: false,
   capabilities: new Set(['tools', 'resources', 'prompts', 'logging']),
   asks: new Set(['sample', 'roots']),
+  choices: false,
   sampled: new Set(['text', 'image']),
   declaresSampling: false,
   ask: 'request',
@@ -143,6 +146,7 @@ const v2025_11_25: Revision = {
   },
   capabilities: new Set([...v2025_06_18.capabilities, 'tasks']),
   asks: new Set([...v2025_06_18.asks, 'elicit-url']),
+  choices: true,
   sampled: 'any',
   declaresSampling: true,
   tasks: 'augmentation',

@@ -25,6 +25,9 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
     a: { type: 'string', format: 'email' }, b: { type: 'number' }, c: { type: 'integer' },
     d: { type: 'boolean' },
   })],
+  ['each format that clients know', form(Object.fromEntries(
+    ['email', 'uri', 'date', 'date-time'].map((format) => [format, { type: 'string', format }]),
+  ))],
   ['a choice', field({ type: 'string', enum: ['a', 'b'] })],
   ['a choice without a type', field({ enum: ['a', 'b'] })],
   ['a choice with titles', field({ type: 'string', oneOf: [{ const: 'a', title: 'A' }] })],
@@ -42,6 +45,7 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
 
 const flat = /call\.elicit .*'odd'.*cannot be nested.*of its own/
 const forms = /call\.elicit needs a schema of a flat object; write \{/
+const formats = /call\.elicit .*'odd' has the format .*; write email, uri, date or date-time, or leave it out/
 const addresses = /call\.elicit has a url that is no http or https address; write one/
 const results = /call\.sample has a tool_use whose tool_result is not in the next message; add it there/
 const alone = /call\.sample has a message with a tool_result and something else; write .* of its own/
@@ -55,6 +59,11 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['a reference in a form', field({ $ref: '#/$defs/x' }), flat],
   ['a field that says nothing', field({}), flat],
   ['a field that is no schema', field(true), flat],
+  ...['uuid', 'time', 'uri-reference', 'EMAIL', '', 7, null].map(
+    (format): readonly [string, Loose, RegExp] => (
+      [`the format ${format}`, field({ type: 'string', format }), formats]
+    ),
+  ),
   ['a form that is no object', form({ a: { type: 'string' } }, 'array'), forms],
   ['a form without properties', form(undefined), forms],
   ['a form that is none', { what: 'elicit', message: 'Well?', schema: 'name' }, forms],

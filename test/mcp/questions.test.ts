@@ -150,6 +150,55 @@ test('to a model of an older revision each message is one block, of a kind that 
   }
 })
 
+/** Fields of a form as 2025-11-25 has them, and as they go out to a client of 2025-06-18. */
+const fields: readonly (readonly [newer: object, older: object])[] = [
+  [{ type: 'boolean', title: 'Sure?', default: true }, { type: 'boolean', title: 'Sure?', default: true }],
+  [{ type: 'string', format: 'email', minLength: 3, default: 'a@b.c' },
+    { type: 'string', format: 'email', minLength: 3 }],
+  [{ type: 'integer', minimum: 1, default: 2 }, { type: 'integer', minimum: 1 }],
+  [{ type: 'number', default: 0 }, { type: 'number' }],
+  [{ type: 'string', enum: ['s', 'l'], default: 's' }, { type: 'string', enum: ['s', 'l'] }],
+  [{ type: 'string', enum: ['s'], enumNames: ['Small'] },
+    { type: 'string', enum: ['s'], enumNames: ['Small'] }],
+  [{ type: 'string', description: 'Size', default: 's', oneOf: [
+    { const: 's', title: 'Small' }, { const: 'l', title: 'Large' }, { const: 'x' },
+  ] }, { type: 'string', description: 'Size', enum: ['s', 'l', 'x'], enumNames: ['Small', 'Large', 'x'] }],
+]
+
+test('a form goes out as the revision of its client has forms', () => {
+  const encode = (revision: string, schema: FormQuestion['schema']): unknown => (
+    encodeQuestion({ what: 'elicit', message: 'Well?', schema }, peerOf(revision, everything))
+      .params?.['requestedSchema']
+  )
+  const named = (at: 0 | 1): object => ({
+    type: 'object', required: ['f0'],
+    properties: Object.fromEntries(fields.map((one, n) => [`f${n}`, one[at]])),
+  })
+  const schema = named(0) as FormQuestion['schema']
+  assert.deepEqual(encode('2025-06-18', schema), named(1))
+  for (const items of [{ type: 'string', enum: ['a'] }, { anyOf: [{ const: 'a', title: 'A' }] }]) {
+    const several = { type: 'object', properties: { toppings: { type: 'array', items } } }
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      assert.deepEqual(encode(revision, schema), schema)
+      assert.deepEqual(encode(revision, several), several)
+    }
+    assert.throws(() => encode('2025-06-18', several), {
+      kind: 'unsupported', detail: undefined,
+      message: "A client of MCP 2025-06-18 takes one choice in a field, and 'toppings' has several; "
+        + 'ask for each by a boolean of its own',
+    })
+  }
+})
+
+test('what was chosen in an older form fits the form that was asked', () => {
+  const oneOf = [{ const: 's', title: 'Small' }, { const: 'l', title: 'Large' }]
+  const schema = { type: 'object', properties: { size: { type: 'string', oneOf } } }
+  const question: Question = { what: 'elicit', message: 'Well?', schema }
+  const chosen = (size: string): object => ({ action: 'accept', content: { size } })
+  assert.deepEqual(decodeAnswer(question, chosen('l'), 1_000), chosen('l'))
+  assert.throws(() => decodeAnswer(question, chosen('Large'), 1_000), { kind: 'invalid' })
+})
+
 test('of the roots those that are no files are dropped, and the others stay as they came', () => {
   const files = [{ uri: 'file:///home/a', name: 'a' }, { uri: 'FILE:///B' }]
   const others = ['https://x.test/', 'javascript:1', 'ftp://x', 'profile:///x', ' file:///x', '/etc', '']
