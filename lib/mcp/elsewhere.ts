@@ -139,7 +139,7 @@ export class Elsewhere {
   }
 
   /** Brings a message to the stream of a pair, where that is elsewhere; undefined where it is not. */
-  passToPair(id: string, { body, origin }: Exchange): Promise<Reply> | undefined {
+  passToPair(id: string, { body, origin }: Pick<Exchange, 'body' | 'origin'>): Promise<Reply> | undefined {
     const node = /^([\w-]{8})\./.exec(id)?.[1]
     if (this.shared === undefined || node === undefined || node === this.shared.nodes.id) return undefined
     const { principal, requestId, headers } = origin

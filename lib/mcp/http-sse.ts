@@ -12,12 +12,14 @@ import {
 } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../wire/sse.ts'
+import { batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import { BatchAnswer } from './batch-answer.ts'
 import { anonymousPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
 import { readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { jsonAlone, PostReply } from './post-reply.ts'
-import { invalid, noSession } from './replies.ts'
+import { invalid, noSession, twice } from './replies.ts'
 import { oldest } from './revisions.ts'
 import type { Origin } from '../core/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../http/exchange.ts'
@@ -85,11 +87,30 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   const { limits } = mcp.service
   const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
+  const id = sessionIdIn(exchange.query)
+  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, id, parsed.value)
   const message = readMessage(parsed.value, limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
-  const id = sessionIdIn(exchange.query)
   if (id === undefined) return answerInBody(mcp, exchange, message)
   return mcp.elsewhere?.passToPair(id, exchange) ?? takeForPair(mcp, id, exchange.origin, message)
+}
+
+/** An array of messages, for the one revision that has them. */
+function postBatch(
+  mcp: McpContext, exchange: Exchange, id: string | undefined, values: readonly unknown[],
+): Reply | Promise<Reply> {
+  if (id === undefined) return invalid(400, NO_BATCHES)
+  const messages = readBatch(values, mcp.service.limits)
+  if (typeof messages === 'string') return invalid(400, messages)
+  const { body, origin } = exchange
+  const pass = (overuse: Overuse | undefined): Reply | Promise<Reply> => {
+    if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+    return mcp.elsewhere?.passToPair(id, { body, origin }) ?? takeBatchForPair(mcp, id, origin, messages)
+  }
+  // Each is a call; one of them is counted already. Only here is it known whose.
+  const { length } = requestsIn(messages)
+  const overuse = length > 1 ? exchange.take('call', length - 1) : undefined
+  return overuse instanceof Promise ? overuse.then(pass) : pass(overuse)
 }
 
 /** Takes what other processes get for the streams that are here. */
@@ -97,8 +118,10 @@ export function hearPairs(mcp: McpContext): void {
   const { limits } = mcp.service
   mcp.elsewhere?.onPair((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-    const message = readMessage(parsed.ok ? parsed.value : undefined, limits.maxNameBytes)
-    return takeForPair(mcp, id, origin, message)
+    const value = parsed.ok ? parsed.value : undefined
+    if (!Array.isArray(value)) return takeForPair(mcp, id, origin, readMessage(value, limits.maxNameBytes))
+    const messages = readBatch(value, limits)
+    return typeof messages === 'string' ? invalid(400, messages) : takeBatchForPair(mcp, id, origin, messages)
   })
 }
 
@@ -106,14 +129,45 @@ export function hearPairs(mcp: McpContext): void {
 function takeForPair(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
-  if (!(session?.outlet instanceof PairStream)) {
-    return invalid(404, 'There is no such session, or it has ended; open /sse again')
-  }
-  if (message.kind === 'request' && session.isRunning(message.id)) {
-    return invalid(400, 'A request with this id is running in this session already', message.id)
-  }
+  if (!(session?.outlet instanceof PairStream)) return noPair()
+  if (message.kind === 'request' && session.isRunning(message.id)) return twice(message.id)
   answerOnStream(mcp, origin, session, session.outlet, message)
-  return { status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted' }
+  return accepted
+}
+
+/** The same for a batch, whose answers travel together. */
+function takeBatchForPair(
+  mcp: McpContext, id: string, origin: Origin, messages: readonly RpcMessage[],
+): Reply {
+  const session = mcp.sessions.find(id, origin.principal.id)
+  const stream = session?.outlet
+  if (session === undefined || !(stream instanceof PairStream)) return noPair()
+  const objection = batchObjection(messages, session.revision)
+  if (objection !== undefined) return invalid(400, objection)
+  const requests = requestsIn(messages)
+  for (const message of requests) if (session.isRunning(message.id)) return twice(message.id)
+  for (const message of messages) if (message.kind !== 'request') takeMessage(session, message)
+  const { maxResultBytes } = mcp.service.limits
+  const batch = new BatchAnswer(requests.length, maxResultBytes, (text) => {
+    if (text !== undefined) stream.finish(text)
+  })
+  for (const message of requests) {
+    dispatch(mcp, message, session, origin, {
+      sends: true,
+      send: (text) => stream.send(text),
+      finish: (text) => batch.answer(message, text),
+      abandon: () => batch.answer(message, undefined),
+    })
+  }
+  return accepted
+}
+
+const accepted: Reply = Object.freeze({
+  status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted',
+})
+
+function noPair(): Reply {
+  return invalid(404, 'There is no such session, or it has ended; open /sse again')
 }
 
 /** What a query begins with that comes back as it was told. */

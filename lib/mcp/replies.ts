@@ -15,6 +15,11 @@ export function invalid(status: number, why: string, id?: Id, headers?: readonly
   return errorReply(id ?? undefined, rpcError(INVALID_REQUEST, why), status, headers)
 }
 
+/** The reply to a request whose id another has that runs. */
+export function twice(id: Id): Reply {
+  return invalid(400, 'A request with this id is running in this session already', id)
+}
+
 /** The reply where something cannot be done now. Throws what is no `Fault`. */
 export function unavailable(thrown: unknown): Reply {
   if (thrown instanceof Fault) return noSession(thrown)

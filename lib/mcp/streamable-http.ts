@@ -8,6 +8,7 @@ import { parseJson } from '../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
+import { batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { BatchBytes, BatchPart } from './batch-answer.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
@@ -15,7 +16,7 @@ import { readMessage, takeMessage } from './messages.ts'
 import { dispatch, isStreamed } from './methods.ts'
 import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
 import { parseEventId } from './replay.ts'
-import { invalid, noSession, unavailable } from './replies.ts'
+import { invalid, noSession, twice, unavailable } from './replies.ts'
 import { noEvent, placeEvent, resumeElsewhere } from './resume.ts'
 import { revisionByName } from './revisions.ts'
 import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
@@ -79,7 +80,7 @@ function take(
 function answerOne(
   mcp: McpContext, exchange: Exchange, message: RequestMessage, peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
-  if (peer.session?.isRunning(message.id) === true) return twice(message)
+  if (peer.session?.isRunning(message.id) === true) return twice(message.id)
   const post = new PostReply(peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs)
   if (mcp.elsewhere !== undefined) post.ids = [message.id]
   const request = dispatch(mcp, message, peer, exchange.origin, post)
@@ -91,7 +92,7 @@ function answerOne(
 function answerAll(
   mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
-  for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message)
+  for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message.id)
   const post = new PostReply(
     peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs, requests.length,
   )
@@ -109,10 +110,6 @@ function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
   const reply = post.reply()
   if (reply instanceof Promise) origin.onGone(post.leave.bind(post))
   return reply
-}
-
-function twice({ id }: RequestMessage): Reply {
-  return invalid(400, 'A request with this id is running in this session already', id)
 }
 
 /** `initialize`: a new session, unless there are none. */
@@ -152,25 +149,16 @@ function postBatch(
   mcp: McpContext, exchange: Exchange, values: readonly unknown[],
   forms: Forms,
 ): Reply | Promise<Reply> {
-  const { maxBatch, maxNameBytes } = mcp.service.limits
-  const bad = (why: string): Reply => invalid(400, why)
-  if (values.length === 0) return bad('A batch must not be empty')
-  if (values.length > maxBatch) return bad(`A batch may hold ${maxBatch} messages`)
-  const messages = values.map((value) => readMessage(value, maxNameBytes))
+  const messages = readBatch(values, mcp.service.limits)
+  if (typeof messages === 'string') return invalid(400, messages)
   if (messages.some((message) => 'method' in message && isModern(message, exchange))) {
-    return bad('This revision has no batches')
+    return invalid(400, NO_BATCHES)
   }
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
-  if (!peer.revision.batches) return bad('This revision has no batches')
-  for (const message of messages) {
-    if (message.kind === 'malformed') return bad(message.why)
-    const isHandshake = 'method' in message && message.method === 'initialize'
-    if (isHandshake) return bad('initialize must not be in a batch')
-  }
-  const requests = messages.filter((message) => message.kind === 'request')
-  const ids = new Set(requests.map(({ id }) => id))
-  if (ids.size < requests.length) return bad('Two requests of the batch have one id')
+  const objection = batchObjection(messages, peer.revision)
+  if (objection !== undefined) return invalid(400, objection)
+  const requests = requestsIn(messages)
   // Each is a call; one of them is counted already.
   const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
   const refuse = ({ detail, headers }: Overuse): Reply => invalid(429, detail, undefined, headers)

@@ -167,6 +167,22 @@ test('the posts of a pair reach its stream from any process', async (t) => {
   assert.ok(refused.headers.get('retry-after'))
 })
 
+test('a batch for a pair is answered on its stream, whichever process took it', async (t) => {
+  const { servers: [one, two] } = await fleet(t, 2, { rateLimit: { perMinute: 100 } })
+  const stream = new EventStream(await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' })))
+  t.after(() => stream.cancel())
+  const path = (await stream.event())!.data
+  const params = { protocolVersion: '2025-03-26', capabilities: {} }
+  await post(one!, { jsonrpc: '2.0', id: 1, method: 'initialize', params }, {}, path)
+  await stream.next()
+  const batch = [2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+  for (const server of [one!, two!]) {
+    assert.equal((await post(server, batch, {}, path)).status, 202)
+    assert.deepEqual((await stream.next()).map(({ id }: Json) => id), [2, 3])
+    assert.equal((await post(server, [...batch, ...batch], {}, path)).status, 400)
+  }
+})
+
 test('a process that knows the session asks the store nothing', async (t) => {
   const { servers: [one, two], connections: [, store] } = await fleet(t, 2, { leaseMs: 600_000 })
   const session = await begin(one!)

@@ -221,6 +221,117 @@ for (const [what, body, headers, status, code] of bad) {
   })
 }
 
+const ping = (id: unknown): object => ({ jsonrpc: '2.0', id, method: 'ping' })
+const calling = (id: unknown, name: string, args: object = {}, _meta?: object): object => (
+  { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, ...(_meta && { _meta }) } }
+)
+const notice = { jsonrpc: '2.0', method: 'notifications/x' }
+
+test('a batch of 2025-03-26 is answered by one event', async () => {
+  const pair = await Pair.open(server)
+  await pair.initialize('2025-03-26')
+  const batch = [
+    calling('slow', 'progress', {}, { progressToken: 0 }), notice, ping(1),
+    { jsonrpc: '2.0', id: 'x', method: 'no/such' }, { jsonrpc: '2.0', id: 'nobody asked', result: {} },
+  ]
+  assert.equal(await pair.send(batch), 202)
+  assert.equal((await pair.stream.next()).method, 'notifications/progress')
+  const event = await pair.stream.event()
+  assert.equal(event?.event, 'message')
+  const answers = JSON.parse(event!.data) as Json[]
+  const told = answers.map(({ id, result, error }) => (
+    [id, error?.code ?? result.content?.[0].text ?? result]
+  ))
+  assert.deepEqual(told, [[1, {}], ['x', -32601], ['slow', 'done']])
+  assert.equal(await pair.send([ping('alone')]), 202)
+  assert.deepEqual(await pair.stream.next(), [{ jsonrpc: '2.0', id: 'alone', result: {} }])
+  // What asks nothing is answered by nothing.
+  assert.equal(await pair.send([notice]), 202)
+  assert.deepEqual((await pair.ask('ping')).result, {})
+  await pair.stream.cancel()
+})
+
+test('a question of a batch is answered by another, and what is cancelled has no answer in it', async () => {
+  const pair = await Pair.open(server)
+  await pair.initialize('2025-03-26', { sampling: {} })
+  const before = aborted
+  assert.equal(await pair.send([calling(1, 'sample'), calling(2, 'hang'), ping(3)]), 202)
+  const { id } = await pair.stream.next()
+  const result = { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } }
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } }
+  assert.equal(await pair.send([{ jsonrpc: '2.0', id, result }, cancel, ping(4)]), 202)
+  assert.deepEqual(await pair.stream.next(), [{ jsonrpc: '2.0', id: 4, result: {} }])
+  const answers = await pair.stream.next() as Json[]
+  assert.deepEqual(answers.map((answer) => [answer.id, answer.result.content?.[0].text]), [
+    [3, undefined], [1, 'yes'],
+  ])
+  assert.equal(aborted, before + 1)
+  await pair.stream.cancel()
+})
+
+test('the answers of a batch are limited together', async (t) => {
+  const small = serveMcp(t, {
+    maxResultBytes: 10_000, tools: [{ name: 'large', run: () => 'x'.repeat(6_000) }],
+  })
+  const pair = await Pair.open(small)
+  await pair.initialize('2025-03-26')
+  assert.equal(await pair.send([calling(1, 'large'), calling(2, 'large'), ping(3)]), 202)
+  const answers = await pair.stream.next() as Json[]
+  assert.deepEqual(answers.map(({ id }) => id), [1, 2, 3])
+  assert.equal(answers[0].result.content[0].text.length, 6_000)
+  assert.match(answers[1].error.data.detail, /larger than 10000 bytes/)
+  assert.deepEqual(answers[2].result, {})
+  await pair.stream.cancel()
+})
+
+const badBatches: readonly (readonly [what: string, batch: readonly unknown[]])[] = [
+  ['nothing in it', []],
+  ['more than 100 messages', Array.from({ length: 101 }, (_, id) => ping(id))],
+  ['what is no message', [ping(1), 7]],
+  ['a batch', [ping(1), [ping(2)]]],
+  ['initialize', [{ ...ping(1), method: 'initialize', params: { protocolVersion: '2025-03-26' } }]],
+  ['two requests of one id', [ping(1), ping(1)]],
+  ['an id that runs already', [calling(1, 'echo'), ping('runs')]],
+]
+
+test('what is no batch is refused as a whole, and none of it runs', async () => {
+  const pair = await Pair.open(server)
+  await pair.initialize('2025-03-26')
+  assert.equal(await pair.send(calling('runs', 'hang')), 202)
+  for (const [what, batch] of badBatches) {
+    const response = await post(server, batch, {}, pair.endpoint)
+    assert.equal(response.status, 400, what)
+    assert.equal((await response.json() as Json).error.code, -32600, what)
+  }
+  assert.deepEqual((await pair.ask('ping')).result, {})
+  await pair.stream.cancel()
+})
+
+test('other revisions have no batches, and neither has who says none', async () => {
+  for (const revision of ['2024-11-05', '2025-06-18', '2025-11-25']) {
+    const pair = await Pair.open(server)
+    assert.equal(await pair.send([ping(1)]), 400)
+    await pair.initialize(revision)
+    const response = await post(server, [ping(1)], {}, pair.endpoint)
+    assert.equal(response.status, 400)
+    assert.equal((await response.json() as Json).error.data.detail, 'This revision has no batches')
+    await pair.stream.cancel()
+  }
+  const unknown = await post(server, [ping(1)], {}, '/messages/?session_id=x')
+  assert.equal(unknown.status, 404)
+})
+
+test('each request of a batch counts as a call', async (t) => {
+  const limited = serveMcp(t, { tools, rateLimit: { perMinute: 5 } })
+  const pair = await Pair.open(limited)
+  await pair.initialize('2025-03-26')
+  assert.equal(await pair.send([1, 2, 3, 4].map(ping)), 429)
+  assert.equal(await pair.send([notice, ping(1), ping(2)]), 202)
+  assert.deepEqual((await pair.stream.next() as Json[]).map(({ id }) => id), [1, 2])
+  assert.equal(await pair.send(ping(3)), 429)
+  await pair.stream.cancel()
+})
+
 test('an unknown session is 404, one of /mcp too', async () => {
   const session = await begin(server)
   for (const id of ['x', '__proto__', session.id]) {

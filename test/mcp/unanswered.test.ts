@@ -103,6 +103,22 @@ test('what else was in its batch is answered all the same', async (t) => {
   assert.equal((await alike).headers.get('retry-after'), '1')
 })
 
+test('what a batch over a pair holds is answered together when its server closes', async (t) => {
+  const { server, running } = hanging(t)
+  const headers = { Accept: 'text/event-stream' }
+  const pair = new EventStream(await server.fetch(request('/sse', undefined, headers)))
+  const path = (await pair.event())!.data
+  const params = { protocolVersion: '2025-03-26', capabilities: {} }
+  await post(server, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, {}, path)
+  await pair.next()
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: hang }
+  await post(server, [{ jsonrpc: '2.0', id: 1, method: 'ping' }, call], {}, path)
+  await eventually(() => running() === 1)
+  await server.close()
+  const [[pong, failed]] = await pair.rest() as Json[]
+  assert.deepEqual([pong.id, failed.id, failed.error.code], [1, 2, -32603])
+})
+
 test('a session in which somebody waits for a task makes no room, and does not run out', async (t) => {
   const server = serveMcp(t, { sessionIdleMs: 40, maxSessions: 2, tools: [
     { name: 'slow', task: 'required', run: () => new Promise((end) => { setTimeout(end, 200, 'done') }) },
