@@ -1,6 +1,7 @@
 /**
  * A request to a client's model as a revision spells it: a question in, params of `sampling/createMessage`
- * out. Before 2025-11-25 a message is one block, so what holds several becomes several of the same role.
+ * out. Before 2025-11-25 a message is one block, so what holds several becomes several of the same role. A
+ * client that declares sampling with tools takes all that came with them, whichever revision it speaks.
  *
  * Spec: MCP 2024-11-05 to 2026-07-28, Sampling.
  */
@@ -17,15 +18,12 @@ type Message = SampleQuestion['messages'][number]
 export function encodeSampling(question: SampleQuestion, peer: Peer): Readonly<Record<string, unknown>> {
   const { what: _what, key: _key, task: _task, messages, ...params } = question
   requireDeclared(question, peer)
-  return { ...params, messages: messages.flatMap((message) => encodeMessage(message, peer.revision)) }
+  const encode = peer.abilities.samplingTools ? encodeMessage : encodeOlder
+  return { ...params, messages: messages.flatMap((message) => encode(message, peer.revision)) }
 }
 
 function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: Peer): void {
   const { declaresSampling } = revision
-  if (tools !== undefined && !declaresSampling) {
-    throw lacking(`MCP ${revision.name}, which this client speaks, has no sampling with tools; `
-      + 'ask without them', { tools: {} })
-  }
   if (tools !== undefined && !abilities.samplingTools) {
     throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
   }
@@ -39,14 +37,16 @@ function lacking(sentence: string, sampling: object): Fault {
   return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
 }
 
-function encodeMessage({ role, content }: Message, revision: Revision): readonly Message[] {
-  const whole = typeof content === 'string' ? text(content) : content
-  const { sampled } = revision
-  if (sampled === 'any') return [{ role, content: whole }]
-  return [whole].flat().map((block) => {
+function encodeMessage({ role, content }: Message): readonly Message[] {
+  return [{ role, content: typeof content === 'string' ? text(content) : content }]
+}
+
+function encodeOlder(message: Message, { name, sampled }: Revision): readonly Message[] {
+  if (sampled === 'any') return encodeMessage(message)
+  return encodeMessage(message).flatMap(({ role, content }) => [content].flat().map((block) => {
     const type = isRecord(block) ? block['type'] : block
     if (typeof type === 'string' && isRecord(block) && sampled.has(type)) return { role, content: block }
-    throw new Fault('unsupported', `A client of MCP ${revision.name} takes no ${show(type)} in a message to `
+    throw new Fault('unsupported', `A client of MCP ${name} takes no ${show(type)} in a message to `
       + `its model; say it in what it takes (${[...sampled].join(', ')}), or leave it out`)
-  })
+  }))
 }

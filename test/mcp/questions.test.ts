@@ -87,26 +87,27 @@ test('a sampling that needs more than the client has declared does not go out', 
   }
 })
 
-test('before a client could declare more of its sampling, any adds context, and none has tools', () => {
+const words = { type: 'text', text: 'tea?' }
+const image = { type: 'image', data: 'AA==', mimeType: 'image/png' }
+const audio = { type: 'audio', data: 'AA==', mimeType: 'audio/wav' }
+const use = { type: 'tool_use', id: '1', name: 't', input: {} }
+const result = { type: 'tool_result', toolUseId: '1', content: [] }
+
+test('before a client could declare more of its sampling, any adds context; tools are for who says so', () => {
   const sample = { what: 'sample', messages: [], maxTokens: 1 } as const
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18']) {
     for (const includeContext of ['none', 'thisServer', 'allServers']) {
       const { params } = encodeQuestion({ ...sample, includeContext }, peerOf(revision, { sampling: {} }))
       assert.deepEqual(params, { messages: [], maxTokens: 1, includeContext })
     }
-    for (const sampling of [{}, { tools: {} }]) {
-      assert.throws(() => encodeQuestion({ ...sample, tools: [] }, peerOf(revision, { sampling })), {
-        kind: 'unsupported', message: new RegExp(`^MCP ${revision}, .* has no sampling with tools; `),
-      })
-    }
+    const withTools: Question = { ...sample, tools: [], messages: [{ role: 'user', content: [words, use] }] }
+    assert.throws(() => encodeQuestion(withTools, peerOf(revision, { sampling: {} })), {
+      kind: 'unsupported', message: /has not declared sampling\.tools/,
+    })
+    const { params } = encodeQuestion(withTools, peerOf(revision, { sampling: { tools: {} } }))
+    assert.deepEqual(params, { messages: withTools.messages, maxTokens: 1, tools: [] })
   }
 })
-
-const words = { type: 'text', text: 'tea?' }
-const image = { type: 'image', data: 'AA==', mimeType: 'image/png' }
-const audio = { type: 'audio', data: 'AA==', mimeType: 'audio/wav' }
-const use = { type: 'tool_use', id: '1', name: 't', input: {} }
-const result = { type: 'tool_result', toolUseId: '1', content: [] }
 
 test('to a model of an older revision each message is one block, of a kind that the revision knows', () => {
   const oldest = ['2024-11-05']
@@ -116,7 +117,7 @@ test('to a model of an older revision each message is one block, of a kind that 
     const roles = ['user', 'assistant'] as const
     const messages = contents.map((content, at) => ({ role: roles[at]!, content }))
     const question: Question = { what: 'sample', messages, maxTokens: 1 }
-    const { params } = encodeQuestion(question, peerOf(revision, everything))
+    const { params } = encodeQuestion(question, peerOf(revision, { sampling: {} }))
     return params?.['messages']
   }
   const user = (content: unknown): object => ({ role: 'user', content })
