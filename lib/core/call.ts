@@ -102,6 +102,10 @@ export interface Origin {
   readonly headers: ReadonlyMap<string, string>
   /** Calls `listener` once when the client has left before it was answered; at once where it has already. */
   onGone(listener: () => void): void
+  /** A run holds what the request has brought, maybe for longer than the request: it counts until `letGo`. */
+  hold?(): void
+  /** The run holds it no longer. Once for each `hold`. */
+  letGo?(): void
 }
 
 /** What a request says, as far as its protocol has a place for it. */

@@ -55,6 +55,7 @@ class AwaitedRun<T> {
   readonly #session: Workload | undefined
   readonly #onEnd: EndListener | undefined
   readonly #promise: Promise<T>
+  #isHolding = false
   #resolve: (value: T) => void = ignore
   #reject: (reason: Fault) => void = ignore
 
@@ -77,6 +78,8 @@ class AwaitedRun<T> {
     const { timers, workload } = this.#service
     workload.enter(this.#call)
     this.#session?.enter(this.#call)
+    this.#isHolding = true
+    this.#call.origin.hold?.()
     this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
     this.#call.onCancel(this.#cancelled.bind(this))
     output.then(this.#succeeded.bind(this), this.#failed.bind(this))
@@ -106,6 +109,7 @@ class AwaitedRun<T> {
     call.settle()
     this.#service.workload.leave(call)
     this.#session?.leave(call)
+    this.#letGo()
     call.clock.clear()
     const inTime = !call.over
     call.over = true
@@ -122,10 +126,17 @@ class AwaitedRun<T> {
     this.#call.clock.limit(this.#timeoutMs, () => {
       workload.abandon(this.#call)
       this.#session?.leave(this.#call)
+      this.#letGo()
     }, true)
     workload.notifyIfIdle()
     this.#onEnd?.(reason, undefined)
     this.#reject(reason)
+  }
+
+  #letGo(): void {
+    if (!this.#isHolding) return
+    this.#isHolding = false
+    this.#call.origin.letGo?.()
   }
 }
 

@@ -189,10 +189,9 @@ class FetchTransaction {
   }
 
   #done(status: number, bytes: number): void {
-    const { budget, observer } = this.#means
-    budget.release(this.#request)
+    this.#request.done()
     if (this.#beganAtMs === 0) return
-    observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
+    this.#means.observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
   }
 }
 

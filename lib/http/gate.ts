@@ -17,7 +17,6 @@ import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate } from './auth.ts'
-import type { BodyBudget } from './body.ts'
 import type { Endpoint, Overuse } from './exchange.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
@@ -35,7 +34,6 @@ export interface GateOptions extends RequestOptions {
   readonly router: RouteTable
   readonly state: Readonly<ServerState>
   readonly limits: Limits
-  readonly budget: BodyBudget
   readonly log: Log
 }
 

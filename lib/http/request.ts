@@ -7,7 +7,7 @@ import { authorityOf, forwarded, networkOf } from './address.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
 import type { Origin } from '../core/call.ts'
 import type { Principal } from '../core/principal.ts'
-import type { BodyHolder } from './body.ts'
+import type { BodyBudget, BodyHolder } from './body.ts'
 import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from './exchange.ts'
 import type { Bind, Guard } from './guard.ts'
 import type { Count, Counted, RateLimits } from './rate.ts'
@@ -39,6 +39,7 @@ export interface RequestOptions {
   readonly guard: Guard
   readonly rateLimits: RateLimits | undefined
   readonly streams: StreamRoom
+  readonly budget: BodyBudget
 }
 
 /** Whether there is room for another stream. */
@@ -79,6 +80,9 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   hostIsListed = false
   /** What its body takes of the budget of all bodies. */
   held = 0
+  /** Runs that hold what its body said. */
+  #holds = 0
+  #isDone = false
   readonly #options: RequestOptions
   #headers: ReadonlyMap<string, string> | undefined
 
@@ -104,6 +108,23 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
 
   onGone(listener: () => void): void {
     this.incoming.onGone(listener)
+  }
+
+  hold(): void { this.#holds++ }
+
+  letGo(): void {
+    this.#holds--
+    this.#release()
+  }
+
+  /** It was answered, or its client has left. A run may go on all the same. */
+  done(): void {
+    this.#isDone = true
+    this.#release()
+  }
+
+  #release(): void {
+    if (this.#isDone && this.#holds === 0) this.#options.budget.release(this)
   }
 
   get basePath(): string {

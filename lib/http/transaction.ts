@@ -291,7 +291,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   #done(request: HttpRequest): void {
     if (this.#isDone) return
     this.#isDone = true
-    this.#means.budget.release(request)
+    request.done()
     if (this.#beganAtMs === 0) return
     const bytes = this.#pipe?.bytes ?? this.#bytes
     this.#means.observer.onDone(request, this.#status, bytes, performance.now() - this.#beganAtMs)

@@ -104,3 +104,27 @@ test('a run that does not end gives its place back after one more limit, and is 
   await sleep(1)
   assert.equal(service.workload.abandoned, 0)
 })
+
+test('what the request of a run has brought is held until the run ends, or is given up', async () => {
+  const { service } = serviceOf({ agentTimeoutMs: 20 })
+  let held = 0
+  let release: (text: string) => void = () => {}
+  const agent = defineAgent((prompt) => (
+    prompt === 'at once' ? prompt : new Promise<string>((resolve) => { release = resolve })
+  ))
+  const origin = { hold: () => { held++ }, letGo: () => { held-- } }
+  void ask(service, agent, 'at once', callOf({}, origin))
+  assert.equal(held, 0)
+  const running = ask(service, agent, 'later', callOf({}, origin))
+  assert.equal(held, 1)
+  release('now')
+  await running
+  assert.equal(held, 0)
+  await assert.rejects(async () => ask(service, agent, 'never', callOf({}, origin)), { kind: 'timeout' })
+  assert.equal(held, 1)
+  while (service.workload.running > 0) await sleep(5)
+  assert.equal(held, 0)
+  release('late')
+  await sleep(1)
+  assert.equal(held, 0)
+})

@@ -85,12 +85,13 @@ const ends: readonly (readonly [stream: boolean, isLeft: boolean])[] = [
   [false, false], [false, true], [true, false], [true, true],
 ]
 
-test('what a request has brought is counted until it is done, however it ends', async (t) => {
+test('what a request has brought is counted until it is done and no run holds it', async (t) => {
   const metadata = { many: Array.from({ length: 2_000 }, () => []) }
   for (const [stream, isLeft] of ends) {
     const running: (() => void)[] = []
     const run = (): Promise<string> => new Promise((resolve) => { running.push(() => resolve('done')) })
-    const { url } = await listen(t, { agents: [run], maxBodyBytes: 20_000, maxBodiesBytes: 150_000 })
+    const limits = { maxBodyBytes: 20_000, maxBodiesBytes: 150_000 }
+    const { url, server } = await listen(t, { agents: [run], ...limits })
     const ask = (asked?: AbortController): Promise<Response> => fetch(url, {
       method: 'POST', headers: { 'content-type': 'application/json' }, ...asked && { signal: asked.signal },
       body: JSON.stringify({ query: 'hello', metadata, stream }),
@@ -99,14 +100,44 @@ test('what a request has brought is counted until it is done, however it ends', 
     const answer = ask(first).then((response) => response.text()).catch(() => 'left')
     await eventually(() => running.length === 1, 'it runs')
     assert.equal((await ask()).status, 503)
-    if (isLeft) first.abort()
-    else running[0]!()
+    if (isLeft) {
+      first.abort()
+      assert.equal(await answer, 'left')
+      // The run does not look at its signal, and has what was sent until its end.
+      assert.equal((await ask()).status, 503)
+    }
+    running[0]!()
     assert.match(await answer, isLeft ? /^left$/ : /done/)
+    await eventually(() => server.status().bodies.bytes === 0, 'nothing is held')
     const next = ask()
     await eventually(() => running.length === 2, 'there is room again')
     running[1]!()
     assert.match(await (await next).text(), /done/)
   }
+})
+
+test('what a task was begun with is counted until its run ends, and not its request', async (t) => {
+  const running: (() => void)[] = []
+  const run = (): Promise<string> => new Promise((resolve) => { running.push(() => resolve('done')) })
+  const { url, server } = await listen(t, { agents: [run], protocol: 'a2a' })
+  const parts = [{ kind: 'data', data: { many: Array.from({ length: 20_000 }, () => []) } }]
+  const ask = (id: number): Promise<Response> => fetch(`${url}/a2a`, {
+    method: 'POST', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id, method: 'message/send',
+      params: {
+        message: { kind: 'message', messageId: `m-${id}`, role: 'user', parts },
+        configuration: { blocking: false },
+      },
+    }),
+  })
+  for (const id of [1, 2]) assert.match(await (await ask(id)).text(), /"working"/)
+  const both = server.status().bodies.bytes
+  assert.ok(both > 2 * 20_000 * 50, `${both}`)
+  running[0]!()
+  await eventually(() => server.status().bodies.bytes < both * 0.7, 'one is held')
+  running[1]!()
+  await eventually(() => server.status().bodies.bytes === 0, 'nothing is held')
 })
 
 /** What a body parser that came first has made of a request. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/core/principal.ts'
 import { authorityOf } from '../../lib/http/address.ts'
+import { BodyBudget } from '../../lib/http/body.ts'
 import { createGuard } from '../../lib/http/guard.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import type { RequestOptions } from '../../lib/http/request.ts'
@@ -18,7 +19,7 @@ function requestOf(
     remoteAddress: undefined, prefix, onGone: () => {},
   }, {
     anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
-    streams: { isFull: false }, ...options,
+    streams: { isFull: false }, budget: new BodyBudget(100), ...options,
   })
 }
 
