@@ -26,15 +26,20 @@ export interface ClientAbilities {
 const MAX_NAME = 256
 /** All settings of extensions together, as JSON, in characters. */
 const MAX_SETTINGS = 16 * 1024
+/** Longer ones are kept as text: values may take twenty times its room. Each reading makes new ones. */
+const MAX_VALUES = 256
 
-const noExtensions: ClientAbilities['extensions'] = Object.freeze({})
+type Extensions = ClientAbilities['extensions']
+
+const noExtensions: Extensions = Object.freeze({})
 
 /** One bit for each thing that a client can do, in the order of `ClientAbilities`. */
-function abilitiesOf(bits: number, extensions: ClientAbilities['extensions']): ClientAbilities {
+function abilitiesOf(bits: number, extensions: Extensions | string): ClientAbilities {
   const has = (at: number): boolean => (bits >> at & 1) === 1
   return Object.freeze({
     forms: has(0), urls: has(1), sampling: has(2), samplingTools: has(3), samplingContext: has(4),
-    roots: has(5), samplingTasks: has(6), elicitationTasks: has(7), extensions,
+    roots: has(5), samplingTasks: has(6), elicitationTasks: has(7),
+    get extensions() { return typeof extensions === 'string' ? valuesOf(extensions) : extensions },
   })
 }
 
@@ -63,25 +68,31 @@ function has(owner: unknown, name: string): boolean {
   return isRecord(owner) && isRecord(owner[name])
 }
 
-/** As many extensions as fit. */
-function bounded(extensions: Readonly<Record<string, unknown>>): ClientAbilities['extensions'] {
+/** As many extensions as fit, as text where they are long. */
+function bounded(extensions: Extensions): Extensions | string {
   let left = MAX_SETTINGS
   const kept: Record<string, unknown> = Object.create(null)
   for (const [name, settings] of Object.entries(extensions)) {
-    left -= name.length + (JSON.stringify(settings) ?? '').length
-    if (left < 0) break
+    const length = name.length + (JSON.stringify(settings) ?? '').length
+    if (length > left) break
+    left -= length
     kept[name] = settings
   }
-  return kept
+  return MAX_SETTINGS - left > MAX_VALUES ? JSON.stringify(kept) : kept
+}
+
+function valuesOf(json: string): Extensions {
+  const kept: Record<string, unknown> = Object.create(null)
+  return Object.assign(kept, JSON.parse(json))
 }
 
 /** Who a client says that it is, and which extensions it has; undefined where it says neither. */
-export function decodeClient(info: unknown, { extensions }: ClientAbilities): ClientInfo | undefined {
+export function decodeClient(info: unknown, abilities: ClientAbilities): ClientInfo | undefined {
   const isNamed = isRecord(info) && typeof info['name'] === 'string'
-  const hasExtensions = extensions !== noExtensions
+  const hasExtensions = abilities.extensions !== noExtensions
   if (!isNamed && !hasExtensions) return undefined
   const client = clientOf(isNamed ? info : {})
-  return hasExtensions ? { ...client, extensions } : client
+  return hasExtensions ? { ...client, get extensions() { return abilities.extensions } } : client
 }
 
 /** Clients that were met, in places that the length of their names tells: sessions of one share it. */

@@ -67,6 +67,22 @@ test('extensions are kept by name with their settings, up to 16 KiB together', (
   assert.deepEqual(Object.keys(odd), ['__proto__'])
 })
 
+test('long settings take the room of their text, and are as they were for whoever reads them', async () => {
+  const many = Array.from({ length: 2_000 }, () => ({}))
+  const settings = JSON.stringify({ many, own: { ['__proto__']: 1 } })
+  const all: unknown[] = []
+  const kept = await keptBytes(50, (at) => {
+    const abilities = decodeAbilities({ extensions: { [`e${at}`]: JSON.parse(settings) as object } })
+    all.push(abilities, decodeClient({ name: 'a', version: '1' }, abilities))
+  })
+  assert.ok(kept < 3 * settings.length, `${kept}`)
+  const read = decodeAbilities({ extensions: { '__proto__x': {}, 'a': JSON.parse(settings) as object } })
+  for (const { extensions } of [read, decodeClient({ name: 'a' }, read)!]) {
+    assert.deepEqual({ ...extensions }, { '__proto__x': {}, 'a': JSON.parse(settings) })
+    assert.equal(extensions?.['constructor'], undefined)
+  }
+})
+
 test('a client is its name, its version and its title, each cut to 256 characters', () => {
   const long = 'n'.repeat(257)
   const cut = 'n'.repeat(256)
