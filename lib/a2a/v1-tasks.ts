@@ -4,12 +4,12 @@
  * A stream of 1.0 has no mark on its last event: a state that the agent stops at is the last.
  * Spec: A2A 1.0 §3.2.3, §4.1.1 to §4.1.3, §4.2.
  */
-import { isFinished } from '../core/task.ts'
 import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needName, needObject, needText, readBoolean, readChoice, readInteger, readList,
   readMembers, readText, readTimestamp, wrongField,
 } from './fields.ts'
+import { isSettled } from './task-view.ts'
 import { formatList, isOfTexts } from './texts.ts'
 import {
   decodeV1Artifact, decodeV1Message, decodeV1TaskMessage, encodeV1Artifact, encodeV1Message,
@@ -166,13 +166,12 @@ export function encodeV1Event(event: StreamEvent): JsonMembers {
 function decodeStatusUpdate(value: unknown, at: string): StreamEvent {
   const update = needObject(value, at)
   const status = decodeStatus(update.status, `${at}.status`)
-  const { state } = status
   return {
     what: 'status',
     taskId: needName(update.taskId ?? update.task_id, at, 'taskId', Infinity),
     contextId: readText(update.contextId ?? update.context_id, at, 'contextId') ?? '',
     status,
-    isLast: isFinished(state) || state === 'input-required' || state === 'auth-required',
+    isLast: isSettled(status.state),
   }
 }
 
