@@ -29,7 +29,7 @@ type Names = Readonly<Record<string, true>>
 
 const icon: Members<Icon> = { src: true, mimeType: true, sizes: true, theme: true }
 
-/** Longest id, in characters: an MCP name of 64 less `execute_` and `_workflow`. */
+/** Longest id, in characters: `execute_<id>_task` stays within the 64 that many clients allow a tool. */
 const MAX_ID = 48
 
 /**
@@ -56,6 +56,12 @@ export function slug(name: string): string {
 export function requireString(owner: string, member: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
   throw new TypeError(`${owner} needs '${member}': a non-empty string, not ${show(value)}`)
+}
+
+/** Throws `TypeError` for a name of a tool or a prompt that clients refuse. */
+export function requireName(owner: string, name: string): void {
+  if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return
+  throw new TypeError(`${owner} has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ . -`)
 }
 
 /** A string or nothing, or a `TypeError` that says which member of what is neither. */

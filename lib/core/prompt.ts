@@ -8,7 +8,7 @@ import { completersOf } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
-  requireString, requireText, scopesOf, show,
+  requireName, requireString, requireText, scopesOf, show,
 } from './define.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
@@ -108,8 +108,6 @@ const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMemb
 const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
 
-const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-
 /**
  * Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead, also for a
  * member that is not known; an object of a class may have members of its own, which are its state. A copy
@@ -124,9 +122,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   const given = definition as PromptDefinition
   const name = requireString('A prompt', 'name', given.name)
   const owner = `The prompt '${name}'`
-  if (!NAME.test(name)) {
-    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ . -`)
-  }
+  requireName(owner, name)
   requireKind(owner, 'prompt', given)
   requireFunction(owner, 'get', given, promptMembers, EXAMPLE)
   rejectUnknownMembers(owner, given, copied === undefined ? promptMembers : copyMembers)

@@ -6,7 +6,7 @@ import { contract, isStandard } from '../schema/standard.ts'
 import { isRecord } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
-  requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
+  requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
@@ -139,8 +139,6 @@ const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...toolMembers, i
 const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
   + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
 
-const NAME = /^[A-Za-z0-9_.-]{1,128}$/
-
 /** What a tool without arguments takes: an object with nothing in it. */
 const noArguments = { type: 'object', additionalProperties: false } as const
 
@@ -158,9 +156,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   const given = definition as ToolDefinition<Schema, StandardSchema>
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
-  if (!NAME.test(name)) {
-    throw new TypeError(`${owner} has a name that clients refuse; use 1 to 128 of A-Z a-z 0-9 _ . -`)
-  }
+  requireName(owner, name)
   requireKind(owner, 'tool', given)
   requireFunction(owner, 'run', given, toolMembers, EXAMPLE)
   rejectUnknownMembers(owner, given, copied === undefined ? toolMembers : copyMembers)
