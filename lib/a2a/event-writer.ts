@@ -3,7 +3,7 @@
  * spelled once, with a hole in the place of the text.
  */
 import { randomUUID } from 'node:crypto'
-import { isPlainText } from '../core/artifact.ts'
+import { isPlainText } from '../core/content.ts'
 import { quote } from '../wire/json.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Artifact } from '../core/artifact.ts'

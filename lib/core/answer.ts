@@ -4,8 +4,8 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
-import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
-import { Fault } from './fault.ts'
+import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
+import { Fault, mistake } from './fault.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import { isThenable } from './thenable.ts'
@@ -212,7 +212,7 @@ class AnswerBuilder implements PieceTaker {
 
   /** A streamed text is one text: the pieces are how it travelled, not what it is. */
   #addText(block: TextContent): void {
-    if (block.annotations !== undefined || block._meta !== undefined) {
+    if (!isPlainText(block)) {
       this.#growing = undefined
       this.#content.push(block)
     } else if (this.#growing !== undefined) {
@@ -249,8 +249,4 @@ function isAnswerInput(value: Members): value is AnswerInput & Members {
 
 function tooLarge(maxBytes: number): Fault {
   return new Fault('too-large', `The answer is larger than ${maxBytes} bytes`)
-}
-
-function mistake(sentence: string): Fault {
-  return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
 }

@@ -4,10 +4,10 @@
  *
  * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
  */
-import { blockOf } from './content.ts'
+import { blockOf, isPlainText } from './content.ts'
 import { rejectUnknownMembers, requireDefinition, show } from './define.ts'
 import { randomUuid } from '../wire/random.ts'
-import type { Content, ContentInput, TextContent } from './content.ts'
+import type { Content, ContentInput } from './content.ts'
 import type { Members } from './define.ts'
 
 /** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
@@ -98,9 +98,4 @@ function joined(before: readonly Content[], more: readonly Content[]): readonly 
     }
   }
   return parts
-}
-
-/** Whether a block is text and nothing else. */
-export function isPlainText(part: Content): part is TextContent {
-  return part.type === 'text' && part._meta === undefined && part.annotations === undefined
 }

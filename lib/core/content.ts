@@ -6,7 +6,7 @@
  * Spec: MCP 2026-07-28, schema `ContentBlock`.
  */
 import { nearest } from '../schema/options.ts'
-import { Fault } from './fault.ts'
+import { mistake } from './fault.ts'
 
 /** Hints for whoever shows a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
 export interface Annotations {
@@ -90,6 +90,11 @@ export type ContentInput =
 /** Text as a block. */
 export function text(value: string): TextContent {
   return { type: 'text', text: value }
+}
+
+/** Whether a block is text and nothing else. */
+export function isPlainText(block: Content): block is TextContent {
+  return block.type === 'text' && block._meta === undefined && block.annotations === undefined
 }
 
 /** Whether a value is meant as a block: an object whose `type` is one of the six. */
@@ -184,8 +189,4 @@ export function base64(data: string | Uint8Array): string {
 /** Whether a value is an object with named members: no array, no null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function mistake(sentence: string): Fault {
-  return new Fault('internal', 'Internal error', undefined, { cause: new TypeError(sentence) })
 }

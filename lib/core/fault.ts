@@ -64,6 +64,11 @@ export function asFault(thrown: unknown): Fault {
   return new Fault('internal', 'Internal error', undefined, { cause: thrown })
 }
 
+/** A mistake of an author's: a defect, of which `said` is for the log alone. */
+export function mistake(said: string): Fault {
+  return asFault(new TypeError(said))
+}
+
 /** The sentence that a caller may read: the message of a `Fault`, and of a defect only the request's id. */
 export function sentence(fault: Fault, requestId: string, exposeErrors: boolean): string {
   if (fault.kind !== 'internal') return fault.message

@@ -2,7 +2,8 @@
  * How artifacts get into a task: a whole one, or piece by piece, where a text goes on with the text before
  * it. All of them together are bounded. Knows nothing of who watches, and nothing of stores.
  */
-import { addArtifact, isPlainText } from './artifact.ts'
+import { addArtifact } from './artifact.ts'
+import { isPlainText } from './content.ts'
 import { Fault } from './fault.ts'
 import { bytesOfParts } from './task-size.ts'
 import type { Artifact } from './artifact.ts'

@@ -2,6 +2,7 @@
  * What a task holds in memory, roughly, in bytes: two for each character of text, some for each member.
  * Looked at on every change, so what most tasks have is counted without a walk.
  */
+import { isPlainText } from './content.ts'
 import type { Content } from './content.ts'
 import type { Task, TaskMessage } from './task.ts'
 
@@ -41,8 +42,7 @@ export function bytesOfMessage({ parts, metadata, referenceTaskIds, extensions }
 export function bytesOfParts(parts: readonly Content[]): number {
   let bytes = 0
   for (const part of parts) {
-    const isPlain = part.type === 'text' && part._meta === undefined && part.annotations === undefined
-    bytes += isPlain ? 96 + part.text.length * 2 : bytesOfJson(part)
+    bytes += isPlainText(part) ? 96 + part.text.length * 2 : bytesOfJson(part)
   }
   return bytes
 }

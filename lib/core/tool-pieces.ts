@@ -2,7 +2,7 @@
  * A tool that is a generator: its pieces are told as progress while it runs, and the result is made of what
  * it returned or, where it returned nothing, of its pieces.
  */
-import { contentOf, isContent, text, textOf } from './content.ts'
+import { contentOf, isContent, isPlainText, text, textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import type { Content } from './content.ts'
@@ -61,8 +61,7 @@ class ToolPieces {
     if (this.#size > this.#maxBytes) {
       throw new Fault('too-large', `The result is larger than ${this.#maxBytes} bytes`)
     }
-    const isPlain = block.type === 'text' && block.annotations === undefined && block._meta === undefined
-    if (isPlain) {
+    if (isPlainText(block)) {
       this.#said += block.text
       return
     }
