@@ -2,9 +2,9 @@
  * The events of one stream as text. A text that comes in pieces is one event for each, and of one form: it is
  * spelled once, with a hole in the place of the text.
  */
-import { randomUUID } from 'node:crypto'
 import { isPlainText } from '../core/content.ts'
 import { quote } from '../wire/json.ts'
+import { randomUuid } from '../wire/random.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Artifact } from '../core/artifact.ts'
 import type { Sink } from '../http/exchange.ts'
@@ -23,7 +23,7 @@ type ArtifactEvent = Extract<StreamEvent, { readonly what: 'artifact' }>
 interface Frame { readonly artifactId: string; readonly before: string; readonly after: string }
 
 /** Stands for a text; nobody can send it, because nobody knows it. */
-const hole = randomUUID()
+const hole = randomUuid()
 
 /** Writes events to a stream. */
 export class EventWriter implements EventSink {

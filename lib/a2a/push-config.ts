@@ -5,10 +5,10 @@
  * Whose a task is, is found out before; what is posted, and when, is not known here. Nothing secret that a
  * client has given is shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
-import { randomUUID } from 'node:crypto'
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { keyOf } from '../core/store.ts'
+import { randomUuid } from '../wire/random.ts'
 import { A2aFault } from './faults.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from '../core/store.ts'
 import type { DialectName } from './dialect.ts'
@@ -118,8 +118,8 @@ export class PushConfigs {
   put(
     task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
   ): MaybePromise<KeptPushConfig> {
-    const { id = randomUUID(), url, token, authentication } = config
-    const stamp = randomUUID()
+    const { id = randomUuid(), url, token, authentication } = config
+    const stamp = randomUuid()
     const all = this.#change(task, keepMs, (configs) => {
       const at = configs.findIndex((known) => known.id === id)
       const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1

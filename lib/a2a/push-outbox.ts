@@ -5,8 +5,8 @@
  * A process that keeps any holds a lease, an entry that expires unless it is renewed: whoever has none is
  * gone. Knows nothing of configurations and of posting. Where the store is not shared, nothing is kept.
  */
-import { randomUUID } from 'node:crypto'
 import { isRecord } from '../core/content.ts'
+import { randomUuid } from '../wire/random.ts'
 import type { Log } from '../core/log.ts'
 import type { Entry, Store, StoreKey } from '../core/store.ts'
 
@@ -45,7 +45,7 @@ export class PushOutbox {
   readonly #store: Store
   readonly #log: Log
   readonly #leaseMs: number
-  readonly #id: string = randomUUID()
+  readonly #id: string = randomUuid()
   readonly #lease: StoreKey = { collection: SENDERS, owner: HOUSE, key: this.#id }
   readonly #writing = new Set<Promise<unknown>>()
   #number = 0

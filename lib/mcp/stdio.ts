@@ -5,7 +5,6 @@
  * A client that says `initialize` has a session for as long as the process lives; requests of revisions
  * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '../core/fault.ts'
 import { anonymous } from '../core/principal.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from '../wire/jsonrpc.ts'
 import { parseJson } from '../wire/json.ts'
 import { LineBuffer } from '../wire/lines.ts'
+import { randomUuid } from '../wire/random.ts'
 import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answer.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
@@ -219,7 +219,7 @@ const noHeaders: ReadonlyMap<string, string> = new Map()
 function lineOrigin(): Origin {
   let requestId: string | undefined
   return {
-    get requestId() { return requestId ??= randomUUID() },
+    get requestId() { return requestId ??= randomUuid() },
     principal: anonymous,
     header: () => undefined,
     headers: noHeaders,
