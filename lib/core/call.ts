@@ -5,8 +5,8 @@
  * Types alone; the call behind them is in `live-call.ts`.
  */
 import type { ArtifactInput } from './artifact.ts'
+import type { ChatMessage } from './chat.ts'
 import type { Content } from './content.ts'
-import type { ChatMessage } from './conversation.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {

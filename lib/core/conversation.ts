@@ -19,8 +19,6 @@ import type { Queued } from './queue.ts'
 import type { MaybePromise, Store } from './store.ts'
 import type { SlotHolder } from './text-slots.ts'
 
-export type { ChatMessage } from './chat.ts'
-
 /** What a client may choose as the id of a conversation. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
 

@@ -3,7 +3,7 @@
  * it ended. Everything is lazy: a handler that uses none of it pays for none. After the run is over, whatever
  * the handler still says goes nowhere.
  */
-import { randomUUID } from 'node:crypto'
+import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { Clock } from './clock.ts'
 import { defaults } from './defaults.ts'
@@ -11,8 +11,8 @@ import { Fault } from './fault.ts'
 import { checkQuestion } from './question.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
+import type { ChatMessage } from './chat.ts'
 import type { Content } from './content.ts'
-import type { ChatMessage } from './conversation.ts'
 import type { Limits } from './defaults.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
@@ -155,7 +155,7 @@ export class LiveCall implements Call {
         + "call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })"))
     }
     if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
-    const { elicitationId = randomUUID() } = question
+    const { elicitationId = randomUuid() } = question
     return this.#ask({ what: 'elicit-url', ...question, elicitationId })
   }
 

@@ -10,8 +10,8 @@ import { isRecord, text } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { decodeBase64 } from '../wire/base64.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
+import type { ChatMessage } from '../core/chat.ts'
 import type { Content } from '../core/content.ts'
-import type { ChatMessage } from '../core/conversation.ts'
 
 /** What a client asks. */
 export interface ChatRequest {

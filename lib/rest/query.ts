@@ -4,7 +4,7 @@
 import { isRecord } from '../core/content.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
 import { FaultList } from '../wire/bounded.ts'
-import type { ChatMessage } from '../core/conversation.ts'
+import type { ChatMessage } from '../core/chat.ts'
 import type { ProblemError } from '../wire/problem.ts'
 
 /** What a client asks. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { assistant, makeAssistant, tools } from '../../lib/assistant/assistant.ts'
 import { makeTools } from '../../lib/assistant/tools.ts'
 import type { Call } from '../../lib/core/call.ts'
-import type { ChatMessage } from '../../lib/core/conversation.ts'
+import type { ChatMessage } from '../../lib/core/chat.ts'
 
 const here = makeAssistant(makeTools(() => ({ now: Date.UTC(2026, 2, 6, 13, 5), zone: 'UTC' })))
 
