@@ -18,10 +18,11 @@ import type { ProtocolChoice } from './settings.ts'
 /** What `createServer` takes, besides every limit of `Limits`. `T` are the types of the tools' schemas. */
 export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]>
   extends Offer<T>, Partial<Limits> {
-  /** Left out: the first agent's name, else `triport`. */
+  /** Left out: that of the first group, else of the first agent, else `triport`. */
   readonly name?: string | undefined
   /** Left out: `1.0.0`. */
   readonly version?: string | undefined
+  /** Left out: that of the first group, else of the first agent. */
   readonly description?: string | undefined
   /** Left out: `http`, or `mcp` where only tools are given. */
   readonly protocol?: ProtocolChoice | undefined
@@ -48,9 +49,15 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
    * is on a loopback address; elsewhere none may read.
    */
   readonly cors?: string | readonly string[] | undefined
-  /** Names that this server is reached by; others get 403. `*` lifts the check. */
+  /**
+   * Names that this server is reached by; others get 403. `*` lifts the check. Left out: those of
+   * `publicUrl`, and on a loopback address its own; elsewhere any name.
+   */
   readonly allowedHosts?: readonly string[] | undefined
-  /** Origins of pages that may call. */
+  /**
+   * Origins of pages that may call, besides those of `cors`, of `publicUrl` and of this machine, and the
+   * server's own.
+   */
   readonly allowedOrigins?: readonly string[] | undefined
   /**
    * How often one principal, or one address where nobody needs a key, may call. Counted in this process, or
@@ -84,8 +91,9 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Where replies for an Idempotency-Key are kept and, where other processes share it, tasks, conversations,
-   * and what these processes have to know of each other. Left out: bounded memory.
+   * Keeps tasks, conversations, replies for an Idempotency-Key, webhooks, and what processes have to know of
+   * each other, where it is shared (`isShared`); where it is not, webhooks and what changes in sessions. All
+   * else, and everything where it is left out, is in the memory of this process, within the limits.
    */
   readonly store?: Store | undefined
 }
