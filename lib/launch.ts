@@ -30,7 +30,11 @@ const names: Members<Omit<LaunchOptions, keyof ServerOptions>> = {
 }
 
 /** A server that listens. */
-export interface Launched extends Address { readonly server: TriportServer; close(): Promise<void> }
+export interface Launched extends Address {
+  readonly server: TriportServer
+  /** As `server.close()`; signals end the process again as they did before. */
+  close(): Promise<void>
+}
 
 /**
  * Serves an agent, a group, tools, or a list of them. Several agents in a list are a group named like the

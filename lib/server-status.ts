@@ -10,7 +10,9 @@ export interface ServerStatus {
   readonly streams: { readonly open: number; readonly queuedBytes: number }
   /** Request bodies that are being read. */
   readonly bodies: { readonly bytes: number }
+  /** Those that are remembered in this process. */
   readonly conversations: { readonly count: number; readonly bytes: number }
+  /** `finished`: all that are kept in this process and do not run, those that wait for a client too. */
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
   /** Webhooks of A2A for which something waits; undefined where there are none. */
   readonly webhooks: { readonly waiting: number } | undefined

@@ -36,7 +36,13 @@ import type { MadeService } from './service.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** Where a server listens. */
-export interface Address { readonly url: string; readonly host: string; readonly port: number }
+export interface Address {
+  /** Where it is reached from this machine, the mount path included. */
+  readonly url: string
+  /** As it was asked for. */
+  readonly host: string
+  readonly port: number
+}
 
 /** A server, made and not yet listening. */
 export interface TriportServer {
@@ -47,7 +53,10 @@ export interface TriportServer {
   readonly generatedKey: string | undefined
   /** What is served; it may change while the server runs. */
   readonly catalog: Catalog
-  /** Opens a socket. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1. */
+  /**
+   * Opens a socket, once. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1.
+   * Rejects with a sentence where it cannot be opened, and after `close`.
+   */
   listen(port?: number, host?: string): Promise<Address>
   /** What it is doing and holding now. */
   status(): ServerStatus
@@ -56,7 +65,7 @@ export interface TriportServer {
    * `app.use('/agents', server.handler)`, and `next` gets what is outside of the mount path.
    */
   readonly handler: Handler
-  /** The same without a socket. */
+  /** The same without a socket. Rejects with `TypeError` for what is no `Request`, and with nothing else. */
   fetch(request: Request): Promise<Response>
   /** Drains, ends streams, closes sockets, within `graceMs` and a second. Again, it changes nothing. */
   close(): Promise<void>

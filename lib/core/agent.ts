@@ -33,9 +33,10 @@ export type Run = (prompt: string, call: Call) => AgentOutput
 /** What `defineAgent` takes. */
 export interface AgentDefinition {
   readonly name: string
-  /** Made of the name where it is left out. */
+  /** In paths and names of tools: at most 48 of `a-z 0-9`, joined by `-`. Left out: made of the name. */
   readonly id?: string | undefined
   readonly description?: string | undefined
+  /** For its A2A card. Left out: the server's. */
   readonly version?: string | undefined
   readonly run: Run
   readonly skills?: readonly Skill[] | undefined
@@ -79,8 +80,11 @@ export type RouterChoice = string | readonly string[]
 /** What `defineGroup` takes. */
 export interface GroupDefinition {
   readonly name: string
+  /** As that of an agent. */
   readonly id?: string | undefined
+  /** Left out: a sentence that names its agents. */
   readonly description?: string | undefined
+  /** For its A2A card. Left out: the server's. */
   readonly version?: string | undefined
   /** Each runs as one member; a group within a group too. */
   readonly agents: readonly (AgentLike | Group | GroupDefinition)[]

@@ -36,13 +36,17 @@ export interface Trace {
 export interface Call {
   /** Aborts when nobody waits for the result any more: the client left, cancelled, or the time is over. */
   readonly signal: AbortSignal
+  /** The door that it came through. */
   readonly protocol: Protocol
+  /** The client's `X-Request-Id`, or one that was made; it stands in replies and in the log. */
   readonly requestId: string
+  /** Who is asking. */
   readonly principal: Principal
   /** The program that calls, where its protocol tells. */
   readonly client: ClientInfo | undefined
   /** The request's headers, names in lower case, without credentials. */
   readonly headers: ReadonlyMap<string, string>
+  /** The session of MCP; over HTTP and A2A the conversation. Undefined where there is none. */
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
   readonly history: readonly ChatMessage[]
@@ -58,6 +62,7 @@ export interface Call {
   readonly metadata: Readonly<Record<string, unknown>>
   /** URIs of the extensions that the client asks for (A2A). */
   readonly extensions: readonly string[]
+  /** Of MCP's `_meta`, else of the headers; empty where neither has any. */
   readonly trace: Trace
   /** The number of this run: more than 1 where a process that ran it before has died (`recover: 'rerun'`). */
   readonly run: number
@@ -87,8 +92,16 @@ export interface Call {
    * one promise.
    */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
-  /** Lets the client hang up and come back for the result (MCP 2025-11-25); elsewhere nothing. */
+  /**
+   * Lets the client hang up and come back for the result, after `retryMs` milliseconds (MCP 2025-11-25);
+   * elsewhere nothing. Left out: it comes back when it likes.
+   */
   detach(options?: { readonly retryMs?: number }): void
+  /**
+   * Gives a named piece of output, as it comes (A2A); elsewhere its parts stand behind the answer. Throws
+   * `TypeError` for a member that is not known, `Fault('internal')` for a part that is no content, and
+   * `Fault('too-large')` where those of a task are over `maxResultBytes`.
+   */
   artifact(artifact: ArtifactInput): void
 }
 

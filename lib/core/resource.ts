@@ -42,6 +42,7 @@ interface About {
   readonly name: string
   readonly title?: string | undefined
   readonly description?: string | undefined
+  /** Of what is read, where the contents themselves name none. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
   readonly icons?: readonly Icon[] | undefined

@@ -46,10 +46,13 @@ type Known = TokenInfo | undefined | null
 export interface Authorization {
   /** The address that clients dial and tokens are made for, as in `https://agents.example.com/mcp`. */
   readonly resource: string
+  /** Addresses of the issuers. */
   readonly authorizationServers: readonly string[]
   /** What a client should ask for to begin with. */
   readonly scopes?: readonly string[] | undefined
+  /** Of the resource, for people (`resource_name`). */
   readonly name?: string | undefined
+  /** An address where developers can read about it (`resource_documentation`). */
   readonly documentation?: string | undefined
   /** Says what is behind a token; nothing means that it is not good. */
   verify(token: string, request: AuthRequest): Known | Promise<Known>
