@@ -35,7 +35,7 @@ function isText({ parts, metadata, extensions, referenceTaskIds }: TaskMessage):
 
 function isTextArtifact({ parts, name, description, metadata, extensions }: Artifact): boolean {
   return name === undefined && description === undefined && metadata === undefined
-    && extensions === undefined && parts.every(isTextPart)
+    && extensions === undefined && parts.length > 0 && parts.every(isTextPart)
 }
 
 function isTextPart(part: Content): boolean {

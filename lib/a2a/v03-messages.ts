@@ -63,11 +63,14 @@ export function encodeV03Message(
   message: TaskMessage, contextId: string | undefined, taskId: string | undefined,
 ): JsonMembers {
   const { id, role, parts, metadata, extensions, referenceTaskIds } = message
-  const shown = parts.length === 0 ? NOTHING : parts
   return {
-    kind: 'message', messageId: id, role, parts: shown.map(encodeV03Part), contextId, taskId, metadata,
+    kind: 'message', messageId: id, role, parts: encodeParts(parts), contextId, taskId, metadata,
     extensions, referenceTaskIds,
   }
+}
+
+function encodeParts(parts: readonly Content[]): readonly JsonMembers[] {
+  return (parts.length === 0 ? NOTHING : parts).map(encodeV03Part)
 }
 
 /** Writes a task. */
@@ -225,7 +228,7 @@ function decodeSaid(value: unknown, at: string): Message {
 }
 
 function encodeArtifact({ id, name, description, parts, metadata, extensions }: Artifact): JsonMembers {
-  return { artifactId: id, name, description, parts: parts.map(encodeV03Part), metadata, extensions }
+  return { artifactId: id, name, description, parts: encodeParts(parts), metadata, extensions }
 }
 
 function decodeArtifact(value: unknown, at: string): Artifact {

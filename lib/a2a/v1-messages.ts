@@ -74,8 +74,7 @@ export function encodeV1Message(
     contextId: contextId || undefined,
     taskId,
     role: message.role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT',
-    // A message has a part at least, and a client reads the first without looking.
-    parts: message.parts.length === 0 ? [{ text: '' }] : message.parts.map(encodePart),
+    parts: encodeParts(message.parts),
     metadata: message.metadata,
     extensions: unlessEmpty(message.extensions),
     referenceTaskIds: unlessEmpty(message.referenceTaskIds),
@@ -106,6 +105,11 @@ function decodePart(value: unknown, at: string): Content {
   if (!isUnset(raw)) return bytesBlock(readBytes(raw, at, 'raw'), mediaType, filename, metadata)
   if (!isUnset(url)) return linkBlock(needName(url, at, 'url', Infinity), mediaType, filename, metadata)
   return dataBlock(data, mediaType, filename, metadata)
+}
+
+/** Messages and artifacts have a part at least, and a client reads the first without looking. */
+function encodeParts(parts: readonly Content[]): readonly JsonMembers[] {
+  return parts.length === 0 ? [{ text: '' }] : parts.map(encodePart)
 }
 
 function encodePart(block: Content): JsonMembers {
@@ -155,7 +159,7 @@ export function encodeV1Artifact(artifact: Artifact): JsonMembers {
     artifactId: artifact.id,
     name: artifact.name || undefined,
     description: artifact.description || undefined,
-    parts: artifact.parts.map(encodePart),
+    parts: encodeParts(artifact.parts),
     metadata: artifact.metadata,
     extensions: unlessEmpty(artifact.extensions),
   }

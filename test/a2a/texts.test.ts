@@ -34,7 +34,7 @@ const plain: readonly (readonly [what: string, result: StreamEvent])[] = [
     what: 'task',
     task: {
       ...task, history: [said('One'), said('Two', 'agent')],
-      artifacts: [{ id: 'a', parts: [text, text] }, { id: 'b', parts: [] }],
+      artifacts: [{ id: 'a', parts: [text, text] }, { id: 'b', parts: [text] }],
     },
   }],
   ['what JSON escapes', {
@@ -59,6 +59,7 @@ const more: readonly (readonly [what: string, result: StreamEvent])[] = [
   ['data', { what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [{ type: 'data', data: 1 }] }] } }],
   ['an artifact with a name', { what: 'task', task: { ...task, artifacts: [{ id: 'a', name: 'City', parts: [text] }] } }],
   ['a message with metadata', { what: 'task', task: { ...task, history: [{ ...said('x'), metadata: { a: 1 } }] } }],
+  ['an artifact without parts', { what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [] }] } }],
   ['a message without parts', { what: 'task', task: { ...task, history: [{ ...said('x'), parts: [] }] } }],
   ['a piece with metadata', {
     what: 'artifact', taskId: 't', contextId: 'c', artifact: { id: 'a', parts: [text], metadata: {} }, append: true, last: true,

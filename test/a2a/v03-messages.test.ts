@@ -29,8 +29,8 @@ const whole: TaskView = {
   artifacts: [
     { id: 'a1', parts: [{ type: 'text', text: 'one' }] },
     {
-      id: 'a2', name: 'Two', description: 'The second', parts: [], metadata: { mood: 1 },
-      extensions: ['https://e.example'],
+      id: 'a2', name: 'Two', description: 'The second', parts: [{ type: 'text', text: '' }],
+      metadata: { mood: 1 }, extensions: ['https://e.example'],
     },
   ],
   history: [question, answer],
@@ -98,9 +98,17 @@ test('a message that waits in a task says which task it is of', () => {
   }
 })
 
-test('a message never has no parts', () => {
+test('a message never has no parts, and an artifact neither', () => {
   const { parts } = encodeV03Message({ ...question, parts: [] }, 'c1', undefined)
-  assert.deepEqual(sent(parts), [{ kind: 'text', text: '' }])
+  const nothing = [{ kind: 'text', text: '' }]
+  assert.deepEqual(sent(parts), nothing)
+  const artifact = { id: 'a1', parts: [] }
+  const { artifacts } = encodeV03Task({ ...bare, artifacts: [artifact] })
+  assert.deepEqual(sent(artifacts), [{ artifactId: 'a1', parts: nothing }])
+  const event = encodeV03Event({
+    what: 'artifact', taskId: 't1', contextId: 'c1', artifact, append: true, last: true,
+  })
+  assert.deepEqual((sent(event) as { artifact: object }).artifact, { artifactId: 'a1', parts: nothing })
 })
 
 test('results of old and of careless servers are read', () => {

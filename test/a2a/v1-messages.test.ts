@@ -82,14 +82,15 @@ test('what only an author makes is the nearest part', () => {
   for (const [block, part] of rows) assert.deepEqual(encode([block]), [part], JSON.stringify(block))
 })
 
-test('a message has a part even where its author had nothing to say', () => {
+test('a message has a part even where its author had nothing to say, and so has an artifact', () => {
   assert.deepEqual(encode([]), [{ text: '' }])
+  assert.deepEqual(encodeV1Artifact({ id: 'a1', parts: [] })['parts'], [{ text: '' }])
 })
 
 test('members of an artifact that are not set are not there', () => {
   const bare = { id: 'a1', parts: [] }
   assert.deepEqual(JSON.parse(JSON.stringify(encodeV1Artifact({ ...bare, name: '' }))), {
-    artifactId: 'a1', parts: [],
+    artifactId: 'a1', parts: [{ text: '' }],
   })
   const given = { artifact_id: 'a1', name: null, description: '', parts: null, extensions: [] }
   assert.deepEqual(decodeV1Artifact(given, 'result'), bare)
