@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, launch, memoryStore } from '../lib/index.ts'
@@ -91,4 +92,27 @@ test('closing gives the signals back', async () => {
   assert.equal(count(), before + 2)
   await launched.close()
   assert.equal(count(), before)
+})
+
+/** Two servers in one process, of which one has a call to end; it prints what comes of that, and its exit code. */
+const TWO = `
+  const options = { port: 0, quiet: true }
+  const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'))
+    await new Promise((resolve) => { setTimeout(resolve, 300) })
+    return prompt + ' in time'
+  }, options)]
+  process.on('exit', (code) => console.log(code))
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await fetch(busy.url, { method: 'POST', headers, body: '{"query":"hi"}' })
+  console.log((await answer.json()).response)`
+
+test('a signal ends the process when every server in it has closed', () => {
+  const library = new URL(`../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  const code = `import { launch } from ${JSON.stringify(library)}\n${TWO}`
+  const { stdout, stderr } = spawnSync(
+    process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 30_000 },
+  )
+  assert.equal(stdout, 'hi in time\n0\n', stderr)
+  assert.match(stderr, /waiting for 1 call;/)
 })
