@@ -55,7 +55,7 @@ export function completionOf(output: unknown): Completion {
   const isCut = values.length > MAX_VALUES
   return {
     values: isCut ? values.slice(0, MAX_VALUES) : values,
-    ...typeof total === 'number' ? { total } : isCut && { total: values.length },
+    ...Number.isSafeInteger(total) ? { total: Number(total) } : isCut && { total: values.length },
     ...isCut ? { hasMore: true } : typeof hasMore === 'boolean' && { hasMore },
   }
 }

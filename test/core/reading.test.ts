@@ -208,6 +208,18 @@ test('more than a hundred values are cut, and say so', () => {
   assert.deepEqual(run('whole'), { values: many.slice(0, 100), total: 900, hasMore: true })
 })
 
+test('a total that is no whole number is not told', () => {
+  for (const total of [1.5, Number.NaN, Infinity, '7']) {
+    const prompt = definePrompt({
+      name: 'p', arguments: [{ name: 'a' }], get: () => '',
+      complete: { a: () => ({ values: ['a'], total }) as never },
+    })
+    const ref = { type: 'ref/prompt', name: 'p' }
+    const found = complete(serviceWith(prompt), ref, { name: 'a', value: '' }, undefined, callOf())
+    assert.deepEqual(found, { values: ['a'] })
+  }
+})
+
 test('a completion of what there is not is invalid', () => {
   const service = serviceWith(review, page)
   const one = { name: 'code', value: '' }
