@@ -5,6 +5,7 @@
  * What a part has and no block has a member for stands in the block's `_meta`: the part's metadata as it is,
  * and under `mediaType` and `filename` what a text or a value was called. Spelling is the dialects' business.
  */
+import { standardBase64 } from '../wire/base64.ts'
 import { wrongField } from './fields.ts'
 import type {
   AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceLink, TextContent,
@@ -92,12 +93,12 @@ export function fileOf(block: FileBlock): FileParts {
   if (block.type === 'resource') {
     const { uri, mimeType, text, blob } = block.resource
     const name = uri === ATTACHMENT + NO_NAME ? undefined : nameOf(uri)
-    const bytes = text === undefined ? base64Of(blob ?? '') : undefined
+    const bytes = text === undefined ? blob ?? '' : undefined
     return { name, mediaType: mimeType, uri: undefined, bytes, text }
   }
   const { data, mimeType } = block
   return {
-    name: filenameOf(block), mediaType: mimeType, uri: undefined, bytes: base64Of(data), text: undefined,
+    name: filenameOf(block), mediaType: mimeType, uri: undefined, bytes: data, text: undefined,
   }
 }
 
@@ -138,25 +139,9 @@ export function nameOf(uri: string): string {
 
 /** Bytes that a client wrote as Base64 of either alphabet, padded or not, in the normal form. */
 export function readBytes(value: unknown, at: string, name: string): string {
-  const bytes = typeof value === 'string' ? normalBase64(value) : undefined
+  const bytes = typeof value === 'string' ? standardBase64(value) : undefined
   if (bytes !== undefined) return bytes
   throw wrongField(at, name, 'must be a string of Base64')
-}
-
-/** Base64 with the standard alphabet and padding. Undefined where it is none of either alphabet. */
-function normalBase64(value: string): string | undefined {
-  if (value.length % 4 === 0 && /^[A-Za-z\d+/]*={0,2}$/.test(value)) return value
-  const digits = value.replace(/={1,2}$/, '')
-  const isPadded = digits.length < value.length
-  if (digits.length % 4 === 1 || (isPadded && value.length % 4 !== 0)) return undefined
-  if (!/^[A-Za-z\d+/_-]*$/.test(digits)) return undefined
-  const standard = digits.replaceAll('-', '+').replaceAll('_', '/')
-  return standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
-}
-
-/** An author's Base64 may be of either alphabet too; what is none is sent as it is. */
-function base64Of(data: string): string {
-  return normalBase64(data) ?? data
 }
 
 /** A part's metadata and what it was called, as one. The name and type go above members of the same name. */

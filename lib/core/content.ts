@@ -6,6 +6,7 @@
  * Spec: MCP 2026-07-28, schema `ContentBlock`.
  */
 import { nearest } from '../schema/options.ts'
+import { standardBase64 } from '../wire/base64.ts'
 import { mistake } from './fault.ts'
 
 /** Hints for whoever shows a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
@@ -139,15 +140,53 @@ export function contentOf(value: ContentInput): Content {
   if ((annotations !== undefined && !isRecord(annotations)) || (_meta !== undefined && !isRecord(_meta))) {
     throw mistake(`a content block of type '${value.type}' has annotations or a _meta that is no object`)
   }
+  const wrong = (annotations && wrongAnnotation(annotations))
+    ?? (value.type === 'resource_link' ? wrongLabel(value) : undefined)
+  if (wrong !== undefined) throw mistake(`a content block of type '${value.type}' has ${wrong}`)
   if (value.type === 'data') return { ...value, data: jsonValueOf(value.data) }
-  if (value.type === 'image' || value.type === 'audio') return { ...value, data: base64(value.data) }
+  if (value.type === 'image' || value.type === 'audio') {
+    return { ...value, data: bytesOf(value.data, value.type, 'data') }
+  }
   if (value.type !== 'resource') return value
   const { blob, ...resource } = value.resource
   if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
+  const label = wrongLabel(resource)
+  if (label !== undefined) throw mistake(`the resource of a content block has ${label}`)
   if (typeof resource.text !== 'string' && typeof blob !== 'string' && !(blob instanceof Uint8Array)) {
     throw mistake(`the resource of a content block needs 'text' or 'blob'`)
   }
-  return { ...value, resource: blob === undefined ? resource : { ...resource, blob: base64(blob) } }
+  if (blob === undefined) return { ...value, resource }
+  return { ...value, resource: { ...resource, blob: bytesOf(blob, 'resource', 'blob') } }
+}
+
+const audiences: ReadonlySet<unknown> = new Set(['user', 'assistant'])
+
+/** What clients would refuse a whole result for. */
+function wrongAnnotation(annotations: object): string | undefined {
+  const { audience, priority, lastModified }: { readonly [name: string]: unknown } = { ...annotations }
+  if (audience !== undefined && !(Array.isArray(audience) && audience.every((one) => audiences.has(one)))) {
+    return `an audience that is no list of 'user' and 'assistant'`
+  }
+  if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 1)) {
+    return 'a priority that is no number from 0 to 1'
+  }
+  const isTime = lastModified === undefined || typeof lastModified === 'string'
+  return isTime ? undefined : `a lastModified that is no text, as '2026-07-28T12:00:00Z' is`
+}
+
+/** The same of what a block says of a resource. */
+function wrongLabel(about: object): string | undefined {
+  const { size, ...texts }: { readonly [name: string]: unknown } = { ...about }
+  for (const name of ['title', 'description', 'mimeType']) {
+    if (texts[name] !== undefined && typeof texts[name] !== 'string') return `a ${name} that is no string`
+  }
+  return size === undefined || Number.isFinite(size) ? undefined : 'a size that is no number of bytes'
+}
+
+function bytesOf(data: string | Uint8Array, type: string, name: string): string {
+  const bytes = base64(data)
+  if (bytes !== undefined) return bytes
+  throw mistake(`a content block of type '${type}' has a ${name} that is no base64; write ${BYTES}`)
 }
 
 /** A JSON value, as nobody can change it any more. */
@@ -180,11 +219,17 @@ export function textOf(content: readonly Content[]): string {
   return all
 }
 
-/** Bytes, or what is base64 already, as base64. */
-export function base64(data: string | Uint8Array): string {
-  if (typeof data === 'string') return data
+/**
+ * Bytes, or what is base64 already, as base64 that every client reads: lines are joined, and the URL-safe
+ * alphabet becomes the standard one. Undefined for a text that is none.
+ */
+export function base64(data: string | Uint8Array): string | undefined {
+  if (typeof data === 'string') return standardBase64(data) ?? standardBase64(data.replace(/\s+/g, ''))
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
+
+/** What to write for bytes, where something else stands. */
+export const BYTES = "a Uint8Array, or base64 alone, without 'data:' before it"
 
 /** Whether a value is an object with named members: no array, no null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

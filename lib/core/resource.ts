@@ -7,7 +7,7 @@
  */
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
-import { base64, isRecord } from './content.ts'
+import { base64, BYTES, isRecord } from './content.ts'
 import {
   rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
   requireString, requireText, requireTexts, scopesOf, show,
@@ -240,16 +240,20 @@ function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
   const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
   const hasText = typeof text === 'string' && blob === undefined
   const hasBlob = (typeof blob === 'string' || blob instanceof Uint8Array) && text === undefined
+  const bytes = hasBlob ? base64(blob) : undefined
   if (!hasText && !hasBlob) {
     throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `
       + `or contents with either text or blob`)
+  }
+  if (hasBlob && bytes === undefined) {
+    throw new TypeError(`The resource '${uri}' was read as a blob that is no base64; return ${BYTES}`)
   }
   const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : usual.mimeType
   const meta = isRecord(_meta) ? _meta : usual._meta
   return {
     uri: typeof own['uri'] === 'string' ? own['uri'] : uri,
     ...type !== undefined && { mimeType: type },
-    ...hasText ? { text } : hasBlob && { blob: base64(blob) },
+    ...hasText ? { text } : bytes !== undefined && { blob: bytes },
     ...meta !== undefined && { _meta: meta },
   }
 }

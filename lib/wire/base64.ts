@@ -1,6 +1,7 @@
 /**
- * Base64, read strictly, and the header value that carries it. What is read is exactly what the encoder
- * writes: another alphabet, missing padding, stray bits or characters make it no base64 at all.
+ * Base64, read strictly, and the header value that carries it. What is decoded is exactly what the encoder
+ * writes: another alphabet, missing padding, stray bits or characters make it no base64 at all. What is only
+ * passed on may be spelled in more ways.
  *
  * Node's own decoder passes over what it does not know, so each reading is written again and compared:
  * linear, and strict in every respect at once.
@@ -20,6 +21,17 @@ export function decodeBase64Url(text: string): Uint8Array | undefined {
 /** Writes URL-safe base64 without padding. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
+}
+
+/** Base64 of either alphabet, padded or not, in the standard spelling. Undefined where it is none. */
+export function standardBase64(text: string): string | undefined {
+  if (text.length % 4 === 0 && /^[A-Za-z\d+/]*={0,2}$/.test(text)) return text
+  const digits = text.replace(/={1,2}$/, '')
+  const isPadded = digits.length < text.length
+  if (digits.length % 4 === 1 || (isPadded && text.length % 4 !== 0)) return undefined
+  if (!/^[A-Za-z\d+/_-]*$/.test(digits)) return undefined
+  const standard = digits.replaceAll('-', '+').replaceAll('_', '/')
+  return standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
 }
 
 function decode(text: string, encoding: 'base64' | 'base64url'): Uint8Array | undefined {

@@ -103,7 +103,7 @@ test('a block that an author made is a file as well', () => {
     [linkBlock('data:,a', undefined, undefined, undefined), { ...none, uri: 'data:,a' }],
     [{ type: 'resource', resource: { uri: 'file:///tmp/notes.md', text: '# Hi', mimeType: 'text/markdown' } },
       { ...none, name: 'notes.md', text: '# Hi', mediaType: 'text/markdown' }],
-    [{ type: 'resource', resource: { uri: 'file:///tmp/file', blob: '-_8' } },
+    [{ type: 'resource', resource: { uri: 'file:///tmp/file', blob: '+/8=' } },
       { ...none, name: 'file', bytes: '+/8=' }],
     [{ type: 'resource', resource: { uri: 'attachment:file', text: '' } }, { ...none, text: '' }],
     [{ type: 'image', data: 'AAEC', mimeType: 'image/png', _meta: { filename: 7 } },

@@ -70,7 +70,7 @@ test('what only an author makes is the nearest part', () => {
       { text: '# Hi', filename: 'notes.md', mediaType: 'a/b' },
     ],
     [
-      { type: 'resource', resource: { uri: 'file:///tmp/a.zip', blob: '-_8' } },
+      { type: 'resource', resource: { uri: 'file:///tmp/a.zip', blob: '+/8=' } },
       { raw: '+/8=', filename: 'a.zip' },
     ],
     [

@@ -124,7 +124,7 @@ test('an answer that grows too large ends its generator', async () => {
     { kind: 'too-large', message: 'The answer is larger than 1000 bytes' },
   )
   assert.equal(isTidy(), true)
-  for (const large of ['x'.repeat(1_001), { ...png, data: 'x'.repeat(1_001) }, { n: 'x'.repeat(1_001) }]) {
+  for (const large of ['x'.repeat(1_001), { ...png, data: 'x'.repeat(1_004) }, { n: 'x'.repeat(1_001) }]) {
     assert.throws(() => answerOf(large, callOf(), 1_000), { kind: 'too-large' })
   }
 })

@@ -14,6 +14,18 @@ test('bytes become base64, from just their own part of memory', () => {
   })
 })
 
+test('base64 of an author is sent as every client reads it', () => {
+  const rows = [['AAEC', 'AAEC'], ['-_8', '+/8='], ['AQ', 'AQ=='], ['AA\nEC\r\n', 'AAEC'], ['', '']] as const
+  for (const [data, sent] of rows) {
+    assert.deepEqual(contentOf({ type: 'image', data, mimeType: 'image/png' }), {
+      type: 'image', data: sent, mimeType: 'image/png',
+    })
+    assert.deepEqual(contentOf({ type: 'resource', resource: { uri: 'x:1', blob: data } }), {
+      type: 'resource', resource: { uri: 'x:1', blob: sent },
+    })
+  }
+})
+
 test('a block that is complete is itself, marks and all', () => {
   const block = { type: 'text', text: 'a', annotations: { priority: 1 }, _meta: { b: 1 } } as const
   assert.equal(contentOf(block), block)
@@ -30,6 +42,24 @@ const broken: readonly (readonly [block: unknown, missing: RegExp])[] = [
   [{ type: 'data' }, /type 'data' needs 'data'/],
   [{ type: 'data', data: 1n }, /holds what JSON cannot say/],
   [{ type: 'data', data: () => 1 }, /holds what JSON cannot say/],
+]
+
+const link = { type: 'resource_link', uri: 'x:1', name: 'x' }
+
+/** What would have a client refuse the whole result. */
+const strange: readonly (readonly [block: unknown, sentence: RegExp])[] = [
+  [{ type: 'image', data: 'data:image/png;base64,AAAA', mimeType: 'image/png' },
+    /type 'image' has a data that is no base64; write a Uint8Array, or base64 alone, without 'data:'/],
+  [{ type: 'audio', data: 'A', mimeType: 'audio/wav' }, /type 'audio' has a data that is no base64/],
+  [{ type: 'resource', resource: { uri: 'x:1', blob: '!' } }, /type 'resource' has a blob that is no base64/],
+  [{ type: 'text', text: '', annotations: { priority: 2 } }, /has a priority that is no number from 0 to 1/],
+  [{ type: 'text', text: '', annotations: { audience: ['me'] } }, /has an audience that is no list of 'user'/],
+  [{ ...link, annotations: { audience: 'user' } }, /has an audience that is no list of 'user' and 'assistant'/],
+  [{ ...link, annotations: { lastModified: 7 } }, /has a lastModified that is no text, as '2026-07-28T/],
+  [{ ...link, mimeType: 7 }, /type 'resource_link' has a mimeType that is no string/],
+  [{ ...link, size: '7' }, /has a size that is no number of bytes/],
+  [{ type: 'resource', resource: { uri: 'x:1', text: '', mimeType: 7 } },
+    /the resource of a content block has a mimeType that is no string/],
 ]
 
 const unknown: readonly (readonly [block: unknown, sentence: RegExp])[] = [
@@ -58,6 +88,17 @@ test('half a block is the mistake of its author, and says what is missing', () =
       () => contentOf(block as ContentInput), (error: Error) => missing.test((error.cause as Error).message),
     )
   }
+})
+
+test('a block that clients would refuse is the mistake of its author, and says what to write', () => {
+  for (const [block, sentence] of strange) {
+    assert.throws(() => contentOf(block as ContentInput), (error: Error) => {
+      return sentence.test((error.cause as Error).message)
+    }, JSON.stringify(block))
+  }
+  const annotations = { audience: ['user', 'assistant'], priority: 0, lastModified: '2026-07-28', other: 1 }
+  const fine = { ...link, annotations, title: 'X', description: '', mimeType: 'text/plain', size: 0 }
+  assert.equal(contentOf(fine as ContentInput), fine)
 })
 
 test('only the five types are blocks', () => {

@@ -140,6 +140,7 @@ test('what is read gets its normal form', () => {
     [Buffer.from('hi'), [{ uri, mimeType, blob: 'aGk=' }]],
     [{ text: 'hi' }, [{ uri, mimeType, text: 'hi' }]],
     [{ blob: 'AQID', mimeType: 'image/png' }, [{ uri, mimeType: 'image/png', blob: 'AQID' }]],
+    [{ blob: '-_8\n' }, [{ uri, mimeType, blob: '+/8=' }]],
     [{ uri: 'x:2', text: 'hi', _meta: { a: 1 } }, [{ uri: 'x:2', mimeType, text: 'hi', _meta: { a: 1 } }]],
     [
       [{ text: 'a' }, { blob: new Uint8Array([1]) }],
@@ -160,6 +161,9 @@ test('what is no text, no bytes and no contents is a mistake', () => {
       name: 'TypeError', message: /The resource 'x:1' was read as .*; return a string, a Uint8Array/,
     })
   }
+  assert.throws(() => contentsOf({ blob: '!' }, 'x:1', {}), {
+    name: 'TypeError', message: /^The resource 'x:1' was read as a blob that is no base64; return a Uint8Array/,
+  })
 })
 
 test('what a definition says of its contents stands where they say nothing themselves', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { costOf } from '../fixtures/time.ts'
-import { decodeBase64, decodeBase64Url, decodeHeaderValue, encodeBase64Url } from '../../lib/wire/base64.ts'
+import {
+  decodeBase64, decodeBase64Url, decodeHeaderValue, encodeBase64Url, standardBase64,
+} from '../../lib/wire/base64.ts'
 
 function text(bytes: Uint8Array | undefined): string | undefined {
   return bytes && Buffer.from(bytes).toString('latin1')
@@ -21,6 +23,14 @@ test('what is not canonical, padded, standard base64 is none', () => {
     '=', '====', 'Zm9vé', 'Zm9v-TAMPERED', 'A', 'Zm9v\0',
   ]
   for (const value of bad) assert.equal(decodeBase64(value), undefined, value)
+})
+
+test('base64 of either alphabet, padded or not, has one standard spelling', () => {
+  const rows = [
+    ['', ''], ['Zg==', 'Zg=='], ['Zg', 'Zg=='], ['Zm8', 'Zm8='], ['-_8=', '+/8='], ['-_8', '+/8='],
+    ['Zg=', undefined], ['A', undefined], ['Zm9v=', undefined], ['Zm 9', undefined], ['Zg==Zg==', undefined],
+  ] as const
+  for (const [given, standard] of rows) assert.equal(standardBase64(given), standard, given)
 })
 
 test('URL-safe base64 is written and read without padding', () => {
