@@ -2,7 +2,7 @@
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
 import { sortOut } from './core/subject.ts'
-import { requireSecondOptions } from './options.ts'
+import { noCallback, requireSecondOptions } from './options.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './server-options.ts'
 import { defaultPort } from './settings.ts'
@@ -48,7 +48,7 @@ export function launch<const T extends readonly unknown[]>(
   subject: Subject<T>, options?: LaunchOptions,
 ): Promise<Launched>
 export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
-  requireSecondOptions('launch', subject, options, [...Object.keys(names), ...serverOptions])
+  requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
   let address
@@ -63,7 +63,11 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
     running: () => server.status().calls.running, close: () => server.close(),
   })
   if (quiet !== true) process.stderr.write(announcement(server, address, options))
-  return { ...address, server, close: () => server.close().finally(forget) }
+  async function close(): Promise<void> {
+    if (typeof arguments[0] === 'function') throw noCallback('close', 'await close()')
+    await server.close().finally(forget)
+  }
+  return { ...address, server, close }
 }
 
 /** A door as it is told: where it is and a line that can be pasted into a shell, or why it is not open. */

@@ -6,7 +6,9 @@
  */
 import { checkA2aOptions } from './a2a/options.ts'
 import { isRecord } from './core/content.ts'
-import { isPlain, rejectUnknown, requireDefinition, requireIcons, show, typed } from './core/define.ts'
+import {
+  isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,
+} from './core/define.ts'
 import { definitionMembers, offered } from './core/subject.ts'
 import { isStrings } from './wire/json.ts'
 import type { Members } from './core/define.ts'
@@ -89,19 +91,28 @@ const rateMembers: Members<RateLimit> = { perMinute: true, burst: true, initiali
 const keyMembers: Members<NamedKey> = { id: true, key: true, scopes: true, expires: true }
 
 /**
- * Throws `TypeError` where `options`, the only argument of `verb`, are no object, are what should stand in
- * one of their lists, or hold a name that is none of `known`.
+ * Throws `TypeError` where the options, all that is `given` to `verb`, are no object, are what should stand
+ * in one of their lists, or hold a name that is none of `known`.
  */
-export function requireOptions(verb: string, options: unknown, known: readonly string[]): void {
+export function requireOptions(verb: string, given: ArrayLike<unknown>, known: readonly string[]): void {
+  const [options, more, list] = Array.from(given)
   const example = '{ agents: [agent] }'
+  // A list that makes a server of each of its items says where that is, and gives itself.
+  if (typeof more === 'number' && list === undefined) throw new TypeError(placeOf(verb, 'port'))
+  rejectMore(verb, given, `write ${verb}({ agents: [agent], name: 'Helper' })`)
   requireDefinition(verb, options, example)
-  const isThing = 'kind' in options || 'run' in options || 'read' in options
-  if (isThing && !Object.keys(offered).some((list) => list in options)) {
+  if (isThing(options) && !Object.keys(offered).some((list) => list in options)) {
     throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
   }
   const place = Object.keys(options).map((name) => placeOf(verb, name)).find((remedy) => remedy !== undefined)
   if (place !== undefined) throw new TypeError(place)
   rejectUnknown(verb, options, known)
+}
+
+/** Whether something is to be served, and no options. */
+function isThing(value: unknown): boolean {
+  if (!isRecord(value)) return typeof value === 'function'
+  return 'kind' in value || 'run' in value || 'read' in value
 }
 
 /** Where an option that `createServer` does not have belongs. */
@@ -114,12 +125,16 @@ function placeOf(verb: string, name: string): string | undefined {
 }
 
 /**
- * The same for the second argument of `verb`, whose first is what is served; throws also where an option
- * stands among what is served, or the other way round.
+ * The same for `options`, the second argument that is `given` to `verb`, whose first is what is served;
+ * throws also where an option stands among what is served, or the other way round.
  */
 export function requireSecondOptions(
-  verb: string, subject: unknown, options: unknown, known: readonly string[],
+  verb: string, given: ArrayLike<unknown>, options: unknown, known: readonly string[],
 ): void {
+  const several = `write ${verb}([one, two], options)`
+  if (isThing(options)) throw new TypeError(`${verb} takes several things as a list; ${several}`)
+  rejectMore(verb, given, several, 2)
+  const subject = given[0]
   if (!isRecord(options)) {
     const [name, value] = typeof options === 'number' && known.includes('port') ? ['port', options]
       : isProtocol(options) && known.includes('protocol') ? ['protocol', `'${options}'`]
@@ -219,8 +234,16 @@ function isStore(value: unknown): boolean {
   return isRecord(value) && storeMethods.every((method) => typeof value[method] === 'function')
 }
 
-/** Throws `RangeError` for what is no port, `TypeError` for what is no host. */
-export function checkAddress(port: unknown, host: unknown): void {
+/** What is said to a function, which whoever knows Node's servers expects to be called. */
+export function noCallback(verb: string, call: string): TypeError {
+  return new TypeError(`${verb} returns a promise and calls no function; write ${call}`)
+}
+
+/** Throws `RangeError` for what is no port, `TypeError` for what is no host, or is neither. */
+export function checkAddress(given: ArrayLike<unknown>, port: unknown, host: unknown): void {
+  const call = 'await server.listen(port, host)'
+  if (Array.from(given).some(isFunction)) throw noCallback('server.listen', call)
+  rejectMore('server.listen', given, `write ${call}`, 2)
   if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65535)) {
     const isPath = typeof port === 'string' && /[/\\]/.test(port)
     const example = isPath ? '; for a path write createServer(server.handler).listen(path), of node:http'

@@ -19,7 +19,7 @@ import { createRouteTable } from './http/router.ts'
 import { Streams } from './http/sink.ts'
 import { mcpDoor } from './mcp/door.ts'
 import { Metrics } from './metrics.ts'
-import { checkAddress, isRequest, noRequest, requireOptions } from './options.ts'
+import { checkAddress, isRequest, noCallback, noRequest, requireOptions } from './options.ts'
 import { chatEndpoints } from './rest/chat-completions.ts'
 import { catalogEndpoints, queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
@@ -79,7 +79,7 @@ const SWEEP_MS = 50
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
 export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer {
-  requireOptions('createServer', options, serverOptions)
+  requireOptions('createServer', arguments, serverOptions)
   const metrics = options.metrics === true ? new Metrics() : undefined
   const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
   const made = createService({ ...options, onCall })
@@ -152,7 +152,7 @@ function assemble(
   const listener = createListener({ ...means, mountPath })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
-    checkAddress(port, host)
+    checkAddress(arguments, port, host)
     if (state.isDraining) throw new Error('This server is closed; make a new one')
     if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
       generatedKey = randomBytes(24).toString('base64url')
@@ -207,6 +207,11 @@ function assemble(
     metrics?.close()
   }
 
+  function close(): Promise<void> {
+    if (typeof arguments[0] !== 'function') return closing ??= shut()
+    return Promise.reject(noCallback('server.close', 'await server.close()'))
+  }
+
   return {
     name,
     version: service.version,
@@ -217,7 +222,7 @@ function assemble(
     handler: listener.handler,
     status,
     fetch: (request) => isRequest(request) ? (respond ?? first)(request) : Promise.reject(noRequest(request)),
-    close: () => closing ??= shut(),
+    close,
   }
 }
 

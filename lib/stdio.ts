@@ -47,7 +47,7 @@ export function serveStdio<const T extends readonly unknown[]>(
 ): Promise<void>
 export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
-  requireSecondOptions('serveStdio', subject, options, known)
+  requireSecondOptions('serveStdio', arguments, options, known)
   const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')

@@ -4,8 +4,8 @@
  */
 import { isRecord } from './content.ts'
 import {
-  rejectClass, rejectUnknownMembers, requireDefinition, requireFunction, requireKind, requireRecover,
-  requireString, requireText, requireTexts, requireTimeout, show, slug,
+  rejectClass, rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireKind,
+  requireRecover, requireString, requireText, requireTexts, requireTimeout, show, slug,
 } from './define.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -125,6 +125,7 @@ const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }
  * member that is not known; an object of a class may have members of its own, which are its state.
  */
 export function defineAgent(definition: AgentLike): Agent {
+  rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
   if (typeof definition === 'function') {
     rejectClass('The agent', definition)
     return defineAgent({ name: 'Assistant', run: definition })
@@ -162,6 +163,7 @@ const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequ
 
 /** Checks and freezes a group. Throws `TypeError` with a sentence that says what to write instead. */
 export function defineGroup(definition: GroupDefinition | Group): Group {
+  rejectMore('defineGroup', arguments, `write defineGroup(${GROUP_EXAMPLE})`)
   return groupOf(definition, [])
 }
 

@@ -4,7 +4,7 @@
  */
 import { normalUri } from '../wire/uri-expand.ts'
 import { everybodyIn, twins } from './agent.ts'
-import { requireString, show } from './define.ts'
+import { rejectMore, requireString, show } from './define.ts'
 import { defineThing } from './subject.ts'
 import type { Agent, Group } from './agent.ts'
 import type { ServedKind } from './define.ts'
@@ -89,6 +89,7 @@ export class Catalog {
   add<const S>(given: LoneTool<S>): void
   add(given: Thing): void
   add(given: Thing): void {
+    rejectMore('catalog.add', arguments, 'add one after the other')
     const thing = defineThing(given)
     const fresh = this.#fresh(thing)
     if (fresh.length === 0) return

@@ -113,6 +113,17 @@ export function rejectClass(owner: string, given: Function): void {
   throw new TypeError(`${owner} is the class ${given.name || 'itself'}; write new ${given.name || 'Agent'}()`)
 }
 
+/**
+ * Throws `TypeError` for an argument after the `most` that `verb` takes: what somebody has written there
+ * would be ignored. A number is none: `list.map(defineTool)` gives each its place in the list.
+ */
+export function rejectMore(verb: string, given: ArrayLike<unknown>, remedy: string, most = 1): void {
+  const more = given[most]
+  if (more === undefined || typeof more === 'number') return
+  throw new TypeError(`${verb} takes ${most === 1 ? 'one argument' : 'two arguments'}, and not also `
+    + `${show(more)}; ${remedy}`)
+}
+
 /** A definition object, or a `TypeError` that shows one. */
 export function requireDefinition(verb: string, value: unknown, example: string): asserts value is object {
   if (isRecord(value)) return

@@ -7,8 +7,8 @@
 import { completersOf } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
-  requireName, requireString, requireText, scopesOf, show,
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireName, requireString, requireText, scopesOf, show,
 } from './define.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
@@ -116,6 +116,7 @@ const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
 export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   definition: PromptDefinition<A> | Prompt,
 ): Prompt {
+  rejectMore('definePrompt', arguments, `write definePrompt(${EXAMPLE})`)
   requireDefinition('definePrompt', definition, EXAMPLE)
   const copied = isPrompt(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied

@@ -9,8 +9,8 @@ import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
-  requireString, requireText, requireTexts, scopesOf, show,
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireString, requireText, requireTexts, scopesOf, show,
 } from './define.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
@@ -130,6 +130,7 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
  * a member that is not known; an object of a class may have members of its own, which are its state.
  */
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
+  rejectMore('defineResource', arguments, `write defineResource(${EXAMPLE})`)
   requireDefinition('defineResource', definition, EXAMPLE)
   const isMade = 'kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)
   // What an author has frozen has not been through here.
@@ -162,6 +163,7 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
 export function defineResourceTemplate(
   definition: ResourceTemplateDefinition | ResourceTemplate,
 ): ResourceTemplate {
+  rejectMore('defineResourceTemplate', arguments, `write defineResourceTemplate(${TEMPLATE_EXAMPLE})`)
   requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE)
   const copied = isTemplate(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied

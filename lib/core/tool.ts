@@ -5,8 +5,8 @@
 import { contract, isStandard } from '../schema/standard.ts'
 import { isRecord } from './content.ts'
 import {
-  rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind, requireMeta,
-  requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
@@ -150,6 +150,7 @@ const noArguments = { type: 'object', additionalProperties: false } as const
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
   definition: ToolDefinition<S, V, O, R> | Tool,
 ): Tool {
+  rejectMore('defineTool', arguments, `write defineTool(${EXAMPLE})`)
   requireDefinition('defineTool', definition, EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
