@@ -44,9 +44,9 @@ export function createService(options: ServerOptions): MadeService {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
-  const log = quietly(logOf(options.log ?? usualLog))
+  const log = quietly(logOf(options.log === undefined ? usualLog : options.log))
   warnOfSilence(log, catalog)
-  const secret = options.secret ?? secretsIn(process.env['TRIPORT_SECRET'])
+  const secret = options.secret === undefined ? secretsIn(process.env['TRIPORT_SECRET']) : options.secret
   if (options.store?.isShared === true && secret === undefined) {
     throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)

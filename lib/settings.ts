@@ -48,8 +48,8 @@ export function pathOf(option: string, path: string | undefined): string | undef
 
 /** How many proxies are believed. */
 export function proxiesOf(trustProxy: boolean | number = false): number {
-  const count = Number(trustProxy)
-  if (typeof trustProxy !== 'string' && Number.isSafeInteger(count) && count >= 0) return count
+  const count = typeof trustProxy === 'boolean' ? Number(trustProxy) : trustProxy
+  if (Number.isSafeInteger(count) && count >= 0) return count
   throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
 }
 

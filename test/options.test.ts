@@ -139,6 +139,13 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ maxCalls: '64' }, /^maxCalls is "64"; write it as a number: 64$/],
   [{ maxBodyBytes: '4mb' }, /^maxBodyBytes is "4mb"; write a whole number above zero/],
   [{ path: 7 }, /^path is 7; write a path/],
+  [{ trustProxy: [1] }, /^trustProxy is an array; write true, or how many proxies there are$/],
+  [{ trustProxy: null }, /^trustProxy is null; write true, or how many proxies there are$/],
+  [{ trustProxy: '1' }, /^trustProxy is "1"; write true, or how many proxies there are$/],
+  [{ log: null }, /^log is no logger; write \(level, message, fields\) => \{\}, an object/],
+  [{ secret: null }, /^A secret of type object cannot seal anything/],
+  [{ cors: 'https://*.example.com' }, /^'https:\/\/\*\.example\.com' is no origin; write each host by its whole name/],
+  [{ allowedOrigins: ['http://*'] }, /^'http:\/\/\*' is no origin; write each host by its whole name/],
 ]
 
 test('an option of the wrong type is a sentence that says what to write instead', () => {

@@ -198,8 +198,9 @@ function hostEntry(host: string): string {
 
 function originEntry(origin: string): string {
   const url = parseOrigin(origin)
-  if (url !== undefined) return url.origin
-  const example = `write scheme and host, as in 'https://app.example.com', or '*' in cors`
+  if (url !== undefined && !url.host.includes('*')) return url.origin
+  const example = url !== undefined ? 'write each host by its whole name'
+    : `write scheme and host, as in 'https://app.example.com', or '*' in cors`
   throw new TypeError(`'${origin}' is no origin; ${example}`)
 }
 

@@ -10,10 +10,15 @@ const MAX_LIST = 600
 
 /**
  * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even
- * where its value is undefined. The sentence, of less than 1 KiB, begins with `owner` and names the nearest
- * known one, or all of them. Symbols are nobody's options.
+ * where its value is undefined, and for what is no object. The sentence, of less than 1 KiB, begins with
+ * `owner` and names the nearest known one, or all of them. Symbols are nobody's options.
  */
 export function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const shown = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given
+    throw new TypeError(`${cut(owner, MAX_OWNER)} takes its options as an object, not ${shown}; `
+      + `it has ${listOf(known)}`)
+  }
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
     const meant = nearest(name, known)

@@ -50,6 +50,18 @@ test('an option that nobody knows is refused, whatever its value', () => {
   }
 })
 
+const odd: readonly (readonly [given: unknown, shown: string])[] = [
+  [null, 'null'], [7, 'number'], ['./state.db', 'string'], [[1], 'an array'], [() => 1, 'function'],
+]
+
+test('options are an object', () => {
+  for (const [given, shown] of odd) {
+    const message = `launch takes its options as an object, not ${shown}; it has name, apiKey, run, id, timeoutMs, `
+      + 'inputSchema'
+    assert.throws(() => rejectUnknown('launch', given as object, known), { name: 'TypeError', message })
+  }
+})
+
 test('what is not an own, named, enumerable member is no option', () => {
   class Base { get inherited(): number { return 1 } }
   const given = Object.assign(new Base(), { name: 'a', [Symbol('apikey')]: 1 })
