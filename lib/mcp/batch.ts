@@ -1,5 +1,5 @@
 /**
- * Messages that came by one POST as an array: read, and judged as a whole before any of them is taken. How
+ * Messages that came together as an array: read, and judged as a whole before any of them is taken. How
  * they are answered is in `batch-answer.ts`.
  *
  * Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.

@@ -42,9 +42,7 @@ export class AllSessionWords {
   }
 
   /** Changes what is kept. Rejects with `Fault('busy')` where that cannot be done now. */
-  async change(
-    owner: string, id: string, change: WordChange,
-  ): Promise<void> {
+  async change(owner: string, id: string, change: WordChange): Promise<void> {
     const place = placeOf(owner, id)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const entry = await this.#store.read(place)

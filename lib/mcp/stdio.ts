@@ -13,6 +13,7 @@ import {
 import { parseJson } from '../wire/json.ts'
 import { LineBuffer } from '../wire/lines.ts'
 import { randomUuid } from '../wire/random.ts'
+import { NO_BATCHES, readBatch } from './batch.ts'
 import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answer.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from './handshake.ts'
@@ -99,9 +100,8 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
 
   /** What was asked as one is answered as one. */
   function receiveBatch(values: readonly unknown[]): void {
-    const isFine = session.revision.batches && values.length > 0 && values.length <= limits.maxBatch
-    if (!isFine) return say(refusal(undefined, 'This revision has no batches, or none of that length'))
-    const messages = values.map((value) => readMessage(value, limits.maxNameBytes))
+    const messages = session.revision.batches ? readBatch(values, limits) : NO_BATCHES
+    if (typeof messages === 'string') return say(refusal(undefined, messages))
     const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, say)
     for (const message of messages) {
       const answer: Respond = (text) => batch.answer(message, text)

@@ -146,8 +146,7 @@ function begin(
 
 /** An array of messages, for the one revision that has them. */
 function postBatch(
-  mcp: McpContext, exchange: Exchange, values: readonly unknown[],
-  forms: Forms,
+  mcp: McpContext, exchange: Exchange, values: readonly unknown[], forms: Forms,
 ): Reply | Promise<Reply> {
   const messages = readBatch(values, mcp.service.limits)
   if (typeof messages === 'string') return invalid(400, messages)

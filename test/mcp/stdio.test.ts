@@ -364,6 +364,16 @@ test('the answers of a batch are limited together', async () => {
   await host.end()
 })
 
+test('a batch that is empty or too long is told so', async () => {
+  const host = new Host()
+  await host.initialize('2025-03-26')
+  for (const [length, detail] of [[0, /must not be empty/], [101, /may hold 100 messages/]] as const) {
+    host.write(Array.from({ length }, (_, id) => ping(id)))
+    assert.match((await host.next()).error.data.detail, detail)
+  }
+  await host.end()
+})
+
 test('other revisions have no batches', async () => {
   for (const revision of legacyRevisions.filter((name) => name !== '2025-03-26')) {
     const host = new Host()
@@ -372,6 +382,7 @@ test('other revisions have no batches', async () => {
     const { id, error } = await host.next()
     assert.equal(id, undefined)
     assert.equal(error.code, -32600)
+    assert.equal(error.data.detail, 'This revision has no batches')
     await host.end()
   }
 })
