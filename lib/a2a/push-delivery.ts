@@ -13,10 +13,11 @@ import { dialectNamed } from './dialects.ts'
 import { PushCourier } from './push.ts'
 import { lookupHost } from './push-address.ts'
 import { PushConfigs } from './push-config.ts'
-import { PushLine, PushSlots } from './push-line.ts'
+import { PushLine } from './push-line.ts'
 import { PushMarks } from './push-marks.ts'
 import { PushNews } from './push-news.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
+import { PushSlots } from './push-slots.ts'
 import { pushBodyOf } from './task-view.ts'
 import type { Slot } from '../core/fair-pool.ts'
 import type { Service } from '../core/service.ts'
@@ -83,8 +84,7 @@ export class PushDeliveries {
       log('warning', 'Too much waits for webhooks: what waited for one is dropped', line.fields)
     })
     this.#means = {
-      log,
-      outbox: this.#outbox,
+      log, outbox: this.#outbox,
       slots: new PushSlots(MAX_POSTS, MAX_POSTS_PER_OWNER),
       retryDelaysMs: settings.retryDelaysMs,
       closing: this.#closing.signal,

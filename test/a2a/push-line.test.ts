@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushLine, PushSlots } from '../../lib/a2a/push-line.ts'
+import { PushLine } from '../../lib/a2a/push-line.ts'
 import { PushOutbox } from '../../lib/a2a/push-outbox.ts'
+import { PushSlots } from '../../lib/a2a/push-slots.ts'
 import { Fault } from '../../lib/core/fault.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
@@ -132,22 +133,4 @@ test('what another process has left is posted in its order, and the task as it s
   whole.line.adopt([left('one'), left(undefined), left('two')])
   await eventually(() => whole.line.isIdle)
   assert.deepEqual(whole.posted, ['task'])
-})
-
-test('so many enter in all and of one owner, who has waited longest first', async () => {
-  const slots = new PushSlots(3, 2)
-  const entered: string[] = []
-  const all = ['ann', 'ann', 'ann', 'bob', 'bob', 'eve'].map((owner, nth) => {
-    return slots.enter(owner).then(() => { entered.push(`${owner}${nth}`) })
-  })
-  await Promise.all([all[0], all[1], all[3]])
-  assert.deepEqual(entered, ['ann0', 'ann1', 'bob3'])
-  slots.leave('bob')
-  await all[4]
-  slots.leave('ann')
-  await all[2]
-  slots.leave('ann')
-  slots.leave('ann')
-  await Promise.all(all)
-  assert.deepEqual(entered, ['ann0', 'ann1', 'bob3', 'bob4', 'ann2', 'eve5'])
 })
