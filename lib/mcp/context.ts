@@ -24,6 +24,7 @@ export interface McpOptions {
   readonly sessions?: 'optional' | 'required' | 'none' | undefined
   /** How a model should use this server. */
   readonly instructions?: string | undefined
+  /** The server's name, for people. Left out: clients show `name`. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   readonly websiteUrl?: string | undefined
@@ -31,7 +32,10 @@ export interface McpOptions {
   readonly extensions?: Readonly<Record<string, object>> | undefined
   /** Items on one page of a list. Left out: 1000. */
   readonly pageSize?: number | undefined
-  /** How long clients may keep lists (milliseconds), and whether for everybody. Left out: 0 and `private`. */
+  /**
+   * How long clients may keep lists and resources, in milliseconds, and whether for everybody (2026-07-28).
+   * Left out: 0 and `private`.
+   */
   readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
 }
 
