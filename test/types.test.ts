@@ -119,6 +119,12 @@ const good: readonly string[] = [
   `createServer(options); createServer({ ...options, name: 'b' }); createServer({ tools: likes, agents })`,
   `class Robot { readonly name = 'Robot'; count = 0; run(prompt: string): string { return prompt } }
    launch(new Robot()); launch([new Robot(), agent]); defineAgent(new Robot())`,
+  `interface Score { readonly of: string; readonly points?: number; readonly parts: readonly Score[] }
+   declare const score: Score, may: boolean
+   launch(() => score); launch(async () => score); defineAgent({ name: 'a', run: () => may ? score : 'b' })
+   launch(async () => ['a', { text: 'b' }]); launch(async () => new Set(['a'])); launch(async () => new Date())
+   launch(() => ({ a: 1 })); launch(async () => ({ text: 'a', data: score }))
+   launch(() => may ? undefined : score); launch(() => may ? Promise.resolve('a') : score)`,
   `call.elicit({ message: '', schema: form }).then((answer) => {
     if (answer.action === 'accept') is<Same<typeof answer.content, Readonly<Record<string, unknown>>>>()
     else is<Same<typeof answer.content, undefined>>()
@@ -175,6 +181,9 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`defineTool({ name: 'a', validate: form, run: () => 1 })`, /Type .* is not assignable/],
   [`createServer({ tools: [{ name: 'a', handler: () => 1 }] })`, /'handler' does not exist/],
   [`createServer()`, /Expected 1 arguments/],
+  ...['7', 'new Map()', 'new Error()', '() => 1', 'new Response()', '[7]', 'new Uint8Array()'].flatMap((output) => {
+    return [`() => ${output}`, `async () => ${output}`]
+  }).map((run) => [`defineAgent({ name: 'a', run: ${run} })`, /is not assignable/] as const),
   [`defineAgent({ name: 'a', run: () => '', descripton: 'b' })`, /'descripton' does not exist/],
   [`defineTool({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
   [`catalog.add({})`, /No overload matches this call/],

@@ -33,11 +33,17 @@ export interface AnswerInput {
 /** What an iterable may yield. */
 export type Piece = string | ContentInput | AnswerInput
 
+/** By what a compiler knows no data: an iterable, a promise, a function, an error, a response. */
+type Foreign = typeof Symbol.iterator | typeof Symbol.asyncIterator | 'then' | 'bind' | 'stack' | 'bodyUsed'
+
+/** An object that is `data`, of an interface or a class too. */
+type DataOutput = Readonly<Record<string, unknown>> | (object & { readonly [member in Foreign]?: undefined })
+
+/** What `run` returns, without a promise of it. */
+type OutputNow = Piece | undefined | void | null | DataOutput | AsyncIterable<Piece> | Iterable<Piece>
+
 /** What an agent's `run` may return. Any other object is taken as `data`. */
-export type AgentOutput =
-  | Piece | undefined | void | null | Readonly<Record<string, unknown>>
-  | PromiseLike<Piece | undefined | void | null | Readonly<Record<string, unknown>> | AsyncIterable<Piece>>
-  | AsyncIterable<Piece> | Iterable<Piece>
+export type AgentOutput = OutputNow | PromiseLike<OutputNow>
 
 /** One agent's part in the answer of a group: what it said, or why it failed. */
 export interface AgentResult { readonly agent: string; readonly response?: string; readonly error?: string }
