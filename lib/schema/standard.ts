@@ -72,7 +72,7 @@ export interface ContractOptions extends CompileOptions {
  * Standard Schema that has no JSON form where none is given in `beside`: it says where there is one.
  */
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
-  if (isStandard(schema)) return standard(schema['~standard'], beside, side, options)
+  if (isStandard(schema)) return standard(schema, beside, side, options)
   if (isObject(schema)) refuseShape(schema)
   const bounds = compileLimits(options)
   const validate = compileBounded(schema, bounds, options.schemas)
@@ -94,10 +94,10 @@ export function isStandard(schema: unknown): schema is StandardSchema {
 }
 
 function standard(
-  library: StandardSchema['~standard'], beside: JsonSchema | undefined, side: Side | undefined,
-  options: CompileOptions,
+  schema: StandardSchema, beside: JsonSchema | undefined, side: Side | undefined, options: CompileOptions,
 ): Contract {
-  const json = beside === undefined ? spelled(library, side) : published(beside)
+  const library = schema['~standard']
+  const json = beside === undefined ? spelled(schema, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
   const { maxErrors } = compileLimits(options)
@@ -127,9 +127,12 @@ const objects: ReadonlyMap<string, string> = new Map([
 ])
 const BY_HAND = `{ type: 'object', properties: { … } }`
 
-function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side = 'input'): JsonObject {
+function spelled(schema: StandardSchema, side: Side = 'input'): JsonObject {
+  const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema === undefined) {
     const remedy = vendor === 'valibot' ? `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
+      : vendor === 'zod' && isZod3(schema)
+        ? `${besides('zodToJsonSchema(schema)', side)}, by 'zod-to-json-schema', or use zod 4`
       : besides(spellings.get(vendor) ?? BY_HAND, side)
     throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
   }
@@ -140,6 +143,11 @@ function spelled({ vendor, jsonSchema }: StandardSchema['~standard'], side: Side
     const what = `This ${vendor} schema cannot be spelled as JSON Schema${why}`
     throw new TypeError(`${what}; write ${besides(BY_HAND, side)}`, { cause })
   }
+}
+
+/** Whether a schema of zod is of its version 3, which nothing of version 4 can read. */
+function isZod3(schema: object): boolean {
+  return '_def' in schema && !('_zod' in schema)
 }
 
 /** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
