@@ -10,6 +10,10 @@ import type { Task, TaskMessage } from './task.ts'
 const TASK_BYTES = 1_024
 /** A message or an artifact without its parts. */
 const HOLDER_BYTES = 256
+const LIST_BYTES = 48
+/** Each object whose members are named as no other's takes a shape of its own beside its values. */
+const OBJECT_BYTES = 96
+const MEMBER_BYTES = 64
 
 /** The bytes of a task. */
 export function bytesOf(task: Task): number {
@@ -55,7 +59,12 @@ function bytesOfText(text: string | undefined): number {
 function bytesOfJson(value: unknown): number {
   if (typeof value === 'string') return bytesOfText(value)
   if (typeof value !== 'object' || value === null) return 8
-  let bytes = 32
-  for (const name in value) bytes += 16 + bytesOfJson(Reflect.get(value, name))
+  if (Array.isArray(value)) {
+    let bytes = LIST_BYTES
+    for (const item of value) bytes += 8 + bytesOfJson(item)
+    return bytes
+  }
+  let bytes = OBJECT_BYTES
+  for (const name in value) bytes += MEMBER_BYTES + bytesOfJson(Reflect.get(value, name))
   return bytes
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { taskOf } from '../../lib/core/task-seed.ts'
 import { bytesOf, bytesOfMessage } from '../../lib/core/task-size.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { Task } from '../../lib/core/task.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
@@ -46,4 +47,31 @@ test('whatever a task holds is counted, wherever it is', () => {
 
 test('a message is counted by its parts', () => {
   assert.ok(bytesOfMessage(message) - bytesOfMessage({ ...message, parts: [] }) >= 20_000)
+})
+
+let names = 0
+const unique = (): string => `n${(names++).toString(36)}`
+
+/** JSON that takes many times its text, of so many values. */
+const dense: readonly (readonly [what: string, json: (count: number) => string])[] = [
+  ['empty objects', (count) => `[${Array.from({ length: count }, () => '{}').join()}]`],
+  ['empty lists', (count) => `[${Array.from({ length: count }, () => '[]').join()}]`],
+  ['objects of one name each', (count) => `[${Array.from({ length: count }, () => `{"${unique()}":1}`).join()}]`],
+  ['objects in objects', (count) => `[${Array.from({ length: count }, () => `{"${unique()}":{}}`).join()}]`],
+  ['an object of many names', (count) => `{${Array.from({ length: count }, () => `"${unique()}":1`).join()}}`],
+]
+
+test('what is small and many counts for at least half of what it takes', () => {
+  const all: unknown[] = []
+  for (const [what, json] of dense) {
+    const text = json(30_000)
+    all.push(text)
+    const before = heldBytes()
+    const data: unknown = JSON.parse(text)
+    all.push(data)
+    const bytes = bytesOfMessage({ ...message, parts: [{ type: 'data', data }] })
+    const held = heldBytes() - before
+    assert.ok(bytes > held / 2, `${what}: ${bytes} counted, ${held} held`)
+  }
+  assert.equal(all.length, 2 * dense.length)
 })
