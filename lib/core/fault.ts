@@ -58,10 +58,16 @@ Object.defineProperty(Fault, Symbol.hasInstance, {
   },
 })
 
-/** What was thrown, as a `Fault`: itself, or `internal` with the thrown value as its cause. */
+/** What was thrown, as a `Fault`: itself, or `internal` with the thrown value as its cause. Never throws. */
 export function asFault(thrown: unknown): Fault {
-  if (thrown instanceof Fault) return thrown
-  return new Fault('internal', 'Internal error', undefined, { cause: thrown })
+  let cause = thrown
+  try {
+    if (thrown instanceof Fault) return thrown
+  } catch {
+    // A proxy may throw whatever is asked of it, and a revoked one does.
+    cause = new Error('What was thrown cannot be looked at')
+  }
+  return new Fault('internal', 'Internal error', undefined, { cause })
 }
 
 /** A mistake of an author's: a defect, of which `said` is for the log alone. */

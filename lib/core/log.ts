@@ -124,7 +124,16 @@ export function describe(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
+    return tagOf(value)
+  }
+}
+
+function tagOf(value: object): string {
+  try {
     return Object.prototype.toString.call(value)
+  } catch {
+    // A proxy may throw whatever is asked of it, and a revoked one does.
+    return '[object Object]'
   }
 }
 

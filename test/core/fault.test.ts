@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { defineAgent } from '../../lib/core/agent.ts'
 import { asFault, sentence } from '../../lib/core/fault.ts'
+import { describe } from '../../lib/core/log.ts'
 import type * as fault from '../../lib/core/fault.ts'
 import { Fault } from '../../lib/index.ts'
+import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { FaultKind } from '../../lib/index.ts'
 
 test('the kinds of fault are a closed set', () => {
@@ -59,6 +62,19 @@ const sentences: readonly (readonly [thrown: unknown, exposed: boolean, said: st
   [Object.create(null), true, '{}'],
   [undefined, true, 'Internal error (request r-1)'],
 ]
+
+test('what may not be looked at is a defect too, and its run ends', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  for (const thrown of [proxy, new Proxy({}, { get() { throw new Error('no') } })]) {
+    const fault = asFault(thrown)
+    assert.equal(fault.kind, 'internal')
+    assert.match(sentence(fault, 'r', true), /^What was thrown cannot be looked at$/)
+    assert.equal(describe(thrown), '[object Object]')
+    const agent = defineAgent(() => Promise.reject(thrown))
+    await assert.rejects(async () => ask(serviceOf().service, agent, 'hi', callOf()), { kind: 'internal' })
+  }
+})
 
 test('a caller reads what was meant for it, and of a defect only the id of its request', () => {
   for (const [thrown, exposed, said] of sentences) {
