@@ -46,7 +46,7 @@ export class NodeRequestHead implements RequestHead {
   }
 
   get secure(): boolean {
-    return this.#isSecure ??= this.#incoming !== undefined && 'encrypted' in this.#incoming.socket
+    return this.#isSecure ??= this.#incoming !== undefined && isEncrypted(this.#incoming.socket)
   }
 
   /** Kept, once it was asked for: a socket that has closed does not know it any more. */
@@ -131,4 +131,9 @@ export function isOutside(mountPath: string, target: string): boolean {
   // Whose escapes are broken is refused by whoever it was meant for.
   const path = parseTarget(target)?.path ?? withoutQuery(target)
   return !isAtOrBelow(path, mountPath)
+}
+
+/** Node.js has the property only where it is true, Bun on every socket. */
+function isEncrypted(socket: object): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
 }

@@ -61,6 +61,19 @@ test('what is outside of the mount path is the host\'s to answer', async (t) => 
   for (const [path, status] of passed) assert.equal((await fetch(url + path)).status, status, path)
 })
 
+test('a socket that says that it is not encrypted is believed', async (t) => {
+  const server = serve(t, { agents: [echo], protocol: 'a2a' })
+  for (const [encrypted, scheme] of [[false, 'http'], [true, 'https']] as const) {
+    const host = createServer((request, response) => {
+      Object.assign(request.socket, { encrypted })
+      server.handler(request, response)
+    })
+    const authority = `127.0.0.1:${await portOf(t, host)}`
+    const { url } = await (await fetch(`http://${authority}/.well-known/agent-card.json`)).json() as { url: string }
+    assert.equal(new URL(url).origin, `${scheme}://${authority}`)
+  }
+})
+
 test('without a mount path nothing is outside', async (t) => {
   const url = await mount(t, '')
   assert.equal((await fetch(`${url}/nothing`)).status, 404)
