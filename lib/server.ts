@@ -135,6 +135,7 @@ function assemble(
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
     name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
+    tokensOnly: auth !== undefined && apiKey === undefined,
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),

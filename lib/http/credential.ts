@@ -17,20 +17,25 @@ export function credentialOf(head: KnownHeaders): string | undefined {
   return head.apiKey ?? bearer
 }
 
-/** Why nobody can be told by what a request brings, be it good or bad in itself. */
-export function credentialObjection({ authorization, apiKey }: KnownHeaders, query: string): string {
-  if (hasKey(query)) {
-    return 'A key must not stand in the address, which is logged: '
-      + 'send it as X-API-Key, or as Authorization: Bearer'
-  }
+/**
+ * Why nobody can be told by what a request brings, be it good or bad in itself. Where there are only tokens,
+ * nobody is sent to look for a key.
+ */
+export function credentialObjection(
+  { authorization, apiKey }: KnownHeaders, query: string, tokensOnly = false,
+): string {
+  const way = `send it as ${tokensOnly ? '' : 'X-API-Key, or as '}Authorization: Bearer`
+  const what = tokensOnly ? 'token' : 'key'
+  if (hasKey(query)) return `A ${what} must not stand in the address, which is logged: ${way}`
   const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
   if (authorization !== undefined && bearer === undefined) {
-    return 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
+    return tokensOnly ? 'Authorization must be Bearer and one token'
+      : 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
   }
   if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
     return 'X-API-Key and Authorization say two different things: send one of them'
   }
-  return 'A valid key is needed: send it as X-API-Key, or as Authorization: Bearer'
+  return `A valid ${what} is needed: ${way}`
 }
 
 /** Whether a query string, without its `?`, has a member that is called like a key. */

@@ -33,6 +33,8 @@ export interface GateOptions extends RequestOptions {
   readonly name: string
   readonly router: RouteTable
   readonly state: Readonly<ServerState>
+  /** Whether there are tokens and no keys, so that a refusal says nothing of keys. */
+  readonly tokensOnly?: boolean
   readonly limits: Limits
   readonly log: Log
 }
@@ -130,7 +132,7 @@ export function createGate(options: GateOptions): Gate {
       const { authorization, apiKey } = request.head
       const isGiven = authorization !== undefined || apiKey !== undefined
       const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
-      const detail = credentialObjection(request.head, request.query)
+      const detail = credentialObjection(request.head, request.query, options.tokensOnly)
       return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
     }
     request.principal = principal

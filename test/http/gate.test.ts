@@ -218,6 +218,22 @@ test('who brings a key in a way that is not taken is told which, whether or not 
   }
 })
 
+const tokens: readonly (readonly [headers: readonly string[], target: string, said: string])[] = [
+  [[], '/list', 'A valid token is needed: send it as Authorization: Bearer'],
+  [['x-api-key', 'k'], '/list', 'A valid token is needed: send it as Authorization: Bearer'],
+  [['authorization', 'Basic ags='], '/list', 'Authorization must be Bearer and one token'],
+  [[], '/list?access_token=k', 'A token must not stand in the address, which is logged'],
+]
+
+test('where there are tokens alone, nobody is told to send a key', () => {
+  const state = { authenticate: () => undefined, isDraining: false }
+  for (const [headers, target, said] of tokens) {
+    const rawHeaders = ['host', 'localhost', ...headers]
+    const { refusal } = requestOf({ state, tokensOnly: true }, { target, rawHeaders })
+    assert.ok(String(refusal?.body).includes(said), `${said}: ${String(refusal?.body)}`)
+  }
+})
+
 test('what is open needs no key, and a closing server still answers what always answers', () => {
   assert.equal(requestOf(keyed, {}).refusal, undefined)
   assert.equal(requestOf(keyed, { target: '/card' }).refusal, undefined)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineTool } from '../../lib/index.ts'
-import { request, serve } from '../fixtures/client.ts'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
 import type { Authorization, ServerOptions, TokenInfo, TriportServer } from '../../lib/index.ts'
 
 const resource = 'https://agents.example.com/mcp'
@@ -145,6 +145,16 @@ test('the metadata is where the challenge says, wherever the server is mounted',
     const health = await server.fetch(request(`${mountPath}/health`))
     const { endpoints } = await health.json() as { endpoints: readonly string[] }
     assert.ok(endpoints.includes(pathname), String(endpoints))
+  }
+})
+
+test('a refusal speaks of keys only where there are some', async (t) => {
+  for (const [said, given] of [
+    ['A valid token is needed: send it as Authorization: Bearer', options],
+    ['A valid key is needed: send it as X-API-Key, or as Authorization: Bearer', { ...options, apiKey: 'k' }],
+  ] as const) {
+    const { error } = await jsonOf(await call(serve(t, given), 'who', { 'x-api-key': 'nobody' }))
+    assert.deepEqual(error, { code: -32600, message: 'Invalid request', data: { detail: said } })
   }
 })
 
