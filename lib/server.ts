@@ -41,13 +41,16 @@ export interface Address {
   readonly url: string
   /** As it was asked for. */
   readonly host: string
+  /** The one that was opened, where any free one was asked for. */
   readonly port: number
 }
 
 /** A server, made and not yet listening. */
 export interface TriportServer {
+  /** As clients of every door are told it, with the version. */
   readonly name: string
   readonly version: string
+  /** The doors that are open. */
   readonly protocols: readonly ProtocolName[]
   /** The key that was made because none was given; undefined where none had to be. */
   readonly generatedKey: string | undefined

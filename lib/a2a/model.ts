@@ -165,9 +165,13 @@ export interface CardInterface {
 
 /** An extension of the protocol that an agent offers. */
 export interface CardExtension {
+  /** What it is, and by what clients ask for it: in visible ASCII, without commas. */
   readonly uri: string
+  /** How this agent uses it, for people. */
   readonly description?: string
+  /** Whether requests that do not ask for it are refused. Left out: false. */
   readonly required?: boolean
+  /** Its settings, as its own specification has them. JSON. */
   readonly params?: JsonMembers
 }
 

@@ -48,7 +48,9 @@ export interface A2aServerOptions {
   readonly card?: 'hybrid' | '1.0' | '0.3' | undefined
   /** Who answers for the agents. */
   readonly provider?: { readonly organization: string; readonly url: string } | undefined
+  /** Where people can read about the agents. An address, http or https, as the next. */
   readonly documentationUrl?: string | undefined
+  /** A picture of them. */
   readonly iconUrl?: string | undefined
   /** Extensions of the protocol that the agents offer, or insist on. */
   readonly extensions?: readonly CardExtension[] | undefined

@@ -24,7 +24,9 @@ export type AnswerState = 'completed' | 'input-required' | 'auth-required' | 're
 export interface AnswerInput {
   readonly text?: string | undefined
   readonly data?: unknown
+  /** Blocks, behind the text. */
   readonly content?: readonly (string | ContentInput)[] | undefined
+  /** Left out: `completed`. */
   readonly state?: AnswerState | undefined
   /** `message`: a plain message and no task, from an agent whose `replies` are `either` (A2A). */
   readonly reply?: 'message' | 'task' | undefined

@@ -10,7 +10,8 @@ import type { Content } from './content.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
-  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
+  Ability, ElicitAnswer, FormQuestion, Keyed, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer,
+  UrlQuestion,
 } from './question.ts'
 
 /** The door a call came through. */
@@ -72,9 +73,11 @@ export interface Call {
   progress(done: number, total?: number, text?: string): void
   /** A line for the client's log (MCP, and a tool's events), or for the server's where there is no way. */
   log(level: Severity, data: unknown, logger?: string): void
-  /** Asks the user. Throws `Fault('unsupported')`, and `Fault('timeout')` after `askTimeoutMs`. */
+  /** Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`. */
   elicit(question: FormQuestion): Promise<ElicitAnswer>
+  /** Asks the user to open an address. Throws as for a form. */
   elicit(question: UrlQuestion): Promise<UrlAnswer>
+  /** Asks for either. Throws as for a form. */
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   /**
    * Tells the client that what an address was opened for is done (MCP 2025-11-25), also after the call has
@@ -84,7 +87,7 @@ export interface Call {
   /** Asks the client's model. Throws as `elicit` does. */
   sample(question: SampleQuestion): Promise<SampleAnswer>
   /** Asks for the client's roots. Throws as `elicit` does. */
-  roots(options?: { readonly key?: string }): Promise<readonly Root[]>
+  roots(options?: Keyed): Promise<readonly Root[]>
   /**
    * Runs a side effect once per call, even where the handler runs again from the top: because it has asked
    * the client, or because its process has died. `fn`'s result must be JSON; it is kept before this resolves,

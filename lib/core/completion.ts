@@ -14,9 +14,11 @@ export interface CompletionContext { readonly arguments: Readonly<Record<string,
 
 /** Proposals, as an author may give them besides a bare list. */
 export interface CompletionInput {
+  /** The best first; of more than 100 the rest is left out. */
   readonly values: readonly string[]
   /** How many there are, those not given included. */
   readonly total?: number
+  /** Whether there are more than these. True wherever the rest is left out. */
   readonly hasMore?: boolean
 }
 

@@ -16,8 +16,11 @@ export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-tem
 export interface Icon {
   /** Where it lies: an address of http or https, or a `data:` URI. */
   readonly src: string
+  /** Left out: what its address answers with. */
   readonly mimeType?: string | undefined
+  /** `48x48` and so on, or `any`. Left out: any. */
   readonly sizes?: readonly string[] | undefined
+  /** The background that it is made for. Left out: both. */
   readonly theme?: 'light' | 'dark' | undefined
 }
 

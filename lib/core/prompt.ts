@@ -17,8 +17,11 @@ import type { Icon, Members } from './define.ts'
 
 /** An argument of a prompt. Its value is always text. */
 export interface PromptArgument {
+  /** By what `get` finds it. */
   readonly name: string
+  /** For people. Left out: clients show `name`. */
   readonly title?: string | undefined
+  /** What to write there. */
   readonly description?: string | undefined
   /** Left out: false. */
   readonly required?: boolean | undefined
@@ -68,14 +71,18 @@ export interface PromptDefinition<A extends readonly PromptArgumentInput[] = rea
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
+  /** For people. Left out: clients show `name`. */
   readonly title?: string | undefined
+  /** What it is for. */
   readonly description?: string | undefined
+  /** What a client fills in. Left out: nothing. */
   readonly arguments?: A | undefined
   readonly icons?: readonly Icon[] | undefined
   /** What the caller's principal must have, all of it. */
   readonly scopes?: readonly string[] | undefined
   /** Completers by the argument's name; one may stand beside its argument instead. */
   readonly complete?: Completers | undefined
+  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /** Gets checked arguments, those that were not declared left out. */
   get(args: PromptArguments<A>, call: Call): PromptOutput

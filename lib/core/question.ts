@@ -17,18 +17,32 @@ interface AnswerTask {
   readonly task?: { readonly ttlMs?: number }
 }
 
-/** A form to fill in. `schema` is a flat object schema (MCP `ElicitRequestFormParams`). */
-export interface FormQuestion extends AnswerTask {
+/** What questions of every kind may have. */
+export interface Keyed {
+  /**
+   * By what its answer is found where the handler runs again from the top (MCP 2026-07-28, A2A): another for
+   * each question of a call, the same in each run. Left out: made of what is asked, and where the same is
+   * asked twice, of its place among these.
+   */
   readonly key?: string
+}
+
+/** A form to fill in (MCP `ElicitRequestFormParams`). */
+export interface FormQuestion extends Keyed, AnswerTask {
+  /** What the user is asked, in words. */
   readonly message: string
+  /**
+   * A JSON Schema of a flat object: each of its `properties` is a string, a number, an integer, a boolean or
+   * a list of choices. `elicit` throws `TypeError` for any other.
+   */
   readonly schema: { readonly [keyword: string]: unknown }
 }
 
 /** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
-export interface UrlQuestion extends AnswerTask {
-  readonly key?: string
+export interface UrlQuestion extends Keyed, AnswerTask {
+  /** What the user is to do there, in words. */
   readonly message: string
-  /** An absolute address, http or https. */
+  /** An absolute address, http or https; `elicit` throws `TypeError` for any other. */
   readonly url: string
   /** By which client and server know this interaction (MCP 2025-11-25). Left out: made. */
   readonly elicitationId?: string
@@ -48,30 +62,40 @@ export interface UrlAnswer {
 }
 
 /** A request to the client's model (MCP `CreateMessageRequestParams`; further members are passed on). */
-export interface SampleQuestion extends AnswerTask {
-  readonly key?: string
+export interface SampleQuestion extends Keyed, AnswerTask {
+  /** The conversation to go on with, oldest first. `content` is a text, a block of MCP or a list of these. */
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: unknown }[]
+  /** How long the answer may be, in tokens. */
   readonly maxTokens: number
+  /** As MCP has it: `systemPrompt`, `temperature`, `modelPreferences`, `tools` … */
   readonly [parameter: string]: unknown
 }
 
 /** What the client's model said. */
 export interface SampleAnswer {
   readonly role: 'user' | 'assistant'
+  /** A block of MCP, or from 2025-11-25 on a list of them. */
   readonly content: unknown
+  /** The name of the model that said it. */
   readonly model: string
+  /** Why it said no more: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
   readonly stopReason?: string
 }
 
-/** A folder or an address that the client opens to the server. */
-export interface Root { readonly uri: string; readonly name?: string }
+/** A folder or a file that the client opens to the server. */
+export interface Root {
+  /** Begins with `file:`. */
+  readonly uri: string
+  /** For people. */
+  readonly name?: string
+}
 
 /** A question as a door carries it. */
 export type Question =
   | ({ readonly what: 'elicit' } & FormQuestion)
   | ({ readonly what: 'elicit-url' } & UrlQuestion)
   | ({ readonly what: 'sample' } & SampleQuestion)
-  | { readonly what: 'roots'; readonly key?: string }
+  | ({ readonly what: 'roots' } & Keyed)
 
 /** A question whose run is over. */
 interface Rejectable { readonly reject: (reason: Error) => void }

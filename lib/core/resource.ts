@@ -40,12 +40,15 @@ export type Variables = Readonly<Record<string, string | readonly string[]>>
 interface About {
   /** For programs; `title` is for people. */
   readonly name: string
+  /** Left out: clients show `name`. */
   readonly title?: string | undefined
+  /** What is in it, for a model and for people. */
   readonly description?: string | undefined
   /** Of what is read, where the contents themselves name none. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
   readonly icons?: readonly Icon[] | undefined
+  /** Anything for the client's program, in the list and beside what is read (MCP). JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -18,10 +18,15 @@ import type { Icon, Members } from './define.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
+  /** Its name, for people. */
   readonly title?: string | undefined
+  /** It changes nothing. Left out, clients take it for false. */
   readonly readOnlyHint?: boolean | undefined
+  /** What it changes may be lost. Left out, clients take it for true. */
   readonly destructiveHint?: boolean | undefined
+  /** Calling it again with the same arguments changes nothing more. Left out, clients take it for false. */
   readonly idempotentHint?: boolean | undefined
+  /** It reaches what is not this server's own, as a search of the web does. Left out: taken for true. */
   readonly openWorldHint?: boolean | undefined
 }
 
@@ -31,10 +36,13 @@ const hints: Members<ToolAnnotations> = {
 
 /** A whole result, as an author may give it. */
 export interface ToolResultInput {
+  /** Text and blocks, for a model and for people. */
   readonly content?: readonly (string | ContentInput)[] | undefined
   /** Any JSON value, for machines. Its text is added where `content` is left out. */
   readonly structuredContent?: unknown
+  /** It did not work, and the content says why, for a model to read. Left out: false. */
   readonly isError?: boolean | undefined
+  /** Anything for the client's program (MCP). */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -73,7 +81,9 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
+  /** Its name, for people. */
   readonly title?: string | undefined
+  /** What it does and when to use it, for a model. */
   readonly description?: string | undefined
   /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
   readonly inputSchema?: (S & Schema) | SchemaInput | undefined
@@ -84,6 +94,7 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly validate?: (V & StandardSchema) | StandardSchema | undefined
   /** What `structuredContent` looks like; checked before it is sent. */
   readonly outputSchema?: (O & Schema) | SchemaInput | undefined
+  /** Hints for clients, which may ask their users before some tools. */
   readonly annotations?: ToolAnnotations | undefined
   readonly icons?: readonly Icon[] | undefined
   /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
@@ -97,6 +108,7 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
    */
   readonly recover?: 'rerun' | undefined
+  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.

@@ -21,7 +21,9 @@ import type { TokenInfo } from './principal.ts'
 /** What a verifying function is told besides the credential. */
 export interface AuthRequest {
   readonly method: string
+  /** Below the mount path, without the query. */
   readonly path: string
+  /** A header's value by its name in lower case. */
   header(name: string): string | undefined
 }
 

@@ -14,7 +14,9 @@ import type { Principal } from '../core/principal.ts'
 export interface NamedKey {
   /** Who holds it, in at most 500 bytes; sessions and tasks belong to this name. */
   readonly id: string
+  /** What callers send. */
   readonly key: string
+  /** What it may do. Left out: nothing that asks for a scope. */
   readonly scopes?: readonly string[]
   /** A date, its ISO 8601 text, or milliseconds since the epoch. */
   readonly expires?: Date | string | number
