@@ -4,6 +4,7 @@
  * Knows no way of asking; a door's line carries the question (`call.ts`).
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
+import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
 import { rejectUnknown, show } from './define.ts'
 import type { Members } from './define.ts'
@@ -173,11 +174,11 @@ function checkForm(schema: unknown): void {
       + `{ type: 'object', properties: { name: { type: 'string' } } }`)
   }
   for (const [name, property] of Object.entries(properties)) {
-    const { type, items, format } = isRecord(property) ? property : {}
-    const isFlat = primitives.has(type) || (isRecord(property) && Array.isArray(property['enum']))
-    const isChoice = type === 'array' && isRecord(items)
-      && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
-    if (!isFlat && !isChoice) {
+    const { type, items, format, enum: choices } = isRecord(property) ? property : {}
+    const { type: itemType, enum: itemChoices, anyOf } = type === 'array' && isRecord(items) ? items : {}
+    requireTexts(name, type, choices)
+    requireTexts(name, itemType, itemChoices)
+    if (!primitives.has(type) && !Array.isArray(itemChoices ?? anyOf)) {
       throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
         + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
     }
@@ -186,6 +187,14 @@ function checkForm(schema: unknown): void {
         + 'clients do not know; write email, uri, date or date-time, or leave it out')
     }
   }
+}
+
+/** Clients take choices that are texts and say so; of others some show a line to write in, some nothing. */
+function requireTexts(name: string, type: unknown, choices: unknown): void {
+  if (!Array.isArray(choices) || (type !== undefined && type !== 'string')) return
+  if (type === 'string' && isStrings(choices)) return
+  throw new TypeError(`call.elicit has a form whose '${name}' has choices that are not said to be texts, `
+    + `which clients do not know; write { type: 'string', enum: ['small', 'large'] }`)
 }
 
 function checkAddress(url: unknown): void {

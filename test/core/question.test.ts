@@ -29,7 +29,6 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
     ['email', 'uri', 'date', 'date-time'].map((format) => [format, { type: 'string', format }]),
   ))],
   ['a choice', field({ type: 'string', enum: ['a', 'b'] })],
-  ['a choice without a type', field({ enum: ['a', 'b'] })],
   ['a choice with titles', field({ type: 'string', oneOf: [{ const: 'a', title: 'A' }] })],
   ['several choices', field({ type: 'array', items: { type: 'string', enum: ['a'] } })],
   ['several choices with titles', field({ type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } })],
@@ -43,6 +42,7 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
   ['roots', { what: 'roots' }],
 ]
 
+const texts = /call\.elicit .*'odd' has choices that are not said to be texts.*; write \{ type: 'string', enum:/
 const flat = /call\.elicit .*'odd'.*cannot be nested.*of its own/
 const forms = /call\.elicit needs a schema of a flat object; write \{/
 const formats = /call\.elicit .*'odd' has the format .*; write email, uri, date or date-time, or leave it out/
@@ -54,6 +54,10 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['an object in a form', field({ type: 'object', properties: {} }), flat],
   ['a list in a form', field({ type: 'array', items: { type: 'string' } }), flat],
   ['a list of objects in a form', field({ type: 'array', items: { type: 'object' } }), flat],
+  ['a choice without a type', field({ enum: ['a', 'b'] }), texts],
+  ['a choice of numbers that is called a text', field({ type: 'string', enum: [1, 2] }), texts],
+  ['a choice among objects', field({ type: 'object', enum: [{}] }), flat],
+  ['several choices without a type', field({ type: 'array', items: { enum: ['a'] } }), texts],
   ['null in a form', field({ type: 'null' }), flat],
   ['two types in a form', field({ type: ['string', 'number'] }), flat],
   ['a reference in a form', field({ $ref: '#/$defs/x' }), flat],
