@@ -8,7 +8,10 @@ import { show } from './define.ts'
 export interface Limits {
   /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
   readonly maxBodyBytes: number
-  /** The bodies of all requests and runs that are not done, at what they take of memory; over it 503. */
+  /**
+   * The bodies of all requests and runs that are not done, at what they take of memory; over it 503. Those
+   * over 16 KiB leave an eighth of it to shorter ones.
+   */
   readonly maxBodiesBytes: number
   /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
   readonly maxDepth: number

@@ -27,13 +27,20 @@ export interface BodyHolder {
   held: number
 }
 
-/** Memory that the bodies of all requests share. */
+/** Bodies up to this are short, as those of most requests are. */
+const SHORT_BYTES = 16 * 1024
+/** One part in so many is kept for short bodies: to fill it takes thousands of them, the rest some dozens. */
+const KEPT_SHARE = 8
+
+/** Memory that the bodies of all requests share. Longer ones leave a part of it to the short. */
 export class BodyBudget {
   readonly #max: number
+  readonly #maxWithLong: number
   #held = 0
 
   constructor(max: number) {
     this.#max = max
+    this.#maxWithLong = max - max / KEPT_SHARE
   }
 
   /** Bytes that are held now. */
@@ -41,12 +48,13 @@ export class BodyBudget {
 
   /** Whether there is room for a body of that length, before any of it is read. */
   fits(bytes: number): boolean {
-    return this.#held + bytes <= this.#max
+    return this.#held + bytes <= this.#maxFor(bytes, this.#held)
   }
 
   /** Takes room for more of a body; false where there is none. */
   take(holder: BodyHolder, bytes: number): boolean {
-    if (!this.fits(bytes)) return false
+    const others = this.#held - holder.held
+    if (this.#held + bytes > this.#maxFor(holder.held + bytes, others)) return false
     this.#held += bytes
     holder.held += bytes
     return true
@@ -58,10 +66,15 @@ export class BodyBudget {
    */
   settle(holder: BodyHolder, cost: number): boolean {
     const others = this.#held - holder.held
-    if (others > 0 && others + cost > this.#max) return false
+    if (others > 0 && others + cost > this.#maxFor(holder.held, others)) return false
     this.#held = others + cost
     holder.held = cost
     return true
+  }
+
+  /** What all may hold together with a body of so many bytes, which has everything where it is alone. */
+  #maxFor(length: number, others: number): number {
+    return length > SHORT_BYTES && others > 0 ? this.#maxWithLong : this.#max
   }
 
   /** Gives everything back. */

@@ -39,6 +39,30 @@ test('a whole body takes what it costs, and one that is alone always has room', 
   assert.equal(budget.fits(1), false)
 })
 
+test('bodies that are not short leave an eighth to those that are', () => {
+  const KiB = 1024
+  const budget = new BodyBudget(800 * KiB)
+  const [long, longer, short] = [{ held: 0 }, { held: 0 }, { held: 0 }]
+  assert.ok(budget.take(long, 600 * KiB))
+  assert.deepEqual([budget.fits(100 * KiB), budget.fits(101 * KiB)], [true, false])
+  assert.ok(budget.take(longer, 100 * KiB))
+  assert.equal(budget.take(longer, 1), false)
+  assert.equal(budget.settle(longer, 101 * KiB), false)
+  assert.ok(budget.fits(16 * KiB))
+  assert.ok(budget.take(short, 16 * KiB))
+  assert.ok(budget.settle(short, 100 * KiB))
+  assert.equal(budget.fits(1), false)
+})
+
+test('one that is alone may take all, and as much as it costs', () => {
+  const budget = new BodyBudget(800 * 1024)
+  const one = { held: 0 }
+  assert.ok(budget.fits(800 * 1024))
+  assert.ok(budget.take(one, 400 * 1024))
+  assert.ok(budget.take(one, 400 * 1024))
+  assert.ok(budget.settle(one, 2_000 * 1024))
+})
+
 const numbered = (make: (at: number) => string): string =>
   Array.from({ length: 40_000 }, (_, at) => make(at)).join()
 const same = (text: string): string => `[${numbered(() => text)}]`
