@@ -235,6 +235,10 @@ function framingObjection(request: HttpRequest, limits: Limits): Objection | und
   if (incoming.rawHeaders.length > limits.maxHeaderLines * 2) {
     return [431, `More than ${limits.maxHeaderLines} header lines`]
   }
+  // RFC 9112 §6.1: whoever passed it on may not have known of chunks, and so have seen its end elsewhere.
+  if (head.transferEncoding !== undefined && incoming.httpVersion === '1.0') {
+    return [400, 'HTTP/1.0 has no Transfer-Encoding; send Content-Length, or HTTP/1.1']
+  }
   if (head.host === undefined && incoming.httpVersion === '1.1') return [400, 'The Host header is missing']
   // Node takes the first of two Host lines; a proxy before it may have looked at the second.
   if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {

@@ -63,6 +63,8 @@ type Row = readonly [what: string, incoming: Partial<RequestHead>, status: numbe
 
 const frames: readonly Row[] = [
   ['HTTP/1.0', { httpVersion: '1.0' }, undefined],
+  ['chunks in HTTP/1.0',
+    { httpVersion: '1.0', rawHeaders: ['host', 'localhost', 'transfer-encoding', 'chunked'] }, 400],
   ['HTTP/0.9', { httpVersion: '0.9' }, 505],
   ['HTTP/2 in name only', { httpVersion: '2.0' }, 505],
   ['no Host', { rawHeaders: [] }, 400],

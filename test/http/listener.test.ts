@@ -28,6 +28,8 @@ const refusals: readonly (readonly [what: string, bytes: string | Uint8Array, ow
   ['an unknown coding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 400],
   ['a coding within chunks', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, 400],
   ['chunks that are not the last coding', `${POST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`, 400],
+  ['chunks in HTTP/1.0', 'POST / HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    + 'Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n', 400],
   ['a chunk size that is no number', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
   ['a chunk size beyond numbers', `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`, 400],
   ['a second chunk without a size', `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n!\r\n`, 400],
