@@ -273,14 +273,17 @@ function checkReplies(owner: string, replies: unknown): void {
 export function requireSkills(owner: string, short: string, skills: unknown): void {
   if (skills === undefined) return
   const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
+  const ids = new Set<unknown>()
   for (const one of list) {
-    const isWhole = isRecord(one)
+    const isWhole = isRecord(one) && one['id'] !== '' && one['name'] !== ''
       && ['id', 'name', 'description'].every((member) => typeof one[member] === 'string')
     if (!isWhole) {
       throw new TypeError(`${owner} has skills without id, name or description; `
         + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
     }
     const which = `The skill '${String(one['id'])}' of ${short}`
+    if (ids.has(one['id'])) throw new TypeError(`${which} is there twice; give each skill an id of its own`)
+    ids.add(one['id'])
     rejectUnknownMembers(which, one, skill)
     requireTexts(which, 'tags', one['tags'], `['math']`)
     requireTexts(which, 'examples', one['examples'], `['What is 1 + 2?']`)
