@@ -4,16 +4,15 @@
  * Knows no endpoint.
  */
 import { createHash } from 'node:crypto'
+import { runTool } from '../core/call-tool.ts'
 import { show } from '../core/define.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
-import { conforming, toolResultOf } from '../core/tool-result.ts'
-import { outputOfPieces } from '../core/tool-pieces.ts'
 import type { Call } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Question } from '../core/question.ts'
-import type { Tool, ToolResult } from '../core/tool.ts'
+import type { ToolResult } from '../core/tool.ts'
 import type { FunctionCall } from './openai-completion.ts'
 import type { Model } from './openai-options.ts'
 
@@ -46,8 +45,10 @@ export class ToolCalls {
     try {
       requireScopes(this.#call.principal, tool.scopes)
       const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
-      const ms = tool.timeoutMs ?? call.limits.toolTimeoutMs
-      const result = await within(call, ms, this.#call.signal, () => perform(tool, input, call))
+      const { limits } = call
+      const ms = tool.timeoutMs ?? limits.toolTimeoutMs
+      const work = async (): Promise<ToolResult> => runTool({ tool, args: input, call, limits })
+      const result = await within(call, ms, this.#call.signal, work)
       return cut(textFor(result), maxToolResultBytes)
     } catch (error) {
       if (this.#call.signal.aborted) throw this.#call.signal.reason
@@ -94,20 +95,6 @@ export class ToolCalls {
 function ask(call: Call, question: Question): Promise<unknown> {
   if (question.what === 'sample') return call.sample(question)
   return question.what === 'roots' ? call.roots(question) : call.elicit(question)
-}
-
-async function perform(tool: Tool, input: unknown, call: LiveCall): Promise<ToolResult> {
-  const { maxCheckSteps, maxResultBytes } = call.limits
-  const { value, errors } = await tool.input.check(input, maxCheckSteps)
-  if (errors.length > 0) throw new Fault('invalid', `Invalid arguments for ${tool.name}: ${listed(errors)}`)
-  const output = await tool.run(value, call)
-  const result = toolResultOf(await (outputOfPieces(output, call, maxResultBytes) ?? output))
-  if (tool.output === undefined || result.isError === true) return result
-  return conforming(tool, tool.output, result, maxCheckSteps)
-}
-
-function listed(errors: readonly { readonly path: string; readonly message: string }[]): string {
-  return errors.slice(0, 3).map(({ path, message }) => `${path.slice(1)} ${message}`.trim()).join('; ')
 }
 
 /** Waits for a tool until its time is over, or the agent's call is. What comes later is dropped. */

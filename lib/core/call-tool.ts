@@ -27,18 +27,19 @@ export function callTool(
   if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
   const { limits } = service
   const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs
-  return runHandler(service, call, tool, timeoutMs, checkAndRun, { tool, args, call, limits }, session)
+  return runHandler(service, call, tool, timeoutMs, runTool, { tool, args, call, limits }, session)
 }
 
-/** One call of a tool. */
-interface ToolRun {
+/** One run of a tool. */
+export interface ToolRun {
   readonly tool: Tool
   readonly args: unknown
   readonly call: LiveCall
   readonly limits: Limits
 }
 
-function checkAndRun(one: ToolRun): MaybePromise<ToolResult> {
+/** The same without scopes, a place in the workload and a time limit, for whoever sees to these itself. */
+export function runTool(one: ToolRun): MaybePromise<ToolResult> {
   const checked = one.tool.input.check(one.args, one.limits.maxCheckSteps)
   return checked instanceof Promise ? checked.then((later) => run(one, later)) : run(one, checked)
 }

@@ -446,7 +446,7 @@ test('what goes wrong with a call is told to the model, which can mend it', asyn
   assert.deepEqual(contents, [
     null,
     'The arguments are not a JSON object: "{\\"city\\":"',
-    'Invalid arguments for weather: city is required',
+    'Invalid arguments for weather: city: is required',
     'There is no tool "wether"; use weather, fails',
     'The tool failed',
     null,
