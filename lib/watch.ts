@@ -30,7 +30,8 @@ export function watchModule(
 ): void {
   let watched: readonly string[] = []
   let isChanging = false
-  let isEnding = false
+  /** What has told this process to end. */
+  let told: NodeJS.Signals | undefined
   let wasUp = false
   let child = start()
 
@@ -49,36 +50,39 @@ export function watchModule(
       detached: process.platform !== 'win32',
     })
     started.on('exit', (code, signal) => {
-      // A wrong command line is not mended by a file.
-      if (isEnding || code === 2) process.exit(code ?? (signal === 'SIGINT' ? 130 : 143))
+      // A wrong command line is not mended by a file. What dies of the signal had nothing to end in order.
+      const isAsked = signal === told || signal === 'SIGTERM'
+      if (told !== undefined || code === 2) process.exit(code ?? (isAsked ? 0 : 1))
       if (!isChanging) say('ended; it starts again when a file changes')
     })
     return started
   }
 
   async function restart(file: string): Promise<void> {
-    if (isChanging || isEnding) return
+    if (isChanging || told !== undefined) return
     isChanging = true
     for (const one of watched) unwatchFile(one)
     say(`${relative('', file)} has changed; starting again`)
     if (child.exitCode === null && child.signalCode === null) {
       wasUp = true
-      const late = setTimeout(() => child.kill('SIGKILL'), RESTART_MS)
+      const late = setTimeout(() => { if (told === undefined) child.kill('SIGKILL') }, RESTART_MS)
       const gone = once(child, 'exit')
       child.kill('SIGTERM')
       await gone
       clearTimeout(late)
     }
     isChanging = false
-    if (!isEnding) child = start()
+    if (told === undefined) child = start()
   }
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      isEnding = true
+      // Whoever is asked twice ends at once, and one that ends for its next start has been asked already.
+      const isAsked = isChanging && told === undefined
+      told ??= signal
       for (const one of watched) unwatchFile(one)
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-      else process.exit(0)
+      if (child.exitCode !== null || child.signalCode !== null) process.exit(0)
+      if (!isAsked) child.kill(signal)
     })
   }
 }

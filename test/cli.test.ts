@@ -332,6 +332,28 @@ test('where a key has to be made, what is watched keeps it from start to start',
   assert.equal((await ask(url))['status'], 401)
 })
 
+test('what is watched ends in order while it ends for its next start, and while it loads', async (t) => {
+  const folder = modules(t, {
+    'slow.mjs': `export default () => {
+      console.error('called')
+      return new Promise((resolve) => setTimeout(resolve, 1000, 'late'))
+    }`,
+    'stuck.mjs': `console.error('loads'); setInterval(() => {}, 1000); await new Promise(() => {})`,
+  })
+  const { url, child, ended, until } = await serve(t, [join(folder, 'slow.mjs'), '--watch'])
+  const asked = ask(url)
+  await until(/called/)
+  writeFileSync(join(folder, 'slow.mjs'), FINE)
+  await until(/has changed; starting again/)
+  child.kill('SIGTERM')
+  assert.equal((await asked)['response'], 'late')
+  assert.equal(await ended, 0)
+  const loading = run(t, ['serve', join(folder, 'stuck.mjs'), '--watch'])
+  await loading.until(/loads/)
+  loading.child.kill('SIGTERM')
+  assert.equal(await loading.ended, 0)
+})
+
 test('what is watched ends with the one that watches it', async (t) => {
   const folder = modules(t, { 'agent.mjs': FINE })
   const { url, child, ended } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
