@@ -5,8 +5,8 @@
  *
  * Each event names the one before it, so that a missing one is noticed at the next.
  */
-import { call, callLost } from './listener.ts'
-import type { TopicListener } from './listener.ts'
+import { tell, tellAll } from './listener.ts'
+import type { NumberedFollower, TopicListener } from './listener.ts'
 
 /** An event as it arrives. Without a text it is too large to arrive: it has to be read. */
 export interface Notice {
@@ -37,21 +37,13 @@ export type ReadPage = (topic: string, after: number, what: 'late' | 'missed' | 
 /** How long to wait before reading again what could not be read. */
 const RETRY_MS = 200
 
-interface Follower {
-  readonly listener: TopicListener
-  readonly onLost: (() => void) | undefined
-  /** The number of the last event that is no news to it. */
-  heard: number
-  isHere: boolean
-}
-
 /** One topic that is followed. */
 export class FollowedTopic {
   /** How many follow it or are about to. */
   count = 0
   readonly #name: string
   readonly #readPage: ReadPage
-  readonly #followers = new Set<Follower>()
+  readonly #followers = new Set<NumberedFollower>()
   /** What has to be done in turn: joining, and notices that came meanwhile. */
   readonly #jobs: (() => Promise<void>)[] = []
   #isWorking = false
@@ -66,14 +58,11 @@ export class FollowedTopic {
 
   /** Lets somebody hear. Whatever is said from now on has to arrive by `hear`. */
   join(from: 'kept' | 'now', listener: TopicListener, onLost: (() => void) | undefined): Promise<() => void> {
-    const follower: Follower = { listener, onLost, heard: 0, isHere: true }
+    const follower: NumberedFollower = { listener, onLost, heard: 0 }
     return new Promise((resolve, reject) => this.#do(async () => {
       try {
         await this.#begin(follower, from)
-        resolve(() => {
-          follower.isHere = false
-          this.#followers.delete(follower)
-        })
+        resolve(() => { this.#followers.delete(follower) })
       } catch (error) {
         reject(error)
       }
@@ -100,7 +89,6 @@ export class FollowedTopic {
   close(): void {
     this.#isClosed = true
     this.#jobs.length = 0
-    for (const follower of this.#followers) follower.isHere = false
     this.#followers.clear()
   }
 
@@ -115,12 +103,12 @@ export class FollowedTopic {
     this.#isWorking = false
   }
 
-  async #begin(follower: Follower, from: 'kept' | 'now'): Promise<void> {
+  async #begin(follower: NumberedFollower, from: 'kept' | 'now'): Promise<void> {
     const what = from === 'kept' ? 'late' : 'nothing'
     for (let after: number | undefined = 0; after !== undefined;) {
       const { last, events, next }: Page = await this.#readPage(this.#name, after, what)
       for (const { text } of events) {
-        if (!this.#isClosed) call(follower.listener, text)
+        if (!this.#isClosed) tell(follower, text)
       }
       after = next
       follower.heard = last
@@ -165,21 +153,13 @@ export class FollowedTopic {
 
   #tell({ number, text }: Said): void {
     this.#heard = number
-    for (const follower of this.#followers) {
-      if (!follower.isHere || follower.heard >= number) continue
-      follower.heard = number
-      call(follower.listener, text)
-    }
+    tellAll(this.#followers, number, text)
   }
 
   /** What lies between the last event that was passed on and the one of this number is gone. */
   #lose(number: number): void {
     if (this.#heard === undefined || number <= this.#heard) return
     this.#heard = number
-    for (const follower of this.#followers) {
-      if (!follower.isHere || follower.heard >= number) continue
-      follower.heard = number
-      callLost(follower.onLost)
-    }
+    tellAll(this.#followers, number, undefined)
   }
 }

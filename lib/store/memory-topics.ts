@@ -8,12 +8,12 @@ import { Fault } from '../core/fault.ts'
 import { Queue } from '../core/queue.ts'
 import { NO_PLACE, Ranking } from '../core/ranking.ts'
 import { Share, Shares } from '../core/shares.ts'
-import { call } from './listener.ts'
+import { tell, tellAll } from './listener.ts'
 import { measure } from './size.ts'
 import type { Queued } from '../core/queue.ts'
 import type { Order } from '../core/ranking.ts'
 import type { Keep } from '../core/store.ts'
-import type { TopicListener } from './listener.ts'
+import type { Follower, NumberedFollower, TopicListener } from './listener.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
 /** Something that was said; numbers rise within a topic. */
@@ -25,17 +25,11 @@ interface KeptEvent extends Said, Queued<KeptEvent> {
   readonly expiresAt: number
 }
 
-interface Follower {
-  readonly listener: TopicListener
-  /** The number of the last event that is no news to it. */
-  heard: number
-}
-
 /** One topic. Its share counts the events that are kept. */
 class Topic implements Queued<Topic> {
   readonly name: string
   readonly share: Share<Topic> = new Share<Topic>(this)
-  readonly followers = new Set<Follower>()
+  readonly followers = new Set<NumberedFollower>()
   readonly kept = new Queue<KeptEvent>()
   /** What has not been heard by all. */
   readonly pending: Said[] = []
@@ -100,7 +94,7 @@ export class MemoryTopics {
   follow(name: string, from: 'kept' | 'now', listener: TopicListener): () => void {
     this.#forgetExpired()
     const topic = this.#topics.get(name) ?? this.#open(name)
-    const follower = { listener, heard: topic.lastNumber }
+    const follower = { listener, onLost: undefined, heard: topic.lastNumber }
     topic.followers.add(follower)
     this.#settle(topic)
     if (from === 'kept') this.#retell(topic, follower)
@@ -172,7 +166,7 @@ export class MemoryTopics {
   }
 
   /** Tells a new follower what is kept. What is said meanwhile comes after it. */
-  #retell(topic: Topic, { listener }: Follower): void {
+  #retell(topic: Topic, follower: Follower): void {
     const { isTelling } = topic
     topic.isTelling = true
     const now = performance.now()
@@ -180,7 +174,7 @@ export class MemoryTopics {
     for (let event = topic.kept.first; event !== undefined; event = event.next) {
       if (event.expiresAt > now) kept.push(event.text)
     }
-    for (const text of kept) call(listener, text)
+    for (const text of kept) tell(follower, text)
     topic.isTelling = isTelling
     this.#tell(topic)
   }
@@ -192,11 +186,7 @@ export class MemoryTopics {
     const { pending, followers } = topic
     for (let at = 0; at < pending.length; at++) {
       const { number, text } = pending[at]!
-      for (const follower of followers) {
-        if (follower.heard >= number) continue
-        follower.heard = number
-        call(follower.listener, text)
-      }
+      tellAll(followers, number, text)
     }
     pending.length = 0
     topic.isTelling = false

@@ -6,11 +6,11 @@
  * some seconds, for the other processes to hear.
  */
 import { watch } from 'node:fs'
-import { call, callLost } from './listener.ts'
+import { tell, tellAll } from './listener.ts'
 import { endAfter } from './sqlite-database.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Keep } from '../core/store.ts'
-import type { TopicListener } from './listener.ts'
+import type { NumberedFollower, TopicListener } from './listener.ts'
 import type { SqliteDatabase, Statement } from './sqlite-database.ts'
 
 /** How long an event is there for other processes. One that looks at nothing for longer may miss it. */
@@ -23,18 +23,11 @@ const SOON_MS = 8
 const SWEEP_COUNT = 16
 const PAGE_COUNT = 256
 
-interface Follower {
-  readonly listener: TopicListener
-  readonly onLost: (() => void) | undefined
-  /** The number of the last event that is no news to it. */
-  heard: number
-}
-
 /** All topics of one file; the methods are those of `Store`. */
 export class SqliteTopics {
   readonly #database: SqliteDatabase
   readonly #path: string
-  readonly #topics = new Map<string, Set<Follower>>()
+  readonly #topics = new Map<string, Set<NumberedFollower>>()
   readonly #say: Statement
   readonly #rank: Statement
   readonly #outrank: Statement
@@ -97,7 +90,7 @@ export class SqliteTopics {
     const follower = { listener, onLost, heard: last }
     followers.add(follower)
     this.#look()
-    for (const { text } of kept) call(listener, String(text))
+    for (const { text } of kept) tell(follower, String(text))
     return () => {
       followers.delete(follower)
       if (followers.size === 0 && this.#topics.get(topic) === followers) this.#topics.delete(topic)
@@ -185,24 +178,13 @@ export class SqliteTopics {
   #pass(number: number, topic: string): void {
     if (number <= this.#heard) return
     // Nobody knows of which topic those in between were.
-    if (number > this.#heard + 1) for (const followers of this.#topics.values()) lose(followers, number - 1)
+    if (number > this.#heard + 1) {
+      for (const followers of this.#topics.values()) tellAll(followers, number - 1, undefined)
+    }
     this.#heard = number
     const followers = this.#topics.get(topic)
     if (followers === undefined) return
     const text = this.#database.use(() => this.#text.get(number)?.['text'])
-    if (typeof text !== 'string') return lose(followers, number)
-    for (const follower of followers) {
-      if (follower.heard >= number) continue
-      follower.heard = number
-      call(follower.listener, text)
-    }
-  }
-}
-
-function lose(followers: ReadonlySet<Follower>, number: number): void {
-  for (const follower of followers) {
-    if (follower.heard >= number) continue
-    follower.heard = number
-    callLost(follower.onLost)
+    tellAll(followers, number, typeof text === 'string' ? text : undefined)
   }
 }

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../core/fault.ts'
-import { call, callLost } from './listener.ts'
+import { tell } from './listener.ts'
 import { decodeEnvelope, encodeBound, encodeEnvelope } from './worker-messages.ts'
 import type { FaultKind } from '../core/fault.ts'
 import type { Entry, Store } from '../core/store.ts'
-import type { TopicListener } from './listener.ts'
+import type { Follower } from './listener.ts'
 import type { StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 
 /** How long the primary has for its first word. */
@@ -17,11 +17,6 @@ const FIRST_WORD_MS = 5_000
 interface Pending {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Fault) => void
-}
-
-interface Follower {
-  readonly listener: TopicListener
-  readonly onLost: (() => void) | undefined
 }
 
 /**
@@ -120,7 +115,7 @@ class Primary {
     if ('text' in content || 'isLost' in content) {
       const follower = this.#followers.get(id)
       if (follower === undefined) return
-      return 'text' in content ? call(follower.listener, content.text) : callLost(follower.onLost)
+      return tell(follower, 'text' in content ? content.text : undefined)
     }
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
@@ -147,7 +142,7 @@ class Primary {
     const followers = [...this.#followers.values()]
     this.#followers.clear()
     this.#refuse(why)
-    if (!process.connected) for (const { onLost } of followers) callLost(onLost)
+    if (!process.connected) for (const follower of followers) tell(follower, undefined)
   }
 
   /** Nothing that was asked so far is answered any more. */
