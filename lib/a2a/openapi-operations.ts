@@ -3,56 +3,29 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import {
+  described, failures, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
+} from '../wire/openapi.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { A2A_JSON_TYPE } from './refusals.ts'
 import type { Components } from '../http/exchange.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 import type { Route } from './http-json-routes.ts'
 import type { OperationName } from './model.ts'
 
-/** A piece of an OpenAPI document. */
-export type Operation = Readonly<Record<string, unknown>>
-
-const text: Operation = { type: 'string' }
-const anything: Operation = { type: 'object' }
-
-function jsonBody(description: string, schema: Operation): Operation {
-  return { description, content: { [JSON_TYPE]: { schema } } }
-}
-
-function objectOf(properties: Operation, ...required: readonly string[]): Operation {
-  return { type: 'object', properties, required }
-}
-
-function reference(name: string): Operation {
-  return { $ref: `#/components/schemas/${name}` }
-}
-
-function listOf(items: Operation): Operation {
-  return { type: 'array', items }
-}
-
-function described(schema: Operation, description: string): Operation {
-  return { ...schema, description }
-}
-
-/** Failures: what those statuses mean, in one of the forms below, and the form of every other. */
-function failures(name: string, meanings: Readonly<Record<number, string>> = {}): Operation {
-  const $ref = `#/components/responses/${name}`
-  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
-  return { ...Object.fromEntries(known), default: { $ref } }
-}
-
-const id: Operation = { type: ['string', 'integer', 'null'] }
+const text: DocumentPart = { type: 'string' }
+const anything: DocumentPart = { type: 'object' }
+const id: DocumentPart = { type: ['string', 'integer', 'null'] }
 const contextId = described(text, 'Send it with the next message to go on.')
 
-const plainPart: Operation = {
+const plainPart: DocumentPart = {
   oneOf: [
     objectOf({ type: { const: 'text' }, text }, 'text'),
     objectOf({ type: { const: 'file' }, uri: text, mimeType: text }, 'uri'),
   ],
 }
 
-const schemas: Operation = {
+const schemas: DocumentPart = {
   A2aPlainMessage: objectOf({
     role: { enum: ['user', 'agent'] },
     parts: { ...listOf(plainPart), minItems: 1 },
@@ -63,7 +36,7 @@ const schemas: Operation = {
     jsonrpc: { const: '2.0' },
     id,
     method: { const: 'message/send' },
-    params: objectOf({ message: reference('A2aPlainMessage'), metadata: anything }, 'message'),
+    params: objectOf({ message: schemaReference('A2aPlainMessage'), metadata: anything }, 'message'),
   }, 'jsonrpc', 'method', 'params'),
   A2aRpcAnswer: objectOf({
     jsonrpc: { const: '2.0' },
@@ -87,33 +60,33 @@ const schemas: Operation = {
     contextId,
     taskId: text,
     role: { enum: ['ROLE_USER', 'ROLE_AGENT'] },
-    parts: { ...listOf(reference('A2aPart')), minItems: 1 },
+    parts: { ...listOf(schemaReference('A2aPart')), minItems: 1 },
   }, 'messageId', 'role', 'parts'),
   A2aSendRequest: objectOf({
-    message: reference('A2aMessage'),
+    message: schemaReference('A2aMessage'),
     configuration: objectOf({
       acceptedOutputModes: listOf(text),
       historyLength: { type: 'integer' },
       returnImmediately: { type: 'boolean' },
-      taskPushNotificationConfig: reference('A2aWebhook'),
+      taskPushNotificationConfig: schemaReference('A2aWebhook'),
     }),
     metadata: anything,
   }, 'message'),
   A2aTask: objectOf({
     id: text,
     contextId: text,
-    status: objectOf({ state: text, message: reference('A2aMessage'), timestamp: text }, 'state'),
+    status: objectOf({ state: text, message: schemaReference('A2aMessage'), timestamp: text }, 'state'),
     artifacts: listOf(objectOf({
-      artifactId: text, name: text, parts: listOf(reference('A2aPart')),
+      artifactId: text, name: text, parts: listOf(schemaReference('A2aPart')),
     }, 'artifactId', 'parts')),
-    history: listOf(reference('A2aMessage')),
+    history: listOf(schemaReference('A2aMessage')),
     metadata: anything,
   }, 'id', 'contextId', 'status'),
   A2aSendAnswer: described(
-    objectOf({ task: reference('A2aTask'), message: reference('A2aMessage') }), 'One of the two.',
+    objectOf({ task: schemaReference('A2aTask'), message: schemaReference('A2aMessage') }), 'One of the two.',
   ),
   A2aTasks: objectOf({
-    tasks: listOf(reference('A2aTask')),
+    tasks: listOf(schemaReference('A2aTask')),
     nextPageToken: text,
     pageSize: { type: 'integer' },
     totalSize: { type: 'integer' },
@@ -125,7 +98,7 @@ const schemas: Operation = {
     token: text,
     authentication: objectOf({ scheme: text, credentials: text }, 'scheme'),
   }, 'url'),
-  A2aWebhooks: objectOf({ configs: listOf(reference('A2aWebhook')), nextPageToken: text }, 'configs'),
+  A2aWebhooks: objectOf({ configs: listOf(schemaReference('A2aWebhook')), nextPageToken: text }, 'configs'),
   A2aError: objectOf({
     error: objectOf({
       code: { type: 'integer' }, status: text, message: text, details: listOf(anything),
@@ -137,15 +110,15 @@ const schemas: Operation = {
 export const a2aComponents: Components = {
   schemas,
   responses: {
-    A2aError: jsonBody('What went wrong', reference('A2aError')),
-    A2aRpcError: jsonBody('What went wrong', reference('A2aRpcAnswer')),
+    A2aError: jsonBody('What went wrong', schemaReference('A2aError')),
+    A2aRpcError: jsonBody('What went wrong', schemaReference('A2aRpcAnswer')),
   },
 }
 
 const question = 'What is 12 * (3 + 4)?'
 
 /** `POST` of a message. */
-export const sendOperation: Operation = {
+export const sendOperation: DocumentPart = {
   tags: ['A2A'],
   summary: 'Send a message',
   description: 'JSON-RPC 2.0. An error is an answer too: its status is 200, and `error` says what was wrong. '
@@ -155,7 +128,7 @@ export const sendOperation: Operation = {
     required: true,
     content: {
       [JSON_TYPE]: {
-        schema: reference('A2aRpcRequest'),
+        schema: schemaReference('A2aRpcRequest'),
         example: {
           jsonrpc: '2.0', id: '1', method: 'message/send',
           params: { message: { role: 'user', parts: [{ type: 'text', text: question }] } },
@@ -166,10 +139,7 @@ export const sendOperation: Operation = {
   responses: {
     200: {
       description: 'The answer, with `result` or with `error`',
-      content: {
-        [JSON_TYPE]: { schema: reference('A2aRpcAnswer') },
-        [EVENT_STREAM]: { schema: described(text, 'Such an answer in each event.') },
-      },
+      content: jsonOrEvents(schemaReference('A2aRpcAnswer'), 'Such an answer in each event.'),
     },
     ...failures('A2aRpcError', {
       400: 'The body is not JSON',
@@ -183,28 +153,28 @@ export const sendOperation: Operation = {
 const unchanged = { description: 'The client has it already' }
 
 /** `GET` of the agent card. */
-export const cardOperation: Operation = {
+export const cardOperation: DocumentPart = {
   tags: ['A2A'],
   summary: 'The agent card',
   responses: {
-    200: jsonBody('Who is served here, where, and what it can do', reference('A2aCard')),
+    200: jsonBody('Who is served here, where, and what it can do', schemaReference('A2aCard')),
     304: unchanged,
     ...failures('Problem'),
   },
 }
 
 /** `GET` of the card for the caller, where clients of 0.2 look for it. */
-export const oldExtendedCardOperation: Operation = {
+export const oldExtendedCardOperation: DocumentPart = {
   tags: ['A2A'],
   summary: 'The extended agent card, for clients of A2A 0.2',
   responses: {
-    200: jsonBody('What the caller may know', reference('A2aCard')),
+    200: jsonBody('What the caller may know', schemaReference('A2aCard')),
     ...failures('Problem', { 404: 'There is none for this caller' }),
   },
 }
 
 /** `GET` of the status record. */
-export const statusOperation: Operation = {
+export const statusOperation: DocumentPart = {
   tags: ['A2A'],
   summary: 'Whether the agent is up',
   responses: {
@@ -214,22 +184,22 @@ export const statusOperation: Operation = {
   },
 }
 
-const sendBody: Operation = {
+const sendBody: DocumentPart = {
   required: true,
   content: {
     [JSON_TYPE]: {
-      schema: reference('A2aSendRequest'),
+      schema: schemaReference('A2aSendRequest'),
       example: { message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: question }] } },
     },
   },
 }
 
 /** Bodies of requests, by operation. */
-const bodies: { readonly [name in OperationName]?: Operation } = {
+const bodies: { readonly [name in OperationName]?: DocumentPart } = {
   'send': sendBody,
   'stream': sendBody,
   'cancel': { content: { [JSON_TYPE]: { schema: { type: 'object', properties: { metadata: anything } } } } },
-  'push-create': { required: true, content: { [JSON_TYPE]: { schema: reference('A2aWebhook') } } },
+  'push-create': { required: true, content: { [JSON_TYPE]: { schema: schemaReference('A2aWebhook') } } },
 }
 
 /** Schemas of results, by operation; of the others there are events, or nothing. */
@@ -243,10 +213,10 @@ const taskMeanings = { 400: 'Something of the request is wrong', 404: 'There is 
 const bodyMeanings = { ...taskMeanings, 413: 'The body is too large', 415: 'The body is not JSON' }
 
 /** One method of a route of HTTP+JSON. */
-export function httpJsonOperation({ summary, operation: name, query, status }: Route): Operation {
+export function httpJsonOperation({ summary, operation: name, query, status }: Route): DocumentPart {
   const requestBody = bodies[name]
   const result = results[name]
-  const schema = result === undefined ? undefined : reference(result)
+  const schema = result === undefined ? undefined : schemaReference(result)
   const done = schema === undefined
     ? { description: 'Events', content: { [EVENT_STREAM]: { schema: text } } }
     : { description: 'Done', content: { [JSON_TYPE]: { schema }, [A2A_JSON_TYPE]: { schema } } }

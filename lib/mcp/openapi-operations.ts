@@ -4,69 +4,43 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import {
+  described, failures, headerParameter, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
+} from '../wire/openapi.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import type { Components } from '../http/exchange.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
-type Operation = Readonly<Record<string, unknown>>
-
-const text: Operation = { type: 'string' }
-const anything: Operation = { type: 'object' }
-const id: Operation = { type: ['string', 'integer'] }
-
-function reference(name: string): Operation {
-  return { $ref: `#/components/schemas/${name}` }
-}
+const text: DocumentPart = { type: 'string' }
+const anything: DocumentPart = { type: 'object' }
+const id: DocumentPart = { type: ['string', 'integer'] }
 
 /** What the operations refer to. */
 export const mcpComponents: Components = {
   schemas: {
-    McpRequest: {
-      type: 'object',
-      properties: { jsonrpc: { const: '2.0' }, id, method: text, params: anything },
-      required: ['jsonrpc', 'method'],
-    },
-    McpAnswer: {
-      type: 'object',
-      properties: {
-        jsonrpc: { const: '2.0' },
-        id,
-        result: anything,
-        error: {
-          type: 'object',
-          properties: { code: { type: 'integer' }, message: text, data: {} },
-          required: ['code', 'message'],
-        },
-      },
-      required: ['jsonrpc'],
-    },
+    McpRequest: objectOf(
+      { jsonrpc: { const: '2.0' }, id, method: text, params: anything }, 'jsonrpc', 'method',
+    ),
+    McpAnswer: objectOf({
+      jsonrpc: { const: '2.0' },
+      id,
+      result: anything,
+      error: objectOf({ code: { type: 'integer' }, message: text, data: {} }, 'code', 'message'),
+    }, 'jsonrpc'),
   },
-  responses: {
-    McpError: {
-      description: 'What went wrong', content: { [JSON_TYPE]: { schema: reference('McpAnswer') } },
-    },
-  },
+  responses: { McpError: jsonBody('What went wrong', schemaReference('McpAnswer')) },
 }
 
-function failures(meanings: Readonly<Record<number, string>>): Operation {
-  const $ref = '#/components/responses/McpError'
-  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
-  return { ...Object.fromEntries(known), default: { $ref } }
-}
-
-const events: Operation = {
+const events: DocumentPart = {
   description: 'Events',
-  content: { [EVENT_STREAM]: { schema: { ...text, description: 'JSON-RPC messages.' } } },
+  content: { [EVENT_STREAM]: { schema: described(text, 'JSON-RPC messages.') } },
 }
 
-function inHeader(name: string, description: string): Operation {
-  return { name, in: 'header', schema: text, description }
-}
-
-const sessionParameter = inHeader('Mcp-Session-Id', 'Of `initialize`, where it gave one.')
-const versionParameter = inHeader('MCP-Protocol-Version', 'The revision that was negotiated.')
+const sessionParameter = headerParameter('Mcp-Session-Id', text, 'Of `initialize`, where it gave one.')
+const versionParameter = headerParameter('MCP-Protocol-Version', text, 'The revision that was negotiated.')
 
 /** `POST` of a message. */
-export const callOperation: Operation = {
+export const callOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'Send a JSON-RPC message',
   description: 'The Model Context Protocol: `initialize`, `tools/list`, `tools/call` and the rest.',
@@ -75,20 +49,17 @@ export const callOperation: Operation = {
     required: true,
     content: {
       [JSON_TYPE]: {
-        schema: reference('McpRequest'), example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        schema: schemaReference('McpRequest'), example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       },
     },
   },
   responses: {
     200: {
       description: 'The answer, with `result` or with `error`',
-      content: {
-        [JSON_TYPE]: { schema: reference('McpAnswer') },
-        [EVENT_STREAM]: { schema: { ...text, description: 'JSON-RPC messages, the answer last.' } },
-      },
+      content: jsonOrEvents(schemaReference('McpAnswer'), 'JSON-RPC messages, the answer last.'),
     },
     202: { description: 'Taken; no answer is owed' },
-    ...failures({
+    ...failures('McpError', {
       400: 'The message is malformed, or for a revision that is not spoken',
       404: 'There is no such session',
       406: 'Accept wants neither JSON nor events',
@@ -100,7 +71,7 @@ export const callOperation: Operation = {
 }
 
 /** `POST` of a message of the oldest transport. */
-export const postOperation: Operation = {
+export const postOperation: DocumentPart = {
   ...callOperation,
   summary: 'Send a JSON-RPC message of the oldest transport',
   description: 'With the `session_id` of a stream at `/sse` the answer comes there; without, it comes here.',
@@ -108,64 +79,55 @@ export const postOperation: Operation = {
 }
 
 /** `GET` of what a server says of its own accord. */
-export const streamOperation: Operation = {
+export const streamOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'The stream of a session',
   parameters: [
     { ...sessionParameter, required: true }, versionParameter,
-    inHeader('Last-Event-ID', 'Goes on behind this event.'),
+    headerParameter('Last-Event-ID', text, 'Goes on behind this event.'),
   ],
   responses: {
     200: events,
-    ...failures({
+    ...failures('McpError', {
       400: 'No session is named', 404: 'There is no such session', 406: 'Accept wants no events',
     }),
   },
 }
 
 /** `GET` of a session of the oldest transport. */
-export const pairOperation: Operation = {
+export const pairOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'A session of the oldest transport',
-  responses: { 200: events, ...failures({ 406: 'Accept wants no events', 503: 'The server is full' }) },
+  responses: {
+    200: events, ...failures('McpError', { 406: 'Accept wants no events', 503: 'The server is full' }),
+  },
 }
 
 /** `DELETE` of a session. */
-export const endOperation: Operation = {
+export const endOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'End a session',
   parameters: [{ ...sessionParameter, required: true }, versionParameter],
   responses: {
     204: { description: 'Ended' },
-    ...failures({ 400: 'No session is named', 404: 'There is no such session' }),
+    ...failures('McpError', { 400: 'No session is named', 404: 'There is no such session' }),
   },
 }
 
 /** `GET` of what protects the door. */
-export const metadataOperation: Operation = {
+export const metadataOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'Where tokens for this server come from',
   description: 'RFC 9728.',
   responses: {
-    200: {
-      description: 'The metadata',
-      content: {
-        [JSON_TYPE]: {
-          schema: {
-            type: 'object',
-            properties: {
-              resource: text,
-              authorization_servers: { type: 'array', items: text },
-              scopes_supported: { type: 'array', items: text },
-              bearer_methods_supported: { type: 'array', items: text },
-              resource_name: text,
-              resource_documentation: text,
-            },
-            required: ['resource', 'authorization_servers'],
-          },
-        },
-      },
-    },
-    default: { $ref: '#/components/responses/Problem' },
+    200: jsonBody('The metadata', objectOf({
+      resource: text,
+      authorization_servers: listOf(text),
+      scopes_supported: listOf(text),
+      bearer_methods_supported: listOf(text),
+      resource_name: text,
+      resource_documentation: text,
+    }, 'resource', 'authorization_servers')),
+    ...failures('Problem'),
   },
 }

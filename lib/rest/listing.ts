@@ -10,7 +10,7 @@ import type { Prompt } from '../core/prompt.ts'
 import type { Resource, ResourceTemplate } from '../core/resource.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 /** A tool, as it is shown. What is undefined is left out by JSON. */
 export function shownTool(tool: Tool): object {

@@ -4,36 +4,34 @@
  * Spec: OpenAPI 3.1.1 §4.8.
  */
 import { JSON_TYPE } from '../wire/media.ts'
+import { jsonBody, objectOf, schemaReference } from '../wire/openapi.ts'
 import {
-  idempotencyParameter, jsonBody, problems, repeatProblems, runProblems, schemaReference, wholeOrEventsBody,
+  documentOperation, endProblems, idempotencyParameter, problems, repeatProblems, runProblems,
+  wholeOrEventsBody,
 } from './openapi-operations.ts'
 import { placed } from './openapi-schema.ts'
 import type { Prompt } from '../core/prompt.ts'
 import type { Tool } from '../core/tool.ts'
 import type { Description, MethodOperations } from '../http/exchange.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
-const tags = ['Tools']
+const tag = 'Tools'
+const tags = [tag]
 const text: DocumentPart = { type: 'string' }
-
-function objectOf(properties: DocumentPart, ...required: readonly string[]): DocumentPart {
-  return { type: 'object', properties, required }
-}
-
-function listing(summary: string, description: string, name: string): DocumentPart {
-  return { tags, summary, responses: { 200: jsonBody(description, schemaReference(name)), ...problems() } }
-}
+const argumentProblems = { 422: 'The arguments are wrong, and `errors` lists how' }
 
 /** `GET` of the tools. */
-export const toolsOperation: DocumentPart = listing('List the tools', 'The tools', 'Tools')
+export const toolsOperation: DocumentPart = documentOperation(tag, 'List the tools', 'The tools', 'Tools')
 
 /** `GET` of the resources. */
-export const resourcesOperation: DocumentPart = listing(
-  'List the resources', 'The resources and the templates', 'Resources',
+export const resourcesOperation: DocumentPart = documentOperation(
+  tag, 'List the resources', 'The resources and the templates', 'Resources',
 )
 
 /** `GET` of the prompts. */
-export const promptsOperation: DocumentPart = listing('List the prompts', 'The prompts', 'Prompts')
+export const promptsOperation: DocumentPart = documentOperation(
+  tag, 'List the prompts', 'The prompts', 'Prompts',
+)
 
 /** `GET` of what a resource holds. */
 export const readOperation: DocumentPart = {
@@ -52,9 +50,7 @@ export const readOperation: DocumentPart = {
       404: 'There is no such resource',
       413: 'What it holds is too large',
       422: 'The parameter `uri` is missing or malformed',
-      500: 'It was tried and failed',
-      503: 'The server is full or closing down; try again when Retry-After says',
-      504: 'It took too long',
+      ...endProblems,
     }),
   },
 }
@@ -100,7 +96,7 @@ function callOperation(
     },
     responses: {
       200: wholeOrEventsBody('The result', reply, 'Events `progress` and `log`, then `done` or `error`.'),
-      ...problems({ ...repeatProblems, 422: 'The arguments are wrong, and `errors` lists how' }),
+      ...problems({ ...repeatProblems, ...argumentProblems }),
     },
   }
 }
@@ -128,7 +124,7 @@ function getOperation({ name, title, description, arguments: args }: Prompt): Do
     },
     responses: {
       200: jsonBody('The messages', schemaReference('PromptMessages')),
-      ...problems({ ...runProblems, 422: 'The arguments are wrong, and `errors` lists how' }),
+      ...problems({ ...runProblems, ...argumentProblems }),
     },
   }
 }

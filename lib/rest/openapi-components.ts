@@ -4,26 +4,14 @@
  * Spec: OpenAPI 3.1.1 §4.8.7.
  */
 import { CONVERSATION_ID } from '../core/conversation.ts'
+import { described, listOf, objectOf, schemaReference } from '../wire/openapi.ts'
 import { PROBLEM_JSON } from '../wire/problem.ts'
-import { schemaReference } from './openapi-operations.ts'
 import type { Components } from '../http/exchange.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 const text: DocumentPart = { type: 'string' }
 const count: DocumentPart = { type: 'integer', minimum: 0 }
 const anything: DocumentPart = { type: 'object' }
-
-function objectOf(properties: DocumentPart, ...required: readonly string[]): DocumentPart {
-  return { type: 'object', properties, required }
-}
-
-function listOf(items: DocumentPart): DocumentPart {
-  return { type: 'array', items }
-}
-
-function said(schema: DocumentPart, description: string): DocumentPart {
-  return { ...schema, description }
-}
 
 /** What the lists of MCP's things have in common. */
 const shown: DocumentPart = {
@@ -35,6 +23,7 @@ const storeState: DocumentPart = {
 }
 
 const inText = 'What you want to know'
+const otherName = { ...text, minLength: 1, description: `${inText}, for clients that call it so.` }
 
 const schemas: DocumentPart = {
   Query: {
@@ -42,10 +31,10 @@ const schemas: DocumentPart = {
     description: 'One of `query`, `message`, `prompt`, `input` and `messages`, and what belongs to it.',
     properties: {
       query: { ...text, minLength: 1, description: `${inText}.` },
-      message: { ...text, minLength: 1, description: `${inText}, for clients that call it so.` },
-      prompt: { ...text, minLength: 1, description: `${inText}, for clients that call it so.` },
-      input: { ...text, minLength: 1, description: `${inText}, for clients that call it so.` },
-      messages: said({
+      message: otherName,
+      prompt: otherName,
+      input: otherName,
+      messages: described({
         ...listOf(objectOf({
           role: { enum: ['user', 'assistant', 'system'] },
           content: { oneOf: [text, listOf(objectOf({ type: { const: 'text' }, text }, 'type', 'text'))] },
@@ -53,24 +42,24 @@ const schemas: DocumentPart = {
         minItems: 1,
       }, 'A whole conversation: the last user message is the query.'),
       session_id: { ...text, pattern: CONVERSATION_ID.source, description: 'Goes on with a conversation.' },
-      metadata: said(anything, 'Handed to the agent as it is.'),
+      metadata: described(anything, 'Handed to the agent as it is.'),
       stream: { type: 'boolean', description: 'Answer with events.' },
     },
   },
   Reply: objectOf({
-    response: said(text, 'What the agent said.'),
+    response: described(text, 'What the agent said.'),
     agent: text,
     query: text,
-    session_id: said(text, 'Send it with the next query to go on.'),
+    session_id: described(text, 'Send it with the next query to go on.'),
     request_id: text,
     data: { description: 'Structured output, where the agent gives some.' },
-    content: said(listOf(schemaReference('Content')), 'What there is besides text.'),
+    content: described(listOf(schemaReference('Content')), 'What there is besides text.'),
     state: { enum: ['input-required', 'auth-required'], description: 'The agent wants to hear more.' },
-    results: said(
+    results: described(
       listOf(objectOf({ agent: text, response: text, error: text }, 'agent')),
       'What each agent of a group said, or why it failed.',
     ),
-    final_response: said(text, 'The reply of a group; the same as `response`.'),
+    final_response: described(text, 'The reply of a group; the same as `response`.'),
   }, 'response', 'agent', 'query', 'session_id', 'request_id'),
   Content: objectOf({
     type: { enum: ['text', 'image', 'audio', 'resource', 'resource_link', 'data'] },
@@ -90,8 +79,8 @@ const schemas: DocumentPart = {
   Agents: objectOf({ agents: listOf(schemaReference('Agent')) }, 'agents'),
   Tool: objectOf({
     ...shown,
-    inputSchema: said(anything, 'JSON Schema of the arguments.'),
-    outputSchema: said(anything, 'JSON Schema of the result.'),
+    inputSchema: described(anything, 'JSON Schema of the arguments.'),
+    outputSchema: described(anything, 'JSON Schema of the result.'),
     annotations,
   }, 'name', 'inputSchema'),
   Tools: objectOf({ tools: listOf(schemaReference('Tool')) }, 'tools'),

@@ -5,20 +5,8 @@
 import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
 import { JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
-
-/** A piece of an OpenAPI document. */
-export type DocumentPart = Readonly<Record<string, unknown>>
-
-/** A reference to a schema among the components. */
-export function schemaReference(name: string): DocumentPart {
-  return { $ref: `#/components/schemas/${name}` }
-}
-
-/** A reply of one JSON document. */
-export function jsonBody(description: string, schema: DocumentPart): DocumentPart {
-  return { description, content: { [JSON_TYPE]: { schema } } }
-}
+import { failures, headerParameter, jsonBody, jsonOrEvents, schemaReference } from '../wire/openapi.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 /** A reply that is whole, or events, as `Accept` wants it. `events` says which there are. */
 export function wholeOrEventsBody(description: string, schema: DocumentPart, events: string): DocumentPart {
@@ -30,27 +18,37 @@ export function wholeOrEventsBody(description: string, schema: DocumentPart, eve
         schema: { const: 'true' },
       },
     },
-    content: {
-      [JSON_TYPE]: { schema }, [EVENT_STREAM]: { schema: { type: 'string', description: events } },
-    },
+    content: jsonOrEvents(schema, events),
   }
 }
 
 /** Refusals and failures of this door: what those statuses mean here, and the form of every other. */
 export function problems(meanings: Readonly<Record<number, string>> = {}): DocumentPart {
-  const $ref = '#/components/responses/Problem'
-  const known = Object.entries(meanings).map(([status, description]) => [status, { $ref, description }])
-  return { ...Object.fromEntries(known), default: { $ref } }
+  return failures('Problem', meanings)
 }
+
+/** `GET` of one JSON document. */
+export function documentOperation(
+  tag: string, summary: string, description: string, schema: string,
+): DocumentPart {
+  return {
+    tags: [tag], summary, responses: { 200: jsonBody(description, schemaReference(schema)), ...problems() },
+  }
+}
+
+/** How what is run may fail. */
+export const endProblems: Readonly<Record<number, string>> = Object.freeze({
+  500: 'It was tried and failed',
+  503: 'The server is full or closing down; try again when Retry-After says',
+  504: 'It took too long',
+})
 
 /** What may go wrong wherever a body is read and something is run. */
 export const runProblems: Readonly<Record<number, string>> = Object.freeze({
   400: 'The body is not JSON, or a header is malformed',
   413: 'The body, or what came out, is too large',
   415: 'The body is not application/json',
-  500: 'It was tried and failed',
-  503: 'The server is full or closing down; try again when Retry-After says',
-  504: 'It took too long',
+  ...endProblems,
 })
 
 /** What may go wrong besides, where a request may have an `Idempotency-Key` and a reply be events. */
@@ -61,13 +59,13 @@ export const repeatProblems: Readonly<Record<number, string>> = Object.freeze({
 })
 
 /** The header that makes a request safe to be sent again. */
-export const idempotencyParameter: DocumentPart = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
-  description: 'A key of your own for this one request: sent again with it, nothing is run again, and the '
+export const idempotencyParameter: DocumentPart = headerParameter(
+  'Idempotency-Key', { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+  'A key of your own for this one request: sent again with it, nothing is run again, and the '
     + 'reply of the first time comes, with `Idempotent-Replayed: true`.',
-}
+)
+
+const sessionId: DocumentPart = { type: 'string', pattern: CONVERSATION_ID.source }
 
 /** `POST` of a query. */
 export const queryOperation: DocumentPart = {
@@ -75,10 +73,10 @@ export const queryOperation: DocumentPart = {
   summary: 'Ask',
   description: 'Sends a query and gets the reply: whole, or as events with `Accept: text/event-stream` or '
     + '`"stream": true`.',
-  parameters: [{
-    name: 'X-Session-Id', in: 'header', schema: { type: 'string', pattern: CONVERSATION_ID.source },
-    description: 'The same as `session_id` in the body.',
-  }, idempotencyParameter],
+  parameters: [
+    headerParameter('X-Session-Id', sessionId, 'The same as `session_id` in the body.'),
+    idempotencyParameter,
+  ],
   requestBody: {
     required: true,
     content: {
@@ -96,15 +94,11 @@ export const queryOperation: DocumentPart = {
 }
 
 /** `GET` of the list of agents. */
-export const listOperation: DocumentPart = {
-  tags: ['HTTP'],
-  summary: 'List the agents',
-  responses: { 200: jsonBody('The agents', schemaReference('Agents')), ...problems() },
-}
+export const listOperation: DocumentPart = documentOperation(
+  'HTTP', 'List the agents', 'The agents', 'Agents',
+)
 
 /** `GET` of one agent. */
-export const describeOperation: DocumentPart = {
-  tags: ['HTTP'],
-  summary: 'Describe one agent',
-  responses: { 200: jsonBody('The agent', schemaReference('Agent')), ...problems() },
-}
+export const describeOperation: DocumentPart = documentOperation(
+  'HTTP', 'Describe one agent', 'The agent', 'Agent',
+)

@@ -4,8 +4,8 @@
  * Spec: OpenAPI 3.1.1 §4.8.24, JSON Schema 2020-12 core §8.2.
  */
 import { isRecord } from '../core/content.ts'
-import { schemaReference } from './openapi-operations.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import { schemaReference } from '../wire/openapi.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 /** The dialect that a schema in an OpenAPI document has anyway. */
 const USUAL_DIALECT = 'https://json-schema.org/draft/2020-12/schema'

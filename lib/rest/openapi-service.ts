@@ -2,8 +2,9 @@
  * What the OpenAPI description says of the paths that every server has, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
-import { jsonBody, problems, schemaReference } from './openapi-operations.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import { jsonBody, schemaReference } from '../wire/openapi.ts'
+import { problems } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 const text: DocumentPart = { type: 'string' }
 

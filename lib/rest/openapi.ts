@@ -6,7 +6,7 @@ import { isRecord } from '../core/content.ts'
 import { componentsFor, ownComponents } from './openapi-components.ts'
 import type { Service } from '../core/service.ts'
 import type { Components, Description, Endpoint, MethodOperations } from '../http/exchange.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 /** The groups of operations, in the order in which a reader wants them. */
 const tags = [

@@ -8,7 +8,7 @@ import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
-import type { DocumentPart } from './openapi-operations.ts'
+import type { DocumentPart } from '../wire/openapi.ts'
 
 /** What the paths tell about the server around them. */
 export interface ServerFacts {
