@@ -26,6 +26,7 @@ import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
 import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
+import type { AddressInfo } from 'node:net'
 import type { Endpoint } from './http/exchange.ts'
 import type { ServerState } from './http/gate.ts'
 import type { Handler } from './http/listener.ts'
@@ -147,12 +148,6 @@ function assemble(
   const told = createObserver(options.onRequest, options.accessLog ?? false, log)
   const observer = metrics?.countRequests(told) ?? told
   const means: Means = { gate, streams, budget, limits, observer, log }
-  let respond: TriportServer['fetch'] | undefined
-  // A server with a socket is hardly ever asked without it.
-  const first = async (request: Request): Promise<Response> => {
-    const { createFetch } = await import('./http/fetch.ts')
-    return (respond ??= createFetch(means))(request)
-  }
   const listener = createListener({ ...means, mountPath })
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
@@ -166,9 +161,7 @@ function assemble(
     // Whoever reaches this process may need others to reach it too; without its store it serves all the same.
     await service.shared?.nodes.ready()?.catch(() => {})
     const bound = await listener.listen(port, host)
-    const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
-    const reachable = bound.address === '0.0.0.0' || bound.address === '::' ? '127.0.0.1' : shown
-    return { url: `http://${reachable}:${bound.port}${mountPath}`, host, port: bound.port }
+    return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
   }
 
   function status(): ServerStatus {
@@ -225,9 +218,27 @@ function assemble(
     listen,
     handler: listener.handler,
     status,
-    fetch: (request) => isRequest(request) ? (respond ?? first)(request) : Promise.reject(noRequest(request)),
+    fetch: lateFetch(means),
     close,
   }
+}
+
+/** Answers without a socket. A server with a socket is hardly ever asked so: what does it is loaded then. */
+function lateFetch(means: Means): TriportServer['fetch'] {
+  let respond: TriportServer['fetch'] | undefined
+  const first = async (request: Request): Promise<Response> => {
+    const { createFetch } = await import('./http/fetch.ts')
+    return (respond ??= createFetch(means))(request)
+  }
+  return (request) => (
+    isRequest(request) ? (respond ?? first)(request) : Promise.reject(noRequest(request))
+  )
+}
+
+/** Where a socket is reached from this machine, as a URL spells it. */
+function reachableHost({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return family === 'IPv6' ? `[${address}]` : address
 }
 
 /** Waits for what somebody else has made, which may never come to its end. */

@@ -18,6 +18,7 @@ import type { Log } from '../core/log.ts'
 import type { Principal } from '../core/principal.ts'
 import type { Authenticate } from './auth.ts'
 import type { Endpoint, Overuse } from './exchange.ts'
+import type { Guard } from './guard.ts'
 import type { Match, RouteTable } from './router.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
@@ -54,14 +55,14 @@ export const NO_ROOM = 'Too many bodies are being read; try again later'
 
 /** Makes the gate of one server. */
 export function createGate(options: GateOptions): Gate {
-  const { router, guard, limits, mountPath, rateLimits, state } = options
+  const { router, guard, limits, log, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
 
   return (incoming) => {
     const request = new HttpRequest(incoming, options)
     const framing = framingObjection(request, limits)
     if (framing !== undefined) return refuseRequest(request, ...framing)
-    const match = locate(request)
+    const match = locate(request, router, mountPath)
     if (match === undefined) {
       return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
     }
@@ -78,39 +79,11 @@ export function createGate(options: GateOptions): Gate {
       return refuseRequest(request, verdict.isMalformed === true ? 400 : 403, verdict.refused)
     }
     if (incoming.method === 'OPTIONS' && (match.allowed.length > 0 || incoming.target === '*')) {
-      return preflight(request, match, isPublic)
+      return preflight(request, match.allowed, guard, isPublic)
     }
 
     if (authenticate === undefined || isOpen(match.endpoint, request.path)) return admit(request, match)
     return identify(request, match, authenticate)
-  }
-
-  /** Finds the path below the mount path; undefined where it is malformed. */
-  function locate(request: HttpRequest): Match | undefined {
-    const { method, target } = request.incoming
-    const parsed = parseTarget(target.startsWith('/') ? target : originForm(target))
-    if (parsed === undefined) return undefined
-    request.query = parsed.query
-    request.path = parsed.path
-    if (mountPath === '') return router.match(method, parsed.path)
-    if (!isAtOrBelow(parsed.path, mountPath)) {
-      request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
-      return router.matchOutside(method, parsed.path)
-    }
-    request.path = parsed.path.slice(mountPath.length) || '/'
-    return router.match(method, request.path)
-  }
-
-  function preflight(request: HttpRequest, match: Match, isPublic: boolean): HttpRequest {
-    const allowed = match.allowed.length > 0 ? match.allowed : ['GET', 'POST']
-    const methods = [...allowed, 'OPTIONS']
-    const { head, incoming: { bind } } = request
-    const asked = request.header('access-control-request-headers')
-    const headers = head.origin === undefined ? undefined
-      : guard.preflight(head, bind, isPublic, methods, asked)
-    request.corsHeaders = none
-    request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
-    return request
   }
 
   function identify(
@@ -119,9 +92,9 @@ export function createGate(options: GateOptions): Gate {
     try {
       const found = authenticate(request.head, request.query, request)
       if (!(found instanceof Promise)) return enter(request, match, found)
-      return found.then((later) => enter(request, match, later), (error) => broken(request, error))
+      return found.then((later) => enter(request, match, later), (error) => broken(request, error, log))
     } catch (error) {
-      return broken(request, error)
+      return broken(request, error, log)
     }
   }
 
@@ -138,15 +111,6 @@ export function createGate(options: GateOptions): Gate {
     request.principal = principal
     request.isIdentified = true
     return admit(request, match)
-  }
-
-  function broken(request: HttpRequest, error: unknown): HttpRequest {
-    if (error instanceof Unavailable) {
-      options.log(error.level, error.message, { request: request.requestId })
-      return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
-    }
-    options.log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
-    return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
   }
 
   function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {
@@ -170,39 +134,79 @@ export function createGate(options: GateOptions): Gate {
   function pass(request: HttpRequest, endpoint: Endpoint, overuse: Overuse | undefined): HttpRequest {
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
     const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
-      ? undefined : bodyObjection(request, endpoint, endpoint.accepts)
+      ? undefined : bodyObjection(request, endpoint, endpoint.accepts, options)
     return objection === undefined ? request : refuseRequest(request, ...objection)
   }
+}
 
-  /** What is wrong with a body, as far as its headers tell. */
-  function bodyObjection(
-    { head }: HttpRequest, endpoint: Endpoint, accepts: readonly string[],
-  ): Objection | undefined {
-    const { contentLength, contentType, contentEncoding, transferEncoding } = head
-    const mayBeEmpty = transferEncoding === undefined
-      && (contentLength === undefined || contentLength === '0')
-    const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
-    const mayBeUnnamed = mayBeEmpty || endpoint.bodyIsOptional === true
-    if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
-      const media = contentType === undefined ? undefined : parseMediaType(contentType)
-      if (media === undefined || !accepts.includes(media.type)) {
-        return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]
-      }
-      if (media.charset !== undefined && media.charset !== 'utf-8' && media.charset !== 'utf8') {
-        return [415, `The body must be UTF-8, not ${media.charset.replace(/[^\w.-]/g, '?')}`]
-      }
-    }
-    if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
-      return [415, 'The body must not be compressed']
-    }
-    if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {
-      // Node takes the chunks apart, and leaves what they hold as it is.
-      return [400, 'The transfer coding must be chunked alone']
-    }
-    if (contentLength === undefined) return undefined
-    if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
-    return options.budget.fits(Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
+/** Finds the path below the mount path; undefined where it is malformed. */
+function locate(request: HttpRequest, router: RouteTable, mountPath: string): Match | undefined {
+  const { method, target } = request.incoming
+  const parsed = parseTarget(target.startsWith('/') ? target : originForm(target))
+  if (parsed === undefined) return undefined
+  request.query = parsed.query
+  request.path = parsed.path
+  if (mountPath === '') return router.match(method, parsed.path)
+  if (!isAtOrBelow(parsed.path, mountPath)) {
+    request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
+    return router.matchOutside(method, parsed.path)
   }
+  request.path = parsed.path.slice(mountPath.length) || '/'
+  return router.match(method, request.path)
+}
+
+/** Tells a browser what a page may ask for. */
+function preflight(
+  request: HttpRequest, allowed: readonly string[], guard: Guard, isPublic: boolean,
+): HttpRequest {
+  const methods = [...allowed.length > 0 ? allowed : ['GET', 'POST'], 'OPTIONS']
+  const { head, incoming: { bind } } = request
+  const asked = request.header('access-control-request-headers')
+  const headers = head.origin === undefined ? undefined
+    : guard.preflight(head, bind, isPublic, methods, asked)
+  request.corsHeaders = none
+  request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
+  return request
+}
+
+/** Refuses where finding out who is calling has failed. */
+function broken(request: HttpRequest, error: unknown, log: Log): HttpRequest {
+  if (error instanceof Unavailable) {
+    log(error.level, error.message, { request: request.requestId })
+    return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+  }
+  log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
+  return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
+}
+
+/** What is wrong with a body, as far as its headers tell. */
+function bodyObjection(
+  { head }: HttpRequest, endpoint: Endpoint, accepts: readonly string[], { limits, budget }: GateOptions,
+): Objection | undefined {
+  const { contentLength, contentType, contentEncoding, transferEncoding } = head
+  const mayBeEmpty = transferEncoding === undefined
+    && (contentLength === undefined || contentLength === '0')
+  const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
+  const mayBeUnnamed = mayBeEmpty || endpoint.bodyIsOptional === true
+  if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
+    const media = contentType === undefined ? undefined : parseMediaType(contentType)
+    if (media === undefined || !accepts.includes(media.type)) {
+      return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]
+    }
+    if (media.charset !== undefined && media.charset !== 'utf-8' && media.charset !== 'utf8') {
+      return [415, `The body must be UTF-8, not ${media.charset.replace(/[^\w.-]/g, '?')}`]
+    }
+  }
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
+    return [415, 'The body must not be compressed']
+  }
+  if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {
+    // Node takes the chunks apart, and leaves what they hold as it is.
+    return [400, 'The transfer coding must be chunked alone']
+  }
+  if (contentLength === undefined) return undefined
+  if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
+  return budget.fits(Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
 }
 
 /** The sentence for a body over the limit. */

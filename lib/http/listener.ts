@@ -17,6 +17,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Limits } from '../core/defaults.ts'
+import type { Log } from '../core/log.ts'
 import type { Bind } from './guard.ts'
 import type { Expectation, Means } from './transaction.ts'
 
@@ -66,7 +68,6 @@ export function createListener(options: ListenerOptions): Listener {
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false
-  let dropsLoggedAt = -Infinity
 
   function receive(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
@@ -123,31 +124,13 @@ export function createListener(options: ListenerOptions): Listener {
       return Promise.reject(new Error('This server listens already; make another one for another address'))
     }
     const bind: Bind = isLoopback(host) ? 'loopback' : 'network'
-    const opened = createServer({
-      headersTimeout: limits.headersTimeoutMs === Infinity ? 0 : limits.headersTimeoutMs,
-      requestTimeout: limits.bodyTimeoutMs === Infinity ? 0 : limits.bodyTimeoutMs,
-      connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
-      keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
-      maxHeaderSize: Math.min(limits.maxHeaderBytes, MAX_HEADER_SIZE),
-      // The gate refuses a request without a Host in words of its own.
-      requireHostHeader: false,
-    })
+    const opened = limitedServer(limits)
     server = opened
-    // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
-    opened.maxHeadersCount = 0
-    opened.maxConnections = connectionLimit(limits.maxConnections)
     opened.on('request', (incoming, response) => receive(incoming, response, bind, 'nothing'))
     opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
     opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
     opened.on('clientError', giveUp)
-    const sweep = new IdleSweep(opened.keepAliveTimeout)
-    opened.on('connection', (socket) => sweep.watch(socket))
-    opened.on('close', () => sweep.end())
-    opened.on('drop', () => {
-      if (performance.now() - dropsLoggedAt < DROP_LOG_MS) return
-      dropsLoggedAt = performance.now()
-      log('warning', 'Connections are turned away: too many are open', { limit: opened.maxConnections })
-    })
+    logDrops(opened, log)
     return new Promise((resolve, reject) => {
       opened.once('error', (error: NodeJS.ErrnoException) => {
         server = undefined
@@ -196,6 +179,36 @@ export function createListener(options: ListenerOptions): Listener {
       if (closing.listening) await new Promise((resolve) => closing.close(resolve))
     },
   }
+}
+
+/** A server of node:http that keeps to the limits. */
+function limitedServer(limits: Limits): Server {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs === Infinity ? 0 : limits.headersTimeoutMs,
+    requestTimeout: limits.bodyTimeoutMs === Infinity ? 0 : limits.bodyTimeoutMs,
+    connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
+    keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
+    maxHeaderSize: Math.min(limits.maxHeaderBytes, MAX_HEADER_SIZE),
+    // The gate refuses a request without a Host in words of its own.
+    requireHostHeader: false,
+  })
+  // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
+  server.maxHeadersCount = 0
+  server.maxConnections = connectionLimit(limits.maxConnections)
+  const sweep = new IdleSweep(server.keepAliveTimeout)
+  server.on('connection', (socket) => sweep.watch(socket))
+  server.on('close', () => sweep.end())
+  return server
+}
+
+/** Says now and then that connections are turned away. */
+function logDrops(server: Server, log: Log): void {
+  let loggedAt = -Infinity
+  server.on('drop', () => {
+    if (performance.now() - loggedAt < DROP_LOG_MS) return
+    loggedAt = performance.now()
+    log('warning', 'Connections are turned away: too many are open', { limit: server.maxConnections })
+  })
 }
 
 /** One of HTTP/2 has every member that is used here of one of HTTP/1. */

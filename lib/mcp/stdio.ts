@@ -169,14 +169,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       await Promise.race([outlet.flushed(patienceMs), hurried])
     }
     isEnding = true
-    mcp.closeIdle()
-    await Promise.race([workload.idle(limits.graceMs), hurried])
-    workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
-    mcp.cancel()
-    for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
-      await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
-    }
-    mcp.close()
+    await endCalls(mcp, hurried)
     await outlet.flushed(patienceMs)
     input.off('data', take)
     input.pause()
@@ -211,6 +204,19 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     },
     over,
   }
+}
+
+/** Lets calls come to their end within the grace, or until `hurried`, and then cancels what still runs. */
+async function endCalls(mcp: McpContext, hurried: Promise<void>): Promise<void> {
+  const { limits, workload } = mcp.service
+  mcp.closeIdle()
+  await Promise.race([workload.idle(limits.graceMs), hurried])
+  workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+  mcp.cancel()
+  for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
+    await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
+  }
+  mcp.close()
 }
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
