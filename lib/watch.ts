@@ -90,7 +90,10 @@ export function watchModule(
 /** Ends this process in order when the one that watches it is gone, however that ended. */
 export function endWithWatcher(): void {
   if (process.env[WATCHED] === undefined) return
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  const end = (): void => { process.kill(process.pid, 'SIGTERM') }
+  // Nobody is told of what was over before. Without a channel there never was one: the variable is inherited.
+  if (process.connected === false) return end()
+  process.once('disconnect', end)
   // That nobody has left yet is no reason to go on.
   process.channel?.unref()
 }

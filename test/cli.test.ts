@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { endpoint, reply } from './adapters/endpoint.ts'
 import { eventually, jsonOf } from './fixtures/client.ts'
 import { ask, environment, program, run, serve } from './fixtures/command.ts'
@@ -361,6 +362,32 @@ test('what is watched ends with the one that watches it', async (t) => {
   // The streams are closed only when the last who has them is gone.
   await ended
   await assert.rejects(fetch(url))
+})
+
+/** What is watched comes no further than to its start before the one that watches it is gone. */
+const HELD = `if (process.send !== undefined) {
+  console.error('starts ' + process.pid)
+  while (process.connected) await new Promise((resolve) => setTimeout(resolve, 10))
+}`
+
+test('what is watched does not begin to serve where the one that watches it is gone', async (t) => {
+  const folder = modules(t, { 'agent.mjs': FINE, 'held.mjs': HELD })
+  const { child, ended, until } = run(
+    t, ['serve', join(folder, 'agent.mjs'), '--watch', '--port', '0'],
+    { NODE_OPTIONS: `--import=${pathToFileURL(join(folder, 'held.mjs')).href}` },
+  )
+  const [, pid] = await until(/starts (\d+)/)
+  child.kill('SIGKILL')
+  t.after(() => {
+    try {
+      process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It is gone, as it should be.
+    }
+  })
+  // The streams are closed only when the last who has them is gone.
+  const gone = ended.then(() => 'gone')
+  assert.equal(await Promise.race([gone, until(/\(docs: /).then(() => 'serves', () => 'gone')]), 'gone')
 })
 
 /** Messages for standard input, one a line. */
