@@ -29,6 +29,14 @@ const YOUNG_MS = 1_000
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 10_000
 
+/** A worker that listens. */
+interface Serving {
+  /** Monotonic milliseconds. */
+  readonly since: number
+  /** How many calls run in it, when it ends. */
+  readonly running: Promise<number>
+}
+
 /** How many there are, and what they are started with. */
 export interface Crew {
   readonly count: number
@@ -44,7 +52,7 @@ export interface Crew {
 export function startWorkers({ count, args, variables, store = sharedMemory() }: Crew): void {
   const secret = process.env['TRIPORT_SECRET'] || randomBytes(32).toString('base64url')
   const environment = { ...variables, TRIPORT_SECRET: secret }
-  const serving = new Map<Worker, number>()
+  const serving = new Map<Worker, Serving>()
   const waits = new Set<NodeJS.Timeout>()
   let isEnding = false
   let hasBegun = false
@@ -56,7 +64,9 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
     const worker = cluster.fork(environment)
     worker.on('message', (message: unknown) => {
       if (newsIn(message)?.listens !== true) return
-      serving.set(worker, performance.now())
+      // It was told to end before it could hear that.
+      if (isEnding) return void worker.process.kill('SIGTERM')
+      serving.set(worker, { since: performance.now(), running: runningIn(worker) })
       if (hasBegun) return
       hasBegun = true
       // Only now is it known that the module and the port are good: what is wrong with them is said once.
@@ -74,7 +84,7 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   function replace(
     worker: Worker, code: number | null, signal: NodeJS.Signals | null, deaths: number,
   ): void {
-    const since = serving.get(worker)
+    const since = serving.get(worker)?.since
     serving.delete(worker)
     if (isEnding) {
       hasFailed ||= code !== null && code !== 0
@@ -107,7 +117,7 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
       for (const worker of left) worker.process.kill('SIGTERM')
       return end(left)
     },
-    running: () => countRunning([...serving.keys()]),
+    running: () => countRunning([...serving.values()]),
   })
   // Not even one that is stuck outlives this process.
   process.on('exit', () => { for (const worker of workers()) worker.process.kill('SIGKILL') })
@@ -130,15 +140,19 @@ function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).flatMap((worker) => worker?.isDead() === false ? [worker] : [])
 }
 
-/** Calls that run in all of them, when each has told or has gone. */
-async function countRunning(serving: readonly Worker[]): Promise<number> {
-  const counts = await Promise.all(serving.map((worker) => new Promise<number>((resolve) => {
+/** Calls that run in one that ends, as soon as it has told or has gone: a terminal may tell it first. */
+function runningIn(worker: Worker): Promise<number> {
+  return new Promise((resolve) => {
     worker.on('message', (message: unknown) => {
       const { running } = newsIn(message) ?? {}
       if (running !== undefined) resolve(running)
     })
     worker.on('exit', () => resolve(0))
-  })))
+  })
+}
+
+async function countRunning(serving: readonly Serving[]): Promise<number> {
+  const counts = await Promise.all(serving.map(({ running }) => running))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

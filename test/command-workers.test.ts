@@ -50,7 +50,11 @@ const WHO = `
     { name: 'die', description: 'Ends.', inputSchema: { type: 'object' }, run: () => process.exit(7) },
     {
       name: 'wait', description: 'Waits.', inputSchema: { type: 'object' },
-      run: () => { console.error('called'); return new Promise((resolve) => setTimeout(resolve, 400, 'late')) },
+      run() {
+        console.error('called ' + process.pid)
+        process.once('SIGINT', () => console.error('interrupted'))
+        return new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 400, 'late')))
+      },
     },
     {
       name: 'stick', description: 'Never ends.', inputSchema: { type: 'object' },
@@ -81,6 +85,41 @@ test('workers serve one port, tell their start once, and end together when all c
   assert.equal(count(said(), /\(docs: /g), 1)
   assert.equal(count(said(), /The tool 'who' has no description/g), 1)
   assert.equal(count(said(), /waiting for/g), 1)
+})
+
+test('how many calls run is told also where a terminal has told the workers before their primary', async (t) => {
+  const folder = modules(t, { 'who.mjs': WHO })
+  const { url, child, ended, until } = await serve(
+    t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],
+  )
+  const waiting = post(`${url}/tools/wait`, {})
+  const [, pid] = await until(/called (\d+)/)
+  child.kill('SIGSTOP')
+  process.kill(Number(pid), 'SIGINT')
+  await until(/interrupted/)
+  child.kill('SIGINT')
+  child.kill('SIGCONT')
+  await until(/^triport: waiting for 1 call; press again to stop at once$/m)
+  assert.match((await waiting).text, /"result":"late"/)
+  assert.equal(await ended, 0)
+})
+
+test('a worker that only begins to listen when all end is followed by no other, and ends too', async (t) => {
+  // It is told so while it loads, and goes on.
+  const folder = modules(t, { 'late.mjs': `
+    const held = setInterval(() => {}, 1_000)
+    const told = new Promise((resolve) => process.once('SIGTERM', resolve))
+    console.error('loads')
+    await told
+    clearInterval(held)
+    export default () => 'fine'` })
+  const { child, ended, said, until } = run(
+    t, ['serve', join(folder, 'late.mjs'), '--workers', '2', '--port', '0'],
+  )
+  await until(/loads/)
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+  assert.equal(count(said(), /loads/g), 1)
 })
 
 test('a session and a conversation go on in every worker, and after each was killed', async (t) => {
