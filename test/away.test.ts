@@ -3,6 +3,7 @@
  * and where it fails. One of two processes has lost it; the other has not.
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { eventually, listen } from './fixtures/client.ts'
 import { sharedMemory } from './fixtures/fleet.ts'
@@ -408,4 +409,42 @@ test('when the store is there again, everything is as before', async (t) => {
   assert.equal((await at('/', { query: 'hi', session_id: 'conversation-1' })).status, 200)
   assert.equal((await at('/mcp', undefined, known, 'DELETE')).status, 204)
   assert.equal((await at('/mcp', call('say'), known)).status, 404)
+})
+
+/** A process with a task and without a socket, whose store goes; it prints what comes of its end. */
+const ALONE = `
+  const memory = memoryStore({ isShared: true })
+  let isCut = false
+  const store = { isShared: true }
+  for (const name of ['read', 'write', 'remove', 'list', 'publish', 'follow']) {
+    store[name] = async (...all) => {
+      if (isCut) throw new Error('ECONNREFUSED')
+      return memory[name](...all)
+    }
+  }
+  const server = createServer({
+    store, secret: 'the secret of all servers', storeTimeoutMs: 200, graceMs: 0, log: false, protocol: 'a2a',
+    agents: [() => new Promise(() => {})],
+  })
+  const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' }
+  const ask = async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return (await server.fetch(new Request('http://x/a2a', { method: 'POST', headers, body }))).json()
+  }
+  const message = { role: 'ROLE_USER', messageId: 'm', parts: [{ text: 'hi' }] }
+  await ask('SendMessage', { message, configuration: { returnImmediately: true } })
+  console.log(server.status().tasks.running + ' runs')
+  isCut = true
+  while (server.status().store !== 'away') await ask('GetTask', { id: 'x' })
+  await server.close()
+  console.log('closed')`
+
+test('a server closes without its store also where nothing else keeps its process', () => {
+  const library = new URL(`../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  const code = `import { createServer, memoryStore } from ${JSON.stringify(library)}\n${ALONE}`
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 30_000 },
+  )
+  assert.equal(stdout, '1 runs\nclosed\n', stderr)
+  assert.equal(status, 0)
 })

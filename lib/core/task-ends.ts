@@ -2,7 +2,6 @@
  * The ends of tasks in a store that processes share. A task has ended when that is written and not before:
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import { isWaiting } from './task.ts'
@@ -57,12 +56,7 @@ export class TaskEnds {
   async read(place: TaskPlace): Promise<Task | undefined> {
     const { owner, id, task } = place
     const written = (place.waitingWrite ?? place.writing)?.then(() => true, () => false)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS))
-    })
-    const isKept = await Promise.race([written, late])
-    clearTimeout(timer)
+    const isKept = await this.#inTime(written)
     if (isKept === true) return task
     if (isKept === false) return this.#stored.get(owner, id)
     throw new Fault('busy', 'How this task has ended is not kept yet; try again later')
@@ -78,8 +72,20 @@ export class TaskEnds {
   /** Resolves when everything is written, in `storeTimeoutMs`. True: nothing is left to others. */
   async written(): Promise<boolean> {
     const all = Promise.allSettled([...this.#writing]).then(() => this.#stored.idle()).then(() => true)
-    const late = pause(Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS), false, { ref: false })
-    return await Promise.race([all, late]) && this.#stored.announced === 0
+    return await this.#inTime(all) === true && this.#stored.announced === 0
+  }
+
+  /** Undefined where it takes longer than a store may. It keeps the process: nothing else may. */
+  async #inTime<T>(work: Promise<T> | undefined): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS))
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** It is another process's, too large, or this process is closing. */
