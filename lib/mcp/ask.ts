@@ -56,7 +56,7 @@ export function sendQuestion(
   }
   const settle = (result: unknown): void => {
     try {
-      const answer = decodeAnswer(question, result, maxCheckSteps)
+      const answer = decodeAnswer(question, result, peer, maxCheckSteps)
       resolve(question.what === 'elicit-url' && isRecord(answer)
         ? { ...answer, elicitationId: question.elicitationId } : answer)
     } catch (error) {

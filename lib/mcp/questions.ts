@@ -1,12 +1,12 @@
 /**
- * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check; and
- * the older way of asking, by a request on the running stream. The newer way is in `round-trips.ts`.
+ * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check. How
+ * they travel is in `ask.ts` and `round-trips.ts`.
  */
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formFault } from '../core/form.ts'
 import { encodeForm } from './forms.ts'
-import { encodeSampling } from './sampling.ts'
+import { encodeSampling, samplingFault } from './sampling.ts'
 import type { Ability, Question, Root } from '../core/question.ts'
 import type { Peer } from './session.ts'
 
@@ -55,7 +55,7 @@ export function encodeQuestion(question: Question, peer: Peer): QuestionRequest 
  * What came back, as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')` for what
  * is no answer to it.
  */
-export function decodeAnswer(question: Question, result: unknown, maxSteps: number): unknown {
+export function decodeAnswer(question: Question, result: unknown, peer: Peer, maxSteps: number): unknown {
   if (!isRecord(result)) throw unfit('is not an object')
   if (question.what === 'roots') {
     const { roots } = result
@@ -64,10 +64,8 @@ export function decodeAnswer(question: Question, result: unknown, maxSteps: numb
     return roots.filter(({ uri }) => /^file:/i.test(uri))
   }
   if (question.what === 'sample') {
-    const { role, content, model } = result
-    if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
-      throw unfit('needs role, content and model')
-    }
+    const fault = samplingFault(result, peer)
+    if (fault !== undefined) throw unfit(fault)
     return result
   }
   const { action, content } = result
@@ -81,7 +79,9 @@ export function decodeAnswer(question: Question, result: unknown, maxSteps: numb
 }
 
 function isRoot(root: unknown): root is Root {
-  return isRecord(root) && typeof root['uri'] === 'string'
+  if (!isRecord(root)) return false
+  const { uri, name = '' } = root
+  return typeof uri === 'string' && typeof name === 'string'
 }
 
 function unfit(why: string): Fault {

@@ -200,8 +200,9 @@ export class RoundTrips {
   #given(key: string, digest: string, question: Question): unknown {
     if (!Object.hasOwn(this.#responses, key)) return undefined
     if (this.#state !== undefined && this.#state.asked[key] !== digest) return undefined
+    const { peer, limits } = this.#options
     try {
-      return decodeAnswer(question, this.#responses[key], this.#options.limits.maxCheckSteps)
+      return decodeAnswer(question, this.#responses[key], peer, limits.maxCheckSteps)
     } catch {
       return undefined
     }

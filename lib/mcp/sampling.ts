@@ -1,7 +1,8 @@
 /**
  * A request to a client's model as a revision spells it: a question in, params of `sampling/createMessage`
- * out. Before 2025-11-25 a message is one block, so what holds several becomes several of the same role. A
- * client that declares sampling with tools takes all that came with them, whichever revision it speaks.
+ * out; and whether what came back is what the revision has. Before 2025-11-25 a message is one block, so what
+ * holds several becomes several of the same role. A client that declares sampling with tools takes, and says,
+ * all that came with them, whichever revision it speaks.
  *
  * Spec: MCP 2024-11-05 to 2026-07-28, Sampling.
  */
@@ -49,4 +50,34 @@ function encodeOlder(message: Message, { name, sampled }: Revision): readonly Me
     throw new Fault('unsupported', `A client of MCP ${name} takes no ${show(type)} in a message to `
       + `its model; say it in what it takes (${[...sampled].join(', ')}), or leave it out`)
   }))
+}
+
+/** What no block of a kind can do without, as texts. */
+const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text']], ['image', ['data', 'mimeType']], ['audio', ['data', 'mimeType']],
+  ['tool_use', ['id', 'name']], ['tool_result', ['toolUseId']],
+])
+
+/** What is wrong with what a client's model said; undefined where it is as the client's revision has it. */
+export function samplingFault(result: Readonly<Record<string, unknown>>, peer: Peer): string | undefined {
+  const { role, content, model, stopReason = '' } = result
+  if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
+    return 'needs role, content and model'
+  }
+  if (typeof stopReason !== 'string') return `has the stopReason ${show(stopReason)}, which is no string`
+  const { name, sampled } = peer.revision
+  const saysAll = sampled === 'any' || peer.abilities.samplingTools
+  if (!saysAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
+  for (const block of [content].flat()) {
+    const { type, ...members } = isRecord(block) ? block : {}
+    const needed = saysAll || sampled.has(String(type)) ? texts.get(type) : undefined
+    if (needed === undefined) {
+      const what = isRecord(block) ? `a block of type ${show(type)}` : show(block)
+      return `has ${what} as content, which MCP ${name} does not know`
+    }
+    const missing = needed.find((member) => typeof members[member] !== 'string')
+      ?? (type === 'tool_use' && !isRecord(members['input']) ? 'input' : undefined)
+    if (missing !== undefined) return `has a block of type ${show(type)} that needs '${missing}'`
+  }
+  return undefined
 }

@@ -256,14 +256,13 @@ export function getTask(request: McpRequest): MaybePromise<object> {
  */
 export function updateTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
-  const { maxCheckSteps } = request.mcp.service.limits
   return onTask(request, (task) => {
     const { id, questions } = task
     const { inputResponses } = request.params
     if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
     const given = questions.filter(({ key }) => Object.hasOwn(inputResponses, key))
     const answers = given.map(({ key, question }): [string, unknown] => (
-      [key, decodeResponse(key, question, inputResponses[key], maxCheckSteps)]
+      [key, decodeResponse(request, key, question, inputResponses[key])]
     ))
     const { tasks, shared } = request.mcp.service
     if (shared !== undefined) return shared.relay.answer(task, new Map(answers)).then(() => ({}))
@@ -272,9 +271,10 @@ export function updateTask(request: McpRequest): MaybePromise<object> {
   })
 }
 
-function decodeResponse(key: string, question: Question, response: unknown, maxSteps: number): unknown {
+function decodeResponse(request: McpRequest, key: string, question: Question, response: unknown): unknown {
+  const { peer, mcp: { service } } = request
   try {
-    return decodeAnswer(question, response, maxSteps)
+    return decodeAnswer(question, response, peer, service.limits.maxCheckSteps)
   } catch (error) {
     throw new Fault('invalid', `params.inputResponses.${key}: ${asFault(error).message}`)
   }

@@ -364,6 +364,10 @@ const unfit: readonly (readonly [string, (call: Call) => Promise<unknown>, unkno
     'a sample without a role', (call) => call.sample({ messages: [], maxTokens: 1 }),
     { content: { type: 'text', text: 'x' }, model: 'm' },
   ],
+  [
+    'a sample of what is no content', (call) => call.sample({ messages: [], maxTokens: 1 }),
+    { role: 'assistant', content: 'tea', model: 'm' },
+  ],
   ['roots that are no list', (call) => call.roots(), { roots: 'file:///' }],
   ['roots without an address', (call) => call.roots(), { roots: [{}] }],
 ]

@@ -17,6 +17,7 @@ function peerOf(revision: string, capabilities: object): Peer {
 const everything = {
   elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {},
 }
+const newest = peerOf('2026-07-28', everything)
 const every: readonly Ability[] = ['elicit', 'elicit-url', 'sample', 'roots']
 
 test('what a client can be asked is what it has declared, and what its revision knows', () => {
@@ -196,16 +197,16 @@ test('what was chosen in an older form fits the form that was asked', () => {
   const schema = { type: 'object', properties: { size: { type: 'string', oneOf } } }
   const question: Question = { what: 'elicit', message: 'Well?', schema }
   const chosen = (size: string): object => ({ action: 'accept', content: { size } })
-  assert.deepEqual(decodeAnswer(question, chosen('l'), 1_000), chosen('l'))
-  assert.throws(() => decodeAnswer(question, chosen('Large'), 1_000), { kind: 'invalid' })
+  assert.deepEqual(decodeAnswer(question, chosen('l'), newest, 1_000), chosen('l'))
+  assert.throws(() => decodeAnswer(question, chosen('Large'), newest, 1_000), { kind: 'invalid' })
 })
 
 test('of the roots those that are no files are dropped, and the others stay as they came', () => {
   const files = [{ uri: 'file:///home/a', name: 'a' }, { uri: 'FILE:///B' }]
   const others = ['https://x.test/', 'javascript:1', 'ftp://x', 'profile:///x', ' file:///x', '/etc', '']
   const mixed = [files[0], ...others.map((uri) => ({ uri })), files[1]]
-  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: mixed }, 1_000), files)
-  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: [] }, 1_000), [])
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: mixed }, newest, 1_000), files)
+  assert.deepEqual(decodeAnswer({ what: 'roots' }, { roots: [] }, newest, 1_000), [])
 })
 
 test('an answer is handed over as far as its question goes; what is none is refused', () => {
@@ -216,7 +217,7 @@ test('an answer is handed over as far as its question goes; what is none is refu
     [form, accepted, accepted], [form, { action: 'cancel', content: { name: 7 } }, { action: 'cancel' }],
     [address, { action: 'accept', content: { password: 'x' } }, { action: 'accept' }],
     [sample, said, said],
-  ] as const) assert.deepEqual(decodeAnswer(question, result, 1_000), answer)
+  ] as const) assert.deepEqual(decodeAnswer(question, result, newest, 1_000), answer)
   for (const [question, result, message] of [
     [form, null, /is not an object/], [form, {}, /needs an action/],
     [form, { action: 'yes' }, /needs an action/],
@@ -226,7 +227,58 @@ test('an answer is handed over as far as its question goes; what is none is refu
     [sample, { role: 'user', model: 'm' }, /content/],
     [{ what: 'roots' }, { roots: [{ uri: 7 }] }, /no list of roots/],
     [{ what: 'roots' }, {}, /no list of roots/],
-  ] as const) assert.throws(() => decodeAnswer(question, result, 1_000), { kind: 'invalid', message })
+    [{ what: 'roots' }, { roots: [{ uri: 'file:///a', name: 7 }] }, /no list of roots/],
+  ] as const) assert.throws(() => decodeAnswer(question, result, newest, 1_000), { kind: 'invalid', message })
+})
+
+test('what a model said is as the revision of its client has it, or is refused', () => {
+  const older = ['2024-11-05', '2025-03-26', '2025-06-18'] as const
+  const newer = ['2025-11-25', '2026-07-28'] as const
+  const all = [...older, ...newer]
+  const question: Question = { what: 'sample', messages: [], maxTokens: 1 }
+  const answer = (content: unknown, more: object = {}): object => ({
+    role: 'assistant', model: 'm', content, ...more,
+  })
+  const decode = (revision: string, result: object, sampling: object = {}): unknown => (
+    decodeAnswer(question, result, peerOf(revision, { sampling }), 1_000)
+  )
+  const taken: readonly (readonly [revisions: readonly string[], content: unknown])[] = [
+    [all, words], [all, image], [all.slice(1), audio], [newer, use], [newer, result],
+    [newer, []], [newer, [words]], [newer, [words, use]],
+  ]
+  for (const [revisions, content] of taken) {
+    const said = answer(content, { stopReason: 'endTurn', _meta: {} })
+    for (const revision of revisions) assert.deepEqual(decode(revision, said), said)
+    // With the tools comes all that came with them.
+    for (const revision of older) assert.deepEqual(decode(revision, said, { tools: {} }), said)
+    for (const revision of all.filter((one) => !revisions.includes(one))) {
+      const message = new RegExp(`^The client's answer has .* as content, which .*MCP ${revision}`)
+      assert.throws(() => decode(revision, said), { kind: 'invalid', message })
+    }
+  }
+  for (const [content, more, message] of [
+    [null, {}, /has null as content/], [7, {}, /has 7 as content/], ['tea', {}, /has "tea" as content/],
+    [{}, {}, /a block of type undefined as content/], [{ type: 7 }, {}, /type 7/],
+    [{ type: 'hologram' }, {}, /type "hologram" as content/], [{ type: 'toString' }, {}, /type "toString"/],
+    [{ type: 'text' }, {}, /type "text" that needs 'text'/],
+    [{ ...words, text: 7 }, {}, /needs 'text'/], [{ ...image, data: null }, {}, /needs 'data'/],
+    [{ type: 'image', data: 'AA==' }, {}, /needs 'mimeType'/],
+    [words, { stopReason: 7 }, /has the stopReason 7, which is no string/],
+    [words, { stopReason: null }, /stopReason null/],
+  ] as const) {
+    for (const revision of all) {
+      assert.throws(() => decode(revision, answer(content, more)), { kind: 'invalid', message })
+    }
+  }
+  for (const [content, message] of [
+    [[words, null], /has null as content/], [[[words]], /has an array as content/], [[7], /has 7/],
+    [[{ ...use, id: 1 }], /needs 'id'/], [{ ...use, input: [] }, /needs 'input'/],
+    [{ ...result, toolUseId: undefined }, /needs 'toolUseId'/],
+  ] as const) {
+    for (const revision of newer) {
+      assert.throws(() => decode(revision, answer(content)), { kind: 'invalid', message })
+    }
+  }
 })
 
 test('an answer that takes too many steps to check does not fit its form', () => {
@@ -235,6 +287,7 @@ test('an answer that takes too many steps to check does not fit its form', () =>
     what: 'elicit', message: 'Who?', schema: { type: 'object', properties: { names } } as FormQuestion['schema'],
   }
   const accepted = { action: 'accept', content: { names: Array.from({ length: 100 }, () => 'Ann') } }
-  assert.deepEqual(decodeAnswer(question, accepted, 10_000), accepted)
-  assert.throws(() => decodeAnswer(question, accepted, 10), { kind: 'invalid', message: /too costly to check/ })
+  assert.deepEqual(decodeAnswer(question, accepted, newest, 10_000), accepted)
+  const tooCostly = { kind: 'invalid', message: /too costly to check/ }
+  assert.throws(() => decodeAnswer(question, accepted, newest, 10), tooCostly)
 })
