@@ -2,8 +2,8 @@
  * An answer to a question, taken from an ordinary message: where a protocol has no form to fill in, the next
  * message is what its user says. Data that fits the form is the answer; a text fills its only value.
  */
-import { compileWithin } from '../schema/compile.ts'
 import { isRecord } from './content.ts'
+import { compileForm } from './form.ts'
 import type { Content } from './content.ts'
 import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from './question.ts'
 import type { TaskQuestion } from './task.ts'
@@ -44,7 +44,7 @@ function answerFrom(question: Question, parts: readonly Content[], maxSteps: num
   // Whoever goes on has opened the address.
   if (question.what === 'elicit-url') return { answer: { action: 'accept' }, left: parts }
   if (question.what !== 'elicit') return undefined
-  const fits = compileWithin(question.schema, { formats: true })
+  const fits = compileForm(question.schema)
   for (const part of parts) {
     const content = contentFrom(part, question)
     if (!isRecord(content) || !fits(content, maxSteps).valid) continue

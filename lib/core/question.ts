@@ -7,6 +7,7 @@
 import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
 import { rejectUnknown, show } from './define.ts'
+import { compileForm } from './form.ts'
 import type { Members } from './define.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -134,15 +135,20 @@ const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
 const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 
 /**
- * Throws `TypeError` for a question that no client may be asked: a form that is not flat, an address that
- * is none, a tool use without its result, a member that is not known. That is the author's mistake, and not
- * the client's to find.
+ * Throws `TypeError` for a question that no client may be asked: a form that is not flat, or no JSON Schema,
+ * an address that is none, a tool use without its result, a member that is not known. That is the author's
+ * mistake, and not the client's to find.
  */
 export function checkQuestion(question: Question): void {
-  if (question.what === 'sample') return checkSample(question)
   const { what, ...members } = question
-  rejectUnknown(`call.${what === 'roots' ? 'roots' : 'elicit'}`, members, known[what])
-  if (what === 'roots') return
+  const method = `call.${what === 'elicit-url' ? 'elicit' : what}`
+  const key: unknown = members.key
+  if (key !== undefined && typeof key !== 'string') {
+    throw new TypeError(`${method} has the key ${show(key)}; write a string, as in key: 'name'`)
+  }
+  if (question.what === 'sample') return checkSample(question)
+  rejectUnknown(method, members, known[question.what])
+  if (question.what === 'roots') return
   const message: unknown = question.message
   if (typeof message !== 'string') {
     throw new TypeError(`call.elicit has message ${show(message)}; write a string, as in `
@@ -167,7 +173,7 @@ function checkSample({ messages, maxTokens }: SampleQuestion): void {
   checkToolUses(messages)
 }
 
-function checkForm(schema: unknown): void {
+function checkForm(schema: FormQuestion['schema']): void {
   const properties = isRecord(schema) && schema['type'] === 'object' ? schema['properties'] : undefined
   if (!isRecord(properties)) {
     throw new TypeError(`call.elicit needs a schema of a flat object; write `
@@ -186,6 +192,12 @@ function checkForm(schema: unknown): void {
       throw new TypeError(`call.elicit has a form whose '${name}' has the format ${show(format)}, which `
         + 'clients do not know; write email, uri, date or date-time, or leave it out')
     }
+  }
+  try {
+    compileForm(schema)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`call.elicit: schema: ${why}`, { cause })
   }
 }
 

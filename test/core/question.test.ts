@@ -90,6 +90,16 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
     /call\.sample needs messages/],
   ['a sampling without an end', { what: 'sample', messages: [{ role: 'user', content: 'a' }] },
     /call\.sample has maxTokens undefined; write a number, as in 500$/],
+  ['a form that is no JSON Schema', field({ type: 'string', pattern: '[' }),
+    /^call\.elicit: schema: Invalid JSON Schema at \/properties\/odd\/pattern: /],
+  ['a form whose required is no list', { what: 'elicit', message: 'Well?', schema: {
+    type: 'object', properties: {}, required: 'name',
+  } }, /^call\.elicit: schema: Invalid JSON Schema at \/required: /],
+  ...[['elicit', form({})], ['elicit', address('https://x.test')], ['sample', talk('tea?')],
+    ['roots', { what: 'roots' }]].map(([method, question]): readonly [string, Loose, RegExp] => (
+    [`a number as the key of ${method}`, { ...Object(question), key: 7 },
+      new RegExp(`^call\\.${method} has the key 7; write a string, as in key: 'name'$`)]
+  )),
   ['a form without a message', { what: 'elicit', schema: { type: 'object', properties: {} } },
     /call\.elicit has message undefined; write a string, as in call\.elicit\(\{ message: 'Your name\?', schema/],
 ]
