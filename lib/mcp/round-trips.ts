@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { asFault, Fault } from '../core/fault.ts'
 import { rejectInTurn } from '../core/question.ts'
 import { decodeAnswer, encodeQuestion } from './questions.ts'
 import type { LiveCall } from '../core/live-call.ts'
@@ -80,6 +80,8 @@ export class RoundTrips {
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
   #pending: readonly PendingQuestion[] = []
+  /** Why an answer that came with this round is none. */
+  #unfit: Fault | undefined
   /** Side effects that run, and other reasons for no round to end. */
   #held = 0
   #isScheduled = false
@@ -203,7 +205,8 @@ export class RoundTrips {
     const { peer, limits } = this.#options
     try {
       return decodeAnswer(question, this.#responses[key], peer, limits.maxCheckSteps)
-    } catch {
+    } catch (error) {
+      this.#unfit = asFault(error)
       return undefined
     }
   }
@@ -229,7 +232,9 @@ export class RoundTrips {
   #result(pending: readonly PendingQuestion[]): InputRequired | Fault {
     const { seal, limits, peer } = this.#options
     const round = (this.#state?.round ?? 0) + 1
-    if (round > MAX_ROUNDS) return new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
+    if (round > MAX_ROUNDS) {
+      return this.#unfit ?? new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
+    }
     const state: State = {
       subject: this.#subject,
       round,

@@ -254,6 +254,16 @@ test('a handler that never has enough is stopped after 16 rounds, as a failed ca
   assert.match(said(result), /16 rounds/)
 })
 
+test('a client that answers so often what is no answer is told why', async () => {
+  let result = await first('hello')
+  while (result.resultType === 'input_required') {
+    const [key] = Object.keys(result.inputRequests)
+    result = (await again('hello', result.requestState, { [key!]: { action: 'yes' } })).result
+  }
+  assert.equal(result.isError, true)
+  assert.equal(said(result), "The client's answer needs an action: accept, decline or cancel")
+})
+
 test('a state that grows too large is an error', async () => {
   const { error } = await ask(server, 'tools/call', { name: 'large' }, able)
   assert.equal(error.code, -32600)
