@@ -103,7 +103,7 @@ export function dispatch(
   const metadata = isRecord(params['_meta']) ? params['_meta'] : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
   try {
-    if ('progressToken' in metadata) checkToken(metadata['progressToken'], mcp.service.limits.maxNameBytes)
+    if (params['_meta'] !== undefined) checkMetadata(params['_meta'], mcp.service.limits.maxNameBytes)
     const result = method.run(request)
     if (result instanceof Promise) {
       request.wait()
@@ -125,7 +125,9 @@ function succeed(request: McpRequest, result: object | string | undefined): void
   }
 }
 
-function checkToken(token: unknown, maxBytes: number): void {
+function checkMetadata(metadata: unknown, maxBytes: number): void {
+  if (!isRecord(metadata)) throw new Fault('invalid', 'params._meta must be an object')
+  const { progressToken: token } = metadata
   if (token === undefined || Number.isInteger(token)) return
   // It comes back in every notification.
   if (typeof token === 'string' && Buffer.byteLength(token) <= maxBytes) return

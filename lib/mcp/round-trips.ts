@@ -98,13 +98,13 @@ export class RoundTrips {
       return
     }
     if (inputResponses !== undefined && !isRecord(inputResponses)) {
-      throw new Fault('invalid', 'inputResponses must be an object')
+      throw new Fault('invalid', 'params.inputResponses must be an object')
     }
     this.#responses = inputResponses ?? {}
     if (requestState === undefined) return
     const state = typeof requestState === 'string' ? seal.open(PURPOSE, requestState) : undefined
     if (!isState(state) || state.subject !== this.#subject) {
-      const why = 'requestState is not one that this server gave for this call, or it has expired'
+      const why = 'params.requestState is not one that this server gave for this call, or it has expired'
       throw new Fault('invalid', why)
     }
     this.#begin(state)

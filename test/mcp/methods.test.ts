@@ -1,10 +1,11 @@
 /**
  * What holds for methods whichever they are: the scopes of the thing that they are about, the code of a
- * resource that is not there, and the token of progress.
+ * resource that is not there, what is said of params of the wrong type, and the token of progress.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
+import { revisionByName } from '../../lib/mcp/revisions.ts'
 import {
   allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serveMcp,
 } from './client.ts'
@@ -164,6 +165,64 @@ test('what an author finds not to be there has the code of a resource that is no
     assert.equal((await told('prompts/get', { name: 'prompt' })).code, -32602)
   }
 })
+
+/** What each member of the params must be, as it is told, and which values are none of it. */
+const isText = [null, [], {}, 7, true, { a: [[{}]] }]
+const isRecord = [null, [], 'x', 7, true, [{ a: 1 }]]
+const members: readonly (readonly [
+  method: string, member: string, params: Json, wrong: readonly unknown[], says: RegExp,
+])[] = [
+  ['ping', '_meta', {}, isRecord, /^params\._meta must be an object$/],
+  ['tools/list', '_meta', {}, isRecord, /^params\._meta must be an object$/],
+  ['tools/list', 'cursor', {}, [[], {}, 7, 'x', ''], /^params\.cursor is not one that this server gave/],
+  ['tools/call', 'name', {}, isText, /^params\.name must be a string$/],
+  ['tools/call', 'arguments', { name: 'work' }, isRecord, /^params\.arguments must be an object$/],
+  ['tools/call', 'inputResponses', { name: 'work' }, isRecord, /^params\.inputResponses must be an object$/],
+  ['tools/call', 'requestState', { name: 'work' }, [...isText, 'x'], /^params\.requestState is not one that/],
+  ['tools/call', 'task', { name: 'work' }, [...isRecord, { ttl: null }], /^params\.task must be an object/],
+  ['resources/read', 'uri', {}, isText, /^params\.uri must be a string$/],
+  ['resources/subscribe', 'uri', {}, isText, /^params\.uri must be a string$/],
+  ['resources/unsubscribe', 'uri', {}, isText, /^params\.uri must be a string$/],
+  ['prompts/get', 'name', {}, isText, /^params\.name must be a string$/],
+  ['prompts/get', 'arguments', { name: 'p' }, isRecord, /^The arguments of the prompt 'p' must be an/],
+  ['completion/complete', 'ref', { argument: { name: 'a', value: '' } }, [...isRecord, {}],
+    /^'ref' must be \{ type: 'ref\/prompt', name \} or \{ type: 'ref\/resource', uri \}$/],
+  ['completion/complete', 'argument', { ref: { type: 'ref/prompt', name: 'p' } }, [...isRecord, {}],
+    /^'argument' must be an object with the strings 'name' and 'value'$/],
+  ['logging/setLevel', 'level', {}, [...isText, 'loud'], /^params\.level must be a severity, from debug to/],
+  ...['get', 'result', 'cancel', 'update'].map((verb) => (
+    [`tasks/${verb}`, 'taskId', {}, isText, /^params\.taskId must be a string$/] as const
+  )),
+  ['subscriptions/listen', 'notifications', {}, isRecord, /^params\.notifications must be an object$/],
+]
+
+for (const revision of allRevisions) {
+  test(`${revision}: params of the wrong type are -32602, with what to send`, async (t) => {
+    const server = serveMcp(t, {
+      tools: [{ name: 'work', description: 'Works.', task: 'optional', run: () => 'done' }],
+      prompts: [{ name: 'p', get: () => 'x', arguments: [{ name: 'a', complete: () => [] }] }],
+      resources: [{ uri: 'test://a', name: 'a', read: () => 'x' }],
+    })
+    const row = revisionByName.get(revision)!
+    const session = revision === '2026-07-28' ? undefined : await begin(server, revision)
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+    for (const [method, member, params, wrong, says] of members) {
+      const isKnown = member === 'task' ? row.tasks === 'augmentation'
+        : member === 'inputResponses' || member === 'requestState' ? row.ask === 'round'
+        // Where a request stands alone, what it says of itself is read before.
+        : member === '_meta' ? row.opening === 'initialize' : true
+      if (!isKnown || !row.methods.has(method)) continue
+      for (const value of wrong) {
+        const sent = { ...params, [member]: value }
+        const { error } = session === undefined ? await ask(server, method, sent, { capabilities })
+          : await session.ask(method, sent)
+        const what = `${method} ${member} ${JSON.stringify(value)}`
+        assert.equal(error?.code, -32602, what)
+        assert.match(error.data.detail, says, what)
+      }
+    }
+  })
+}
 
 const tokens: readonly (readonly [token: unknown, isOne: boolean])[] = [
   ['a', true], ['', true], ['x'.repeat(256), true], [0, true], [-7, true], [1e15, true],
