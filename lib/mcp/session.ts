@@ -125,6 +125,12 @@ export class Session implements Peer {
     return this.isBound || this.#streams?.isBusy === true
   }
 
+  /**
+   * Takes what `initialize` settled. Where a connection is the session, on stdio and the SSE pair, it may be
+   * said again and holds from then on, as with the official servers: a bridge may have put another client
+   * behind it. What runs goes on and keeps its id. Streamable HTTP refuses it: processes that share sessions
+   * read in the id what was settled, and who begins again gets another by leaving the id out.
+   */
   settle({ revision, abilities, client }: Handshake): void {
     this.revision = revision
     this.abilities = abilities

@@ -126,7 +126,7 @@ function begin(
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
   if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
-    return invalid(400, 'This session has begun already', id)
+    return invalid(400, 'This session has begun already; leave out Mcp-Session-Id to begin another', id)
   }
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)

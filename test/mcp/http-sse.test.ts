@@ -119,6 +119,21 @@ test('a handshake that is none is told on the stream', async () => {
   await pair.stream.cancel()
 })
 
+test('a second handshake on the stream holds from then on, and what runs goes on', async () => {
+  const pair = await Pair.open(server)
+  await pair.initialize('2025-06-18', { sampling: {} })
+  const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'sample' } }
+  await pair.send({ ...call, id: 'first' })
+  const question = await pair.stream.next()
+  assert.equal((await pair.initialize('2024-11-05')).protocolVersion, '2024-11-05')
+  const result = { role: 'assistant', model: 'm', content: { type: 'text', text: 'tea' } }
+  await pair.send({ jsonrpc: '2.0', id: question.id, result })
+  const { id, result: told } = await pair.stream.next()
+  assert.deepEqual([id, said(told)], ['first', 'tea'])
+  assert.match(said((await pair.ask('tools/call', { name: 'sample' })).result), /This client cannot be asked/)
+  await pair.stream.cancel()
+})
+
 test('/messages, and sessionId for session_id, are taken as well', async () => {
   const pair = await Pair.open(server)
   const id = new URL(pair.endpoint, 'http://localhost').searchParams.get('session_id')

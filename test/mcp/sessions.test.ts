@@ -95,13 +95,22 @@ test('the end of a session ends its calls and its streams', async (t) => {
   assert.equal((await hung).status, 202)
 })
 
-test('initialize within a session is 400', async (t) => {
+test('initialize within a session is 400, and begins another without it or when it has ended', async (t) => {
   const { server } = hanging(t)
   const session = await begin(server)
-  const response = await session.send('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+  const again = (): Promise<Response> => (
+    session.send('initialize', { protocolVersion: '2025-06-18', capabilities: {} })
+  )
+  const response = await again()
   assert.equal(response.status, 400)
-  assert.equal((await response.json() as Json).error.code, -32600)
+  const { error } = await response.json() as Json
+  assert.equal(error.code, -32600)
+  assert.equal(error.data.detail, 'This session has begun already; leave out Mcp-Session-Id to begin another')
   assert.equal((await session.send('ping')).status, 200)
+  await session.end()
+  const begun = await again()
+  assert.equal(begun.status, 200)
+  assert.notEqual(begun.headers.get('mcp-session-id') ?? session.id, session.id)
 })
 
 test('a request that comes before notifications/initialized is served', async (t) => {

@@ -203,6 +203,19 @@ test('the client is asked, by a request and by rounds', async () => {
   await host.end()
 })
 
+test('a second handshake holds from then on, and what runs goes on', async () => {
+  const host = new Host()
+  await host.initialize('2025-11-25', { roots: {} })
+  host.write({ jsonrpc: '2.0', id: 'first', method: 'tools/call', params: { name: 'roots' } })
+  const question = await host.next()
+  assert.equal((await host.initialize('2024-11-05')).protocolVersion, '2024-11-05')
+  host.write({ jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'file:///a' }] } })
+  const { id, result } = await host.next()
+  assert.deepEqual([id, said(result)], ['first', '[{"uri":"file:///a"}]'])
+  assert.match(said((await host.ask('tools/call', { name: 'roots' })).result), /This client cannot be asked/)
+  await host.end()
+})
+
 test('a call is cancelled by its notification, in both eras, and nothing is said of it', async () => {
   const host = new Host()
   await host.initialize()
