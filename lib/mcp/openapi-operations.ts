@@ -36,6 +36,19 @@ const events: DocumentPart = {
   content: { [EVENT_STREAM]: { schema: described(text, 'JSON-RPC messages.') } },
 }
 
+/** Any of these, or a batch of them. */
+function orBatch(name: string): DocumentPart {
+  return { oneOf: [schemaReference(name), { ...listOf(schemaReference(name)), minItems: 1 }] }
+}
+
+const refusals: Readonly<Record<number, string>> = {
+  400: 'The message is malformed, a batch that its revision does not have, or for a revision not spoken here',
+  404: 'There is no such session',
+  413: 'The body is too large',
+  415: 'The body is not application/json',
+  503: 'The server is full or closing down; try again when Retry-After says',
+}
+
 const sessionParameter = headerParameter('Mcp-Session-Id', text, 'Of `initialize`, where it gave one.')
 const versionParameter = headerParameter('MCP-Protocol-Version', text, 'The revision that was negotiated.')
 
@@ -43,30 +56,25 @@ const versionParameter = headerParameter('MCP-Protocol-Version', text, 'The revi
 export const callOperation: DocumentPart = {
   tags: ['MCP'],
   summary: 'Send a JSON-RPC message',
-  description: 'The Model Context Protocol: `initialize`, `tools/list`, `tools/call` and the rest.',
+  description: 'The Model Context Protocol: `initialize`, `tools/list`, `tools/call` and the rest. In '
+    + 'revision 2025-03-26, which is also meant where neither a session nor a revision is named, the body '
+    + 'may be a JSON-RPC batch: a list of messages, answered with a list, or with an event for each.',
   parameters: [sessionParameter, versionParameter],
   requestBody: {
     required: true,
     content: {
       [JSON_TYPE]: {
-        schema: schemaReference('McpRequest'), example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        schema: orBatch('McpRequest'), example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       },
     },
   },
   responses: {
     200: {
       description: 'The answer, with `result` or with `error`',
-      content: jsonOrEvents(schemaReference('McpAnswer'), 'JSON-RPC messages, the answer last.'),
+      content: jsonOrEvents(orBatch('McpAnswer'), 'JSON-RPC messages, the answer last.'),
     },
     202: { description: 'Taken; no answer is owed' },
-    ...failures('McpError', {
-      400: 'The message is malformed, or for a revision that is not spoken',
-      404: 'There is no such session',
-      406: 'Accept wants neither JSON nor events',
-      413: 'The body is too large',
-      415: 'The body is not application/json',
-      503: 'The server is full or closing down; try again when Retry-After says',
-    }),
+    ...failures('McpError', { ...refusals, 406: 'Accept wants neither JSON nor events' }),
   },
 }
 
@@ -74,8 +82,18 @@ export const callOperation: DocumentPart = {
 export const postOperation: DocumentPart = {
   ...callOperation,
   summary: 'Send a JSON-RPC message of the oldest transport',
-  description: 'With the `session_id` of a stream at `/sse` the answer comes there; without, it comes here.',
+  description: 'With the `session_id` of a stream at `/sse` the answer comes there; without, it comes here. '
+    + 'Where that session is of revision 2025-03-26 the body may be a JSON-RPC batch: a list of messages, '
+    + 'answered there with a list.',
   parameters: [{ name: 'session_id', in: 'query', schema: text, description: 'Of the stream.' }],
+  responses: {
+    200: jsonBody('The answer, with `result` or with `error`', schemaReference('McpAnswer')),
+    202: {
+      description: 'Taken; what is owed for it comes on the stream',
+      content: { 'text/plain': { schema: text } },
+    },
+    ...failures('McpError', refusals),
+  },
 }
 
 /** `GET` of what a server says of its own accord. */

@@ -220,6 +220,46 @@ test('every operation has a name of its own, and answers what it is asked as it 
   }
 })
 
+test('a batch is described where it is taken, and so is what it is answered', async (t) => {
+  const server = serve(t, { tools, protocol: 'mcp' })
+  const document = await documentOf(server, '')
+  const [mcp, messages] = ['/mcp', '/messages'].map((path) => (
+    [...operationsIn(document)].find((one) => one.path === path && one.method === 'post')!
+  ))
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const batch = [ping, { ...ping, id: 2 }]
+  for (const { said } of [mcp!, messages!]) {
+    assert.match(String(said['description']), /2025-03-26.* a JSON-RPC batch: a list of messages/)
+    const content = (said['requestBody'] as Json)['content'] as Record<string, Json>
+    const check = checkFor(document, content['application/json']!['schema'] as object)
+    for (const body of [batch, ping]) assert.ok(check(body).valid)
+    for (const body of [[], [7], 7]) assert.ok(!check(body).valid)
+  }
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> => (
+    server.fetch(request(path, body, headers))
+  )
+  const answers: readonly (readonly [operation: Operation, status: number, answer: Response])[] = [
+    [mcp!, 200, await post('/mcp', batch)],
+    [mcp!, 200, await post('/mcp', batch, { accept: 'text/event-stream' })],
+    [mcp!, 400, await post('/mcp', batch, { 'MCP-Protocol-Version': '2025-06-18' })],
+    [messages!, 400, await post('/messages/', batch)],
+  ]
+  for (const [operation, status, answer] of answers) {
+    assert.equal(answer.status, status)
+    await fits(document, operation, answer, 'a batch')
+  }
+
+  const stream = (await server.fetch(request('/sse'))).body!.getReader()
+  const heard = async (): Promise<string> => new TextDecoder().decode((await stream.read()).value)
+  const endpoint = /data: (.*)/.exec(await heard())?.[1] ?? ''
+  const params = { protocolVersion: '2025-03-26', capabilities: {} }
+  for (const body of [{ ...ping, method: 'initialize', params }, batch]) {
+    await fits(document, messages!, await post(endpoint, body), 'a session of the pair')
+    assert.equal((await heard()).includes('"id":2'), body === batch)
+  }
+  await stream.cancel()
+})
+
 const wrongs: readonly (readonly [what: string, headers: Record<string, string>, body: string | undefined])[] = [
   ['no JSON', { 'content-type': 'application/json' }, '{'],
   ['no object', { 'content-type': 'application/json' }, '7'],
