@@ -68,9 +68,6 @@ const cacheRules: Rules = [
 ]
 
 const authRules: Rules = [
-  ['resource', isText, `write the address of the MCP port, as in 'https://agents.example.com/mcp'`],
-  ['authorizationServers', isStrings, `write a list, as in ['https://login.example.com']`],
-  ['scopes', isStrings, `write a list, as in ['orders:read']`],
   ['name', isString, 'write a string'],
   ['documentation', isString, 'write an address'],
 ]
@@ -192,9 +189,6 @@ export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   if (isRecord(auth)) {
     if (isPlain(auth)) rejectUnknown('auth', auth, Object.keys(authMembers))
     obey('auth.', auth, authRules)
-    if (typeof auth['verify'] !== 'function') {
-      throw new TypeError(`auth needs 'verify': a function (token) => ({ subject, scopes }) or nothing`)
-    }
   }
 }
 
@@ -222,9 +216,6 @@ function checkApiKey(apiKey: unknown): void {
         + `write a string or { id: 'ops', key }, or leave it out`)
     }
     rejectUnknown(owner, entry, Object.keys(keyMembers))
-    if (entry['scopes'] !== undefined && !isStrings(entry['scopes'])) {
-      throw new TypeError(`${owner} has scopes ${show(entry['scopes'])}; write a list, as in ['orders:read']`)
-    }
   }
 }
 

@@ -27,7 +27,6 @@ export type FindKey = (credential: string) => Principal | undefined
 
 interface KnownKey { readonly key: string; readonly principal: Principal }
 
-const members: ReadonlySet<string> = new Set(['id', 'key', 'scopes', 'expires'])
 /** What a header can carry from end to end. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const ID_LABEL = 'triport key id\n'
@@ -65,7 +64,7 @@ export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
 
 function keyOf(entry: string | NamedKey, index: number): KnownKey {
   const owner = `The API key ${index + 1}`
-  const given: Partial<NamedKey> = typeof entry === 'string' ? { key: entry } : entry ?? {}
+  const given: Partial<NamedKey> = typeof entry === 'string' ? { key: entry } : entry
   const { id, key, scopes = [], expires } = given
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`${owner} is empty; give a string, or leave apiKey out to serve without a key`)
@@ -73,8 +72,6 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
   if (!KEY.test(key)) {
     throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, without a line's end`)
   }
-  const odd = Object.keys(given).find((member) => !members.has(member))
-  if (odd !== undefined) throw new TypeError(`${owner} has '${odd}'; it takes ${[...members].join(', ')}`)
   if (!isStrings(scopes) || !scopes.every(isScope)) {
     throw new TypeError(`${owner} has scopes that are none; write a list of names, as in ['orders:read']`)
   }

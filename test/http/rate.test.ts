@@ -7,15 +7,12 @@ import type { ServerOptions } from '../../lib/index.ts'
 
 const mistakes: readonly (readonly [rateLimit: unknown, sentence: RegExp])[] = [
   [{}, /^TypeError: rateLimit limits nothing; write \{ perMinute: 60 \}/],
-  [60, /rateLimit is no object; write \{ perMinute: 60 \}/],
-  [null, /rateLimit is no object/],
   [{ burst: 5 }, /rateLimit.burst alone limits nothing/],
   [{ perMinute: 0 }, /rateLimit.perMinute is 0; write a whole number above zero/],
   [{ perMinute: NaN }, /rateLimit.perMinute is NaN/],
   [{ perMinute: Infinity }, /rateLimit.perMinute is Infinity/],
   [{ perMinute: '60' }, /rateLimit.perMinute is 60; write a whole number/],
   [{ perMinute: 60, burst: 1.5 }, /rateLimit.burst is 1.5/],
-  [{ perSecond: 1 }, /rateLimit has 'perSecond'; it takes perMinute, burst, initializePerMinute/],
 ]
 
 test('a limit that limits nothing, or cannot be, is a mistake in the options', () => {
