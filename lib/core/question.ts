@@ -5,7 +5,7 @@
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { isStrings } from '../wire/json.ts'
-import { isRecord } from './content.ts'
+import { isRecord, isTyped } from './content.ts'
 import { rejectUnknown, show } from './define.ts'
 import { compileForm } from './form.ts'
 import type { Members } from './define.ts'
@@ -161,11 +161,11 @@ export function checkQuestion(question: Question): void {
 function checkSample({ messages, maxTokens }: SampleQuestion): void {
   const isList = Array.isArray(messages) && messages.every((one: unknown) => (
     isRecord(one) && (one['role'] === 'user' || one['role'] === 'assistant')
-    && (typeof one['content'] === 'string' || (typeof one['content'] === 'object' && one['content'] !== null))
+    && (typeof one['content'] === 'string' || [one['content']].flat().every(isTyped))
   ))
   if (!isList) {
-    throw new TypeError(`call.sample needs messages, each with a role and content; write `
-      + `messages: [{ role: 'user', content: 'Hello' }], and instructions as systemPrompt`)
+    throw new TypeError('call.sample needs messages, each with a role and content, a text or blocks that '
+      + `have a type; write messages: [{ role: 'user', content: 'Hello' }], and instructions as systemPrompt`)
   }
   if (!Number.isFinite(maxTokens)) {
     throw new TypeError(`call.sample has maxTokens ${show(maxTokens)}; write a number, as in 500`)

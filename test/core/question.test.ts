@@ -82,10 +82,16 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['one of two tool uses', talk([use('1'), use('2')], result('1')), results],
   ['a result among words', talk(use('1'), [result('1'), text]), alone],
   ['messages that are none', { what: 'sample', maxTokens: 1, messages: 'tea?' },
-    /call\.sample needs messages, each with a role and content; write messages: \[/],
+    /call\.sample needs messages, each with a role and content, .*; write messages: \[/],
   ['a message that is none', { what: 'sample', maxTokens: 1, messages: [null] }, /call\.sample needs messages/],
   ['instructions as a message', { what: 'sample', maxTokens: 1, messages: [{ role: 'system', content: 'a' }] },
     /call\.sample needs messages.*and instructions as systemPrompt$/],
+  ...[null, 7, { text: 'tea?' }, { type: 7 }, ['tea?'], [text, null], [[text]]].map(
+    (content): readonly [string, Loose, RegExp] => (
+      [`the content ${JSON.stringify(content)}`, talk(content),
+        /^call\.sample needs messages, .* a text or blocks that have a type; write /]
+    ),
+  ),
   ['a message without content', { what: 'sample', maxTokens: 1, messages: [{ role: 'user' }] },
     /call\.sample needs messages/],
   ['a sampling without an end', { what: 'sample', messages: [{ role: 'user', content: 'a' }] },
