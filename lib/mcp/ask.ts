@@ -120,10 +120,12 @@ export function askOnStream(
 
 /** Hands an answer of the client to whoever asked. False where nobody here has. */
 export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): boolean {
-  const asked = typeof id === 'string' || typeof id === 'number' ? session.asked.get(id) : undefined
-  if (asked === undefined || (typeof id !== 'string' && typeof id !== 'number')) return false
+  if (typeof id !== 'string' && typeof id !== 'number') return false
+  const asked = session.asked.get(id)
+  if (asked === undefined) return false
   session.asked.delete(id)
-  if (error === undefined) {
+  // Some write null for what is not there, and so do other processes that pass an answer on.
+  if (error === undefined || error === null) {
     asked.resolve(result)
     return true
   }

@@ -180,7 +180,7 @@ export class Elsewhere {
       if (typeof requestId === 'string' || typeof requestId === 'number') cancelRequest(session, requestId)
     })
     on('answer', (session, [id, result, error]) => {
-      takeAnswer(session, id, result ?? undefined, error ?? undefined)
+      takeAnswer(session, id, result, error)
     })
     nodes.on('updated', (uris) => {
       if (!Array.isArray(uris)) return

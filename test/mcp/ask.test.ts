@@ -401,6 +401,18 @@ test('in a session: a client that refuses to answer fails the call, with its rea
   assert.match(said(answer.result), /User rejected sampling request/)
 })
 
+test('in a session: an answer whose error is null is no refusal; without a result it is none', async (t) => {
+  const server = asking(t, async (call) => (await call.elicit({ message: 'Who?', schema: nameForm })).action)
+  const answers = [[accept, 'accept'], [null, "The client's answer is not an object"]] as const
+  for (const [result, heard] of answers) {
+    const session = await begin(server, '2025-11-25', able)
+    const stream = await session.stream('ask')
+    const { id } = await stream.next()
+    await session.post({ jsonrpc: '2.0', id, result, error: null })
+    assert.equal(said((await stream.next()).result), heard)
+  }
+})
+
 test('in a session: a client that does not answer in time is told, and the call fails', async (t) => {
   const server = asking(t, (call) => call.roots(), { askTimeoutMs: 20 })
   const session = await begin(server, '2025-11-25', able)
