@@ -6,8 +6,9 @@
  * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
  */
 import { isWithin } from '../wire/bounded.ts'
-import { MAX_TIMER_MS, monotonic } from './clock.ts'
+import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
+import { patience } from './patience.ts'
 import { HOUSE } from './store.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
@@ -15,8 +16,6 @@ import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
 
 /** So many calls in a row that were not answered, and the store is away. */
 const MAX_FAILURES = 3
-/** A timer that is late by more tells that this process was suspended, or busy with something else. */
-const HELD_UP_MS = 100
 /** How often a store that is away is asked whether it is there again. */
 const PROBE_MS = 1_000
 
@@ -116,21 +115,15 @@ export class GuardedStore implements Store {
         if (++this.#failures >= MAX_FAILURES) this.#leave(late)
         reject(unreached(late))
       }
-      const began = monotonic()
-      let timer = storeTimeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
-        const heldUpMs = monotonic() - began - storeTimeoutMs
-        if (heldUpMs < HELD_UP_MS) return giveUp()
-        // Whoever was held up has heard nobody: the answer may be there, and be read in the next turn.
-        timer = setTimeout(giveUp, Math.min(heldUpMs, storeTimeoutMs))
-      }, storeTimeoutMs)
+      const stop = patience(storeTimeoutMs, giveUp)
       answer.then((value) => {
         if (isLate) return tidy(() => onLate?.(value))
-        clearTimeout(timer)
+        stop()
         this.#failures = 0
         resolve(value)
       }, (error: unknown) => {
         if (isLate) return
-        clearTimeout(timer)
+        stop()
         reject(this.#failed(error))
       })
     })

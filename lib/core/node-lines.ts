@@ -3,8 +3,8 @@
  * ends it, or one of the two hangs up or dies. What is said on a line is heard once and in order; where some
  * of it was lost, the line is lost.
  */
-import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
+import { patience } from './patience.ts'
 import type { Nodes } from './nodes.ts'
 
 /** How one side of a line hears of the other. */
@@ -92,9 +92,9 @@ export class NodeLines {
         line.end()
         this.#nodes.isAlive(node).then((isAlive) => reject(isAlive ? late() : dead()), reject)
       }
-      const timer = setTimeout(silent, Math.min(timeoutMs, MAX_TIMER_MS))
+      const stop = patience(timeoutMs, silent)
       const done = (settle: () => void): void => {
-        clearTimeout(timer)
+        stop()
         settle()
       }
       const line = this.open(node, kind, question, {

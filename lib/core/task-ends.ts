@@ -2,8 +2,8 @@
  * The ends of tasks in a store that processes share. A task has ended when that is written and not before:
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
-import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
+import { patience } from './patience.ts'
 import { isWaiting } from './task.ts'
 import type { Limits } from './defaults.ts'
 import type { StoredTasks } from './stored-tasks.ts'
@@ -77,14 +77,14 @@ export class TaskEnds {
 
   /** Undefined where it takes longer than a store may. It keeps the process: nothing else may. */
   async #inTime<T>(work: Promise<T> | undefined): Promise<T | undefined> {
-    let timer: NodeJS.Timeout | undefined
+    let stop = (): void => {}
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), Math.min(this.#limits.storeTimeoutMs, MAX_TIMER_MS))
+      stop = patience(this.#limits.storeTimeoutMs, () => resolve(undefined))
     })
     try {
       return await Promise.race([work, late])
     } finally {
-      clearTimeout(timer)
+      stop()
     }
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { NodeLines } from '../../lib/core/node-lines.ts'
+import { holdUp } from '../fixtures/time.ts'
 import type { Nodes } from '../../lib/core/nodes.ts'
 
 type Hear = (body: unknown, from: string) => void
@@ -47,6 +48,15 @@ test('whoever opens a line has it before anything is heard on it', async () => {
     })
   })
   assert.deepEqual(heard, [['there', 1], ['there', 2]])
+})
+
+test('an answer that came while this process was held up is heard', async () => {
+  const lines = hastyLines((hear, id) => {
+    setImmediate(() => setImmediate(() => hear.get('say')!([id, 'answered'], 'there')))
+  })
+  const answer = lines.ask('there', 'any', 'question', 20)
+  holdUp(200)
+  assert.equal(await answer, 'answered')
 })
 
 test('without a limit, an answer is waited for as long as it takes', async () => {

@@ -1,0 +1,19 @@
+/**
+ * How long an answer of another process is waited for. Knows nothing of who is asked.
+ */
+import { MAX_TIMER_MS, monotonic } from './clock.ts'
+
+/**
+ * Calls `giveUp` when nothing has come in `ms`. A time in which this process was held up, suspended or busy
+ * with something else, tells nothing of the other: the answer may be there, and be read in the next turn. So
+ * it is waited for once more, for as long as the timer was late. `Infinity` never gives up. The returned
+ * function ends the wait.
+ */
+export function patience(ms: number, giveUp: () => void): () => void {
+  if (ms > MAX_TIMER_MS) return () => {}
+  const began = monotonic()
+  let timer = setTimeout(() => {
+    timer = setTimeout(giveUp, Math.min(monotonic() - began - ms, ms))
+  }, ms)
+  return () => clearTimeout(timer)
+}
