@@ -572,20 +572,23 @@ test('what comes behind a running call on a closing server is not run', async (t
 })
 
 test('a call that does not end is cancelled when the grace is over, and told so', async (t) => {
+  let running = 0
   const runs: readonly (readonly [what: string, run: (prompt: string, call: Call) => Promise<string>])[] = [
-    ['never ends', () => new Promise(() => {})],
+    ['never ends', () => { running++; return new Promise(() => {}) }],
     ['listens', (_prompt, call) => new Promise((_resolve, reject) => {
+      running++
       call.signal.addEventListener('abort', () => reject(call.signal.reason))
     })],
   ]
   for (const [what, run] of runs) {
+    running = 0
     const { port, server } = await listen(t, { agents: [run], graceMs: 50 })
     const wire = await dial(t, port)
     wire.send(`${POST}Content-Length: ${QUERY.length}\r\n\r\n${QUERY}`)
     const inside = server.fetch(new Request('http://x/', {
       method: 'POST', headers: { 'content-type': 'application/json' }, body: QUERY,
     }))
-    await sleep(30)
+    await eventually(() => running === 2, 'both run')
     await server.close()
     const [answer] = parseAnswers(await wire.closed())
     assert.equal(answer?.status, 503, what)
@@ -595,16 +598,16 @@ test('a call that does not end is cancelled when the grace is over, and told so'
 })
 
 test('a call without a socket may end within the grace too', async (t) => {
-  let release: (text: string) => void = () => {}
+  let release: ((text: string) => void) | undefined
   const run = (): Promise<string> => new Promise((resolve) => { release = resolve })
-  const server = serve(t, { agents: [run], graceMs: 5_000 })
+  const server = serve(t, { agents: [run], graceMs: 60_000 })
   const answer = server.fetch(new Request('http://x/', {
     method: 'POST', headers: { 'content-type': 'application/json' }, body: QUERY,
   }))
-  await sleep(20)
+  await eventually(() => release !== undefined, 'it runs')
   const closing = server.close()
   await sleep(20)
-  release('in time')
+  release!('in time')
   assert.equal((await jsonOf(await answer))['response'], 'in time')
   await closing
 })
