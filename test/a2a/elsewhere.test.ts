@@ -10,6 +10,8 @@ import type { Call, Content, Store } from '../../lib/index.ts'
 import type { Caller } from './caller.ts'
 
 const times = { leaseMs: 600, storeTimeoutMs: 500 }
+/** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
+const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
 
 test('what happens to a task is heard at any process, in order, from the moment at which it is asked', async (t) => {
   const shared = sharedMemory()
@@ -21,8 +23,8 @@ test('what happens to a task is heard at any process, in order, from the moment 
     await second.promise
     yield 'three'
   }
-  const one = callerOf(t, run, { store: shared.connect(), ...times })
-  const other = callerOf(t, run, { store: shared.connect(), ...times })
+  const one = callerOf(t, run, { store: shared.connect(), ...patient })
+  const other = callerOf(t, run, { store: shared.connect(), ...patient })
   const { id } = await one.task('hello', { isBlocking: false })
   await eventually(async () => (await one.get(id)).artifacts?.length === 1)
   const here = await one.subscribe(id)
@@ -44,8 +46,8 @@ test('a task is cancelled by way of any process, where it runs', async (t) => {
       reject(call.signal.reason)
     })
   })
-  const one = callerOf(t, run, { store: shared.connect(), ...times })
-  const other = callerOf(t, run, { store: shared.connect(), ...times })
+  const one = callerOf(t, run, { store: shared.connect(), ...patient })
+  const other = callerOf(t, run, { store: shared.connect(), ...patient })
   const { id } = await one.task('hello', { isBlocking: false })
   assert.equal((await other.cancel(id)).status.state, 'canceled')
   await eventually(() => aborted === 1)
@@ -70,9 +72,8 @@ function farApart(t: TestContext, leaseMs: number): {
     await way.promise
     return store.publish(...all)
   } }
-  const patient = { leaseMs, storeTimeoutMs: 8_000 }
-  const one = callerOf(t, run, { store: shared.connect(), ...patient })
-  const other = callerOf(t, run, { store: slow, ...patient })
+  const one = callerOf(t, run, { store: shared.connect(), ...patient, leaseMs })
+  const other = callerOf(t, run, { store: slow, ...patient, leaseMs })
   return { work, way, one, other }
 }
 
@@ -125,7 +126,9 @@ test('who listens at another process hears that the one that ran the task has di
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
 /** Two processes of one agent that asks for names until it has heard enough of them, and how often it ran. */
-function asking(t: TestContext, names: number): { callers: readonly Caller[]; runs: () => number; cut: () => void } {
+function asking(
+  t: TestContext, names: number, options = patient,
+): { callers: readonly Caller[]; runs: () => number; cut: () => void } {
   const shared = sharedMemory()
   const connections = [shared.connect(), shared.connect()]
   let runs = 0
@@ -138,7 +141,7 @@ function asking(t: TestContext, names: number): { callers: readonly Caller[]; ru
   }
   t.after(() => { connections[0]!.isCut = false })
   return {
-    callers: connections.map((store) => callerOf(t, run, { store, ...times })),
+    callers: connections.map((store) => callerOf(t, run, { store, ...options })),
     runs: () => runs,
     cut: () => { connections[0]!.isCut = true },
   }
@@ -195,7 +198,7 @@ test('of answers that come at once at several processes one is taken', async (t)
 })
 
 test('where the run has died with its process, an answer begins it again', async (t) => {
-  const { callers: [one, other], runs, cut } = asking(t, 2)
+  const { callers: [one, other], runs, cut } = asking(t, 2, times)
   const { id } = await one!.task('hello')
   cut()
   // The lease of its process has to be over before anybody may go on.

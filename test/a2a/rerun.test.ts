@@ -21,12 +21,7 @@ function processOn(
   t: TestContext, shared: SharedMemory, run: Run, options: Partial<ServerOptions> = {}, recover?: 'rerun',
 ): Process {
   const store = shared.connect()
-  // Nothing else does while all wait for a store.
-  const alive = setInterval(() => {}, 1_000)
-  t.after(() => {
-    store.isCut = false
-    clearInterval(alive)
-  })
+  t.after(() => { store.isCut = false })
   const server = serveBot(t, run, { name: 'Fleet', store, log: false, ...times, ...options }, { ...recover && { recover } })
   return { server, store, caller: new Caller(server, { headers: { 'Accept-Language': 'de', 'X-API-Key': 'ann-1234567890' } }) }
 }

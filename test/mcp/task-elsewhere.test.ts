@@ -15,14 +15,13 @@ import type { Json } from './client.ts'
 type Run = (call: Call, args: Json) => unknown
 
 const times = { leaseMs: 800, storeTimeoutMs: 800 }
+/** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
+const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
 
 /** Processes that serve the tool `work` as a task. One dies when its store is cut. */
 function fleet(
   t: TestContext, count: number, run: Run, beside: { recover?: 'rerun' } = {}, options: Partial<ServerOptions> = {},
 ): Promise<Fleet> {
-  // Nothing else does while all wait for a store.
-  const alive = setInterval(() => {}, 1_000)
-  t.after(() => clearInterval(alive))
   return fleetOf(t, count, {
     tools: [{
       name: 'work', task: 'optional', inputSchema: { type: 'object' }, ...beside,
@@ -70,7 +69,8 @@ const asks: Run = async (call, { who }) => {
 
 test('a task of 2025 is read, listed, waited for and cancelled at any process', async (t) => {
   const held = gate<string>()
-  const { servers: [one, two, three] } = await fleet(t, 3, (_call, { wait }) => wait === true ? held.promise : new Promise(() => {}))
+  const run: Run = (_call, { wait }) => wait === true ? held.promise : new Promise(() => {})
+  const { servers: [one, two, three] } = await fleet(t, 3, run, {}, patient)
   const session = await begin(one!)
   const other = via(two!, session)
   const taskId = await begun(session, { wait: true })
@@ -88,7 +88,6 @@ test('a task of 2025 is read, listed, waited for and cancelled at any process', 
 
 test('a cancel of 2025 that comes late to the process of the task says that the task has ended', async (t) => {
   const [work, way] = [gate<string>(), gate()]
-  const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
   const { servers: [one, two], connections } = await fleet(t, 2, () => work.promise, {}, patient)
   const session = await begin(one!)
   const other = via(two!, session)
@@ -111,7 +110,7 @@ test('a task of 2026 is read, answered, listened to and cancelled at any process
   const { servers: [one, two, three] } = await fleet(t, 3, async (call) => {
     call.detach()
     return asks(call, {})
-  })
+  }, {}, patient)
   const taskId = await started(one!)
   const shown = await reaches(two!, taskId, 'input_required')
   assert.deepEqual(Object.keys(shown.inputRequests), ['name'])
@@ -250,7 +249,7 @@ test('answers of rounds before there was a task are not asked for again by its n
 })
 
 test('a question of 2025 is asked where its client waits for the result, and its answer reaches the run', async (t) => {
-  const { servers: [one, two] } = await fleet(t, 2, asks)
+  const { servers: [one, two] } = await fleet(t, 2, asks, {}, patient)
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session, { who: 'Bob' })
   const other = via(two!, session)
@@ -263,7 +262,8 @@ test('a question of 2025 is asked where its client waits for the result, and its
 })
 
 test('one question is asked on one stream, and on the next when that one has gone', async (t) => {
-  const { servers: [one, two, three] } = await fleet(t, 3, asks)
+  // With the first heartbeat a stream on which nothing is said begins.
+  const { servers: [one, two, three] } = await fleet(t, 3, asks, {}, { ...patient, heartbeatMs: 50 })
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session)
   await ends(session, taskId, 'input_required')
@@ -300,7 +300,7 @@ test('where nobody answers in time the run ends and the question stays, and a la
     runs += 1
     call.detach()
     return asks(call, args)
-  }, {}, { askTimeoutMs: 50 })
+  }, {}, { ...patient, askTimeoutMs: 50 })
   const taskId = await started(one!)
   await reaches(two!, taskId, 'input_required')
   await eventually(() => one!.status().calls.running === 0)
@@ -320,7 +320,7 @@ test('a client that cannot be asked what a task asks hurts nobody, and hears wha
       call.detach()
       await call.once('wait', () => new Promise((resolve) => setImmediate(resolve)))
       return (await call.sample({ key: 'said', messages, maxTokens: 9, tools })).model
-    })
+    }, {}, patient)
     const able = { ...capabilities, sampling: { tools: {} } }
     const [one, other] = [servers[0]!, servers.at(-1)!]
     const response = await modern(one, 'tools/call', { name: 'work', arguments: {} }, { capabilities: able })
@@ -347,7 +347,7 @@ test('a session that cannot be asked waits for the result, and another of the sa
     const { servers } = await fleet(t, count, async (call) => {
       await call.once('wait', () => new Promise((resolve) => setTimeout(resolve, 50)))
       return asks(call, {})
-    }, {}, { apiKey: [{ id: 'ann', key: 'ann-1234567890' }] })
+    }, {}, { ...patient, apiKey: [{ id: 'ann', key: 'ann-1234567890' }] })
     const headers = { 'X-API-Key': 'ann-1234567890' }
     const [one, other] = [servers[0]!, servers.at(-1)!]
     const able = await begin(one, '2025-11-25', { elicitation: {} }, headers)
