@@ -26,23 +26,44 @@ const { values: options } = parseArgs({ options: { case: { type: 'string' } } })
 
 /** Every attack: what it does, and for how long it is watched. */
 const attacks = [
-  { name: 'pipelining', run: (port) => pipeline(port, 200_000, 'GET /agents HTTP/1.1\r\nHost: localhost\r\n\r\n') },
+  {
+    name: 'pipelining',
+    run: (port) => pipeline(port, 200_000, 'GET /agents HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+  },
   {
     name: 'pipelining without the key', server: { apiKey: 'key' },
     run: (port) => pipeline(port, 200_000, 'GET /agents HTTP/1.1\r\nHost: localhost\r\n\r\n'),
   },
   { name: 'pipelining on a hundred connections, and reading nothing', run: (port) => pipelines(port, 100) },
-  { name: 'a list of a million mistakes', run: (port) => flood(port, 10, '/', `{"messages":[${list('7', 1_000_000)}]}`) },
+  {
+    name: 'a list of a million mistakes',
+    run: (port) => flood(port, 10, '/', `{"messages":[${list('7', 1_000_000)}]}`),
+  },
   { name: 'capabilities of 3 MB', run: (port) => flood(port, 20, '/mcp', handshake(3 * MiB)) },
   { name: 'ten thousand handshakes', run: (port) => flood(port, 10_000, '/mcp', handshake(10)) },
   { name: 'replies of 6 MB that nobody reads', run: (port) => unread(port, 60) },
-  { name: 'handlers that never settle', server: { agentTimeoutMs: 500 }, run: (port) => flood(port, 1_500, '/', '{"query":"hang"}') },
-  { name: 'a key function that never answers', kind: 'hanging-key', server: { authTimeoutMs: 500 }, run: (port) => flood(port, 1_500, '/', '{"query":"hi"}', { 'x-api-key': 'k' }) },
-  { name: 'small values by the million', run: (port) => flood(port, 30, '/mcp', call(`[${list('[]', 1_000_000)}]`)) },
-  { name: 'as many small values as may be', run: (port) => flood(port, 100, '/mcp', call(`[${list('[]', 99_000)}]`)) },
+  {
+    name: 'handlers that never settle', server: { agentTimeoutMs: 500 },
+    run: (port) => flood(port, 1_500, '/', '{"query":"hang"}'),
+  },
+  {
+    name: 'a key function that never answers', kind: 'hanging-key', server: { authTimeoutMs: 500 },
+    run: (port) => flood(port, 1_500, '/', '{"query":"hi"}', { 'x-api-key': 'k' }),
+  },
+  {
+    name: 'small values by the million',
+    run: (port) => flood(port, 30, '/mcp', call(`[${list('[]', 1_000_000)}]`)),
+  },
+  {
+    name: 'as many small values as may be',
+    run: (port) => flood(port, 100, '/mcp', call(`[${list('[]', 99_000)}]`)),
+  },
   { name: 'conversations', run: (port) => flood(port, 20_000, '/', '{"query":"hello"}') },
   { name: 'bodies of one byte a chunk', run: (port) => drip(port, 16, 100_000) },
-  { name: 'long Accept', run: (port) => flood(port, 3_000, '/', '{"query":"hi"}', { accept: ','.repeat(15_000) }) },
+  {
+    name: 'long Accept',
+    run: (port) => flood(port, 3_000, '/', '{"query":"hi"}', { accept: ','.repeat(15_000) }),
+  },
 ]
 
 function list(item, count) {
@@ -91,7 +112,7 @@ async function pipeline(port, count, text) {
   await sleep(500)
 }
 
-/** Sends on one connection after another what makes thousands of requests in one read, and reads no answer. */
+/** Sends on one connection after another what makes thousands of requests in one read, and reads nothing. */
 async function pipelines(port, count) {
   const batch = 'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(700)
   const sockets = []
@@ -109,9 +130,10 @@ async function pipelines(port, count) {
   }
 }
 
-/** Sends bodies whose chunks have one byte each, on connections of their own, slowly, and ends none of them. */
+/** Sends bodies whose chunks have one byte each, slowly, on connections of their own, and ends none. */
 async function drip(port, count, bytes) {
-  const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    + 'Transfer-Encoding: chunked\r\n\r\n'
   const batch = '1\r\n \r\n'.repeat(100)
   const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
   for (const socket of sockets) socket.write(head)
@@ -125,7 +147,8 @@ async function drip(port, count, bytes) {
 /** Asks for large replies on connections of their own and reads none of them. */
 async function unread(port, count) {
   const body = '{"query":"big"}'
-  const head = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+    + `Content-Length: ${body.length}\r\n\r\n`
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     socket.pause()
@@ -138,7 +161,9 @@ async function unread(port, count) {
 
 async function watched({ name, kind, server = {}, run }) {
   const path = fileURLToPath(new URL('attacked.js', import.meta.url))
-  const child = fork(path, [JSON.stringify(server), kind ?? ''], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(path, [JSON.stringify(server), kind ?? ''], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   const [{ port }] = await once(child, 'message')
   let rss = 0
   child.on('message', (told) => { rss = Math.max(rss, told.rss) })

@@ -14,7 +14,9 @@ parentPort.once('message', () => { isOver = true })
 while (!isOver) {
   const begun = performance.now()
   await new Promise((resolve) => {
-    const sent = request({ agent, port, path: '/health' }, (response) => response.resume().on('close', resolve))
+    const sent = request({ agent, port, path: '/health' }, (response) => {
+      response.resume().on('close', resolve)
+    })
     sent.on('error', resolve)
     sent.end()
   })

@@ -36,8 +36,8 @@ export function send(response, id, body, more = {}) {
 }
 
 /**
- * A stream of events. What is written in one go leaves as one chunk, the first one with what is ready already.
- * What is over before anything has left has a length.
+ * A stream of events. What is written in one go leaves as one chunk, the first one with what is ready
+ * already. What is over before anything has left has a length.
  */
 export class EventStream {
   #response

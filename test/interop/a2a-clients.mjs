@@ -1,7 +1,7 @@
 /**
  * The official clients of A2A of every age against the A2A door: version 1 over JSON-RPC and over HTTP+JSON,
- * version 1 as it speaks to servers of 0.3, and those of 0.3 and 0.2. Each checks in its own way what it gets.
- * Skips itself, and says so, where they are not installed.
+ * version 1 as it speaks to servers of 0.3, and those of 0.3 and 0.2. Each checks in its own way what it
+ * gets. Skips itself, and says so, where they are not installed.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -83,7 +83,8 @@ const asked = [
 const secure = (handler) => http2.createSecureServer({ ...certificate(), allowHTTP1: true }, handler)
 const tls = noCurl || noKey
 const carriers = [
-  ['HTTP/2 in the clear', 'http', ['--http2-prior-knowledge'], '2', (handler) => http2.createServer(handler), noCurl],
+  ['HTTP/2 in the clear', 'http', ['--http2-prior-knowledge'], '2',
+    (handler) => http2.createServer(handler), noCurl],
   ['HTTP/2 over TLS', 'https', ['--http2'], '2', secure, tls],
   ['HTTP/1.1 at a server of HTTP/2', 'https', ['--http1.1'], '1.1', secure, tls],
   ['https', 'https', ['--http1.1'], '1.1', (handler) => https.createServer(certificate(), handler), tls],

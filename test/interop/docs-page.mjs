@@ -1,6 +1,6 @@
 /**
- * axe-core looks at the docs page in a real browser: every panel after it was used, in light, in dark, and as wide
- * as a phone. Skips itself, and says so, where the package or the browser is not there.
+ * axe-core looks at the docs page in a real browser: every panel after it was used, in light, in dark, and
+ * as wide as a phone. Skips itself, and says so, where the package or the browser is not there.
  */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -116,7 +116,9 @@ for (const [name, view] of views) {
       await page.isTrue(`${opened} === ${JSON.stringify(`#${hash}`)}`)
       await use(page)
       await page.sees(seen, 'section:not([hidden])')
-      await page.evaluate(`document.querySelectorAll('section details').forEach((fold) => { fold.open = true })`)
+      await page.evaluate(
+        `document.querySelectorAll('section details').forEach((fold) => { fold.open = true })`,
+      )
       assert.deepEqual(await complaints(page), [], `${hash} in ${name}`)
     }
     await page.click('button', 'API key')

@@ -8,13 +8,13 @@ import { createServer as createNode } from 'node:http'
 import { test } from 'node:test'
 import { missing } from './start.mjs'
 
-const skip = missing('express', 'connect', 'fastify', 'hono', '@hono/node-server')
+const packages = ['express', 'connect', 'fastify', 'hono', '@hono/node-server']
+const skip = missing(...packages)
 if (skip) console.log(`mounting: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
-const [{ default: express }, { default: connect }, { default: fastify }, { Hono }, honoNode] = await Promise.all(
-  ['express', 'connect', 'fastify', 'hono', '@hono/node-server'].map(load),
-)
+const [{ default: express }, { default: connect }, { default: fastify }, { Hono }, honoNode]
+  = await Promise.all(packages.map(load))
 const { createServer } = await load('../../dist/index.js')
 
 /** Signals of the runs of the agent, the newest last. */

@@ -10,12 +10,15 @@ const skip = missing('openai', 'ai', '@ai-sdk/openai-compatible')
 if (skip) console.log(`openai: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
-const { OpenAI, NotFoundError, AuthenticationError, BadRequestError, InternalServerError } = await load('openai')
+const {
+  OpenAI, NotFoundError, AuthenticationError, BadRequestError, InternalServerError,
+} = await load('openai')
 const { generateText, streamText } = await load('ai')
 const { createOpenAICompatible } = await load('@ai-sdk/openai-compatible')
 const { createServer } = await load('../../dist/index.js')
 
-const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAA'
+  + 'AABJRU5ErkJggg=='
 const picture = `data:image/png;base64,${pixel}`
 
 /** How often the agent that fails was run, and whether the one that waits still does. */
@@ -81,7 +84,8 @@ test('openai: a completion comes whole', options, async () => {
   const completion = await ask('echo', 'one two', { temperature: 0.5 })
   assert.equal(completion.choices[0].message.content, 'one two ')
   assert.equal(completion.choices[0].finish_reason, 'stop')
-  assert.equal(completion.usage.total_tokens, completion.usage.prompt_tokens + completion.usage.completion_tokens)
+  const { prompt_tokens, completion_tokens, total_tokens } = completion.usage
+  assert.equal(total_tokens, prompt_tokens + completion_tokens)
   assert.equal(completion.id, `chatcmpl-${completion._request_id}`)
 })
 
@@ -155,10 +159,14 @@ test('openai: what an agent cannot obey is refused by name, whole and streamed',
   const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
   const response_format = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } }
   const messages = [{ role: 'user', content: 'hi' }]
-  await assert.rejects(client.chat.completions.parse({ model: 'echo', messages, response_format }), BadRequestError)
+  await assert.rejects(
+    client.chat.completions.parse({ model: 'echo', messages, response_format }), BadRequestError,
+  )
   const f = { name: 'f', parameters: schema, parse: JSON.parse, function: () => '1' }
   const tools = [{ type: 'function', function: f }]
-  await assert.rejects(client.chat.completions.runTools({ model: 'echo', messages, tools }).done(), BadRequestError)
+  await assert.rejects(
+    client.chat.completions.runTools({ model: 'echo', messages, tools }).done(), BadRequestError,
+  )
 })
 
 test('openai: what is said of a model is passed over', options, async () => {
@@ -213,7 +221,8 @@ test('ai: a chat with a picture is understood', options, async () => {
   const { text } = await generateText({
     model: provider()('echo'),
     messages: [{ role: 'user', content: [
-      { type: 'text', text: 'See' }, { type: 'file', mediaType: 'image/png', data: Buffer.from(pixel, 'base64') },
+      { type: 'text', text: 'See' },
+      { type: 'file', mediaType: 'image/png', data: Buffer.from(pixel, 'base64') },
     ] }],
   })
   assert.equal(text, 'image image/png\nSee ')
@@ -221,7 +230,8 @@ test('ai: a chat with a picture is understood', options, async () => {
 
 test('ai: an error is told, whole and streamed', options, async () => {
   await assert.rejects(
-    generateText({ model: provider()('nobody'), prompt: 'hi', maxRetries: 0 }), /model 'nobody' does not exist/,
+    generateText({ model: provider()('nobody'), prompt: 'hi', maxRetries: 0 }),
+    /model 'nobody' does not exist/,
   )
   await assert.rejects(
     generateText({ model: provider()('broken'), prompt: 'hi', maxRetries: 0 }), /No ink\./,

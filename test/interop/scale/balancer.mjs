@@ -15,7 +15,7 @@ export async function startBalancer(ports, { onAnswer, onCut, halfCloses, keepsA
   const agent = new Agent({ keepAlive: keepsAlive })
   let turn = 0
   let streams = 0
-  // Clients are told by the processes how long a connection is kept for them, and it must not end before that.
+  // The processes tell clients how long a connection is kept for them, and it must not end before that.
   const balancer = createServer({ keepAliveTimeout: 600_000 }, async (incoming, response) => {
     const chunks = []
     for await (const chunk of incoming) chunks.push(chunk)

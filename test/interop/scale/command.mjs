@@ -20,7 +20,8 @@ const noNode = !existsSync(node24) && 'there is no Node 24: npm ci in test/inter
 function shop(t, client, installed) {
   const folder = mkdtempSync(join(tmpdir(), 'triport-command-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(join(folder, 'agent.mjs'), 'export default (prompt, call) => `${call.history.length} ${process.pid}`')
+  const agent = 'export default (prompt, call) => `${call.history.length} ${process.pid}`'
+  writeFileSync(join(folder, 'agent.mjs'), agent)
   mkdirSync(join(folder, 'node_modules'))
   const clients = ['ioredis-5', 'ioredis-6', 'iovalkey', 'redis-5', 'redis-6', 'pg', 'postgres']
   for (const name of client === undefined ? [] : readdirSync(at('node_modules'))) {
@@ -89,8 +90,11 @@ test('a conversation goes on at another process through a file', { skip: noNode 
 test('without a client, and without a server, a sentence says so', { skip: noRedis }, async (t) => {
   const { code, said } = await serve(t, shop(t), 'redis://127.0.0.1:1').ended
   assert.equal(code, 1)
-  assert.match(said, /^triport: --store needs a client of Redis beside \S+agent\.mjs: npm install ioredis \(or iovalkey, redis\)\n$/)
-  for (const [client, installed] of [['ioredis', 'ioredis-5'], ['redis', 'redis-5'], ['pg', 'pg'], ['postgres', 'postgres']]) {
+  const needs = '^triport: --store needs a client of Redis beside \\S+agent\\.mjs: '
+  assert.match(said, new RegExp(`${needs}npm install ioredis \\(or iovalkey, redis\\)\\n$`))
+  for (const [client, installed] of [
+    ['ioredis', 'ioredis-5'], ['redis', 'redis-5'], ['pg', 'pg'], ['postgres', 'postgres'],
+  ]) {
     const engine = client.startsWith('p') ? 'postgres' : 'redis'
     const refused = await serve(t, shop(t, client, installed), `${engine}://me:secret@127.0.0.1:1/a`).ended
     assert.equal(refused.code, 1, client)

@@ -44,7 +44,8 @@ test('Redis: a client that sends every command twice keeps every rule', { skip: 
     ends.push(end, () => ear.destroy())
     return redisStore({
       async command(args) {
-        const [, second] = await Promise.allSettled([client.sendCommand([...args]), client.sendCommand([...args])])
+        const send = () => client.sendCommand([...args])
+        const [, second] = await Promise.allSettled([send(), send()])
         if (second.status === 'rejected') throw second.reason
         return second.value
       },
@@ -117,7 +118,7 @@ test('Redis: scripts that are forgotten while much is said change no order', { s
   assert.deepEqual(heard, Array.from({ length: 3_000 }, (_, at) => `${at}`))
 })
 
-test('Redis: owners that look like keys read nothing of others, and nothing stays for ever', { skip: noRedis },
+test('Redis: owners that look like keys read nothing of others; nothing stays for ever', { skip: noRedis },
   async (t) => {
     const server = await startRedis()
     t.after(() => server.close())
@@ -176,14 +177,17 @@ test('PostgreSQL: schemas do not meet, and who may make nothing uses what is the
     for (const name of ['one', 'two']) await admin.query(`CREATE SCHEMA ${name}`)
     const inSchema = (name) => ({ options: `-c search_path=${name}` })
     await areApart([
-      await open('pg', server.url, undefined, inSchema('one')), await open('pg', server.url, undefined, inSchema('two')),
+      await open('pg', server.url, undefined, inSchema('one')),
+      await open('pg', server.url, undefined, inSchema('two')),
       await open('postgres.js', server.url), await open('postgres.js', server.url, { prefix: 'other' }),
     ])
     await admin.query('CREATE ROLE guest LOGIN')
     await admin.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
     const guest = server.url.replace('test@', 'guest@')
     const refused = await open('pg', guest, { prefix: 'missing' })
-    await assert.rejects(async () => refused.read(place), (error) => /permission denied/.test(error.cause.message))
+    await assert.rejects(async () => refused.read(place), (error) => (
+      /permission denied/.test(error.cause.message)
+    ))
     await admin.query('GRANT ALL ON ALL TABLES IN SCHEMA public TO guest')
     await admin.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest')
     const allowed = await open('pg', guest)
@@ -204,7 +208,7 @@ test('PostgreSQL: a database that isolates strictly keeps every rule', { skip: n
   assert.deepEqual(failed, [])
 })
 
-test('PostgreSQL: what has expired is swept, and a second pool can listen', { skip: noPostgres }, async (t) => {
+test('PostgreSQL: what expired is swept, and a second pool can listen', { skip: noPostgres }, async (t) => {
   const server = await startPostgres()
   t.after(() => server.close())
   const direct = await postgresClients.pg(server.url)

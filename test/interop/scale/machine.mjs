@@ -20,7 +20,8 @@ async function run(node, args) {
 }
 
 for (const [version, node] of Object.entries(nodes)) {
-  const skip = !existsSync(node) && `there is no Node ${version}: npm ci in test/interop and test/interop/scale`
+  const skip = !existsSync(node)
+    && `there is no Node ${version}: npm ci in test/interop and test/interop/scale`
   if (skip) console.log(`machine: skipped in part: ${skip}`)
   test(`processes on Node ${version} share a file`, { skip }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'triport-sqlite-'))

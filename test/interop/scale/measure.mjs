@@ -1,8 +1,8 @@
 /**
- * What several processes cost, printed and never asserted but for one count: `WAITS_FOR_DISK=1 node measure.mjs
- * run`, where Redis is. A call of a known session and the first at a strange process, a question answered at another
- * process, calls of the store for a plain request, and processor time in memory, with a secret and with
- * Redis.
+ * What several processes cost, printed and never asserted but for one count:
+ * `WAITS_FOR_DISK=1 node measure.mjs run`, where Redis is. A call of a known session and the first at a
+ * strange process, a question answered at another process, calls of the store for a plain request, and
+ * processor time in memory, with a secret and with Redis.
  */
 import assert from 'node:assert/strict'
 import { createServer, defineTool, memoryStore } from '../../../dist/index.js'

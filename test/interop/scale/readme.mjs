@@ -25,7 +25,8 @@ const { listen } = Server.prototype
 Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0, ...rest) }`
 
 async function start(t, file) {
-  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(anyPort)}`, file])
+  const atAnyPort = `data:text/javascript,${encodeURIComponent(anyPort)}`
+  const child = spawn(process.execPath, ['--import', atAnyPort, file])
   t.after(() => child.kill('SIGKILL'))
   const ended = new Promise((resolve) => child.on('exit', resolve))
   let said = ''

@@ -20,7 +20,9 @@ function postgresFolder() {
   const home = '/usr/lib/postgresql'
   const versions = existsSync(home) ? readdirSync(home).toSorted((a, b) => Number(b) - Number(a)) : []
   const folders = [...versions.map((one) => join(home, one, 'bin')), ...(process.env.PATH ?? '').split(':')]
-  return folders.find((folder) => ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))))
+  return folders.find((folder) => (
+    ['initdb', 'postgres'].every((program) => existsSync(join(folder, program)))
+  ))
 }
 
 /** PostgreSQL refuses to run as root. */
@@ -40,8 +42,8 @@ const noPackages = !existsSync(new URL('node_modules/pg', import.meta.url))
   && 'its packages are not installed: npm ci in test/interop/scale'
 
 /**
- * Whether what is written waits for the disk, as it is left to the engines to say. Tests have no use for it: they
- * end servers, never the machine, and the disk of a busy one may take seconds.
+ * Whether what is written waits for the disk, as it is left to the engines to say. Tests have no use for
+ * it: they end servers, never the machine, and the disk of a busy one may take seconds.
  */
 const waitsForDisk = process.env.WAITS_FOR_DISK !== undefined
 
@@ -49,7 +51,9 @@ const waitsForDisk = process.env.WAITS_FOR_DISK !== undefined
 export const noRedis = noPackages || (redisProgram === undefined && 'this machine has no redis-server')
 export const noPostgres = noPackages
   || ((postgresFolder() === undefined || postgresUser() === undefined) && 'this machine has no PostgreSQL')
-for (const reason of new Set([noRedis, noPostgres])) if (reason) console.log(`scale: skipped in part: ${reason}`)
+for (const reason of new Set([noRedis, noPostgres])) {
+  if (reason) console.log(`scale: skipped in part: ${reason}`)
+}
 
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -90,7 +94,9 @@ export async function startRedis() {
   const folder = mkdtempSync(join(tmpdir(), 'triport-redis-'))
   let child
   const start = async () => {
-    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
+    const args = [
+      '--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes',
+    ]
     if (!waitsForDisk) args.push('--appendfsync', 'no')
     child = spawn(redisProgram, args, { stdio: 'ignore' })
     const { default: Client } = await import('ioredis-5')
@@ -216,8 +222,8 @@ export async function startPooler(server) {
   const file = join(folder, 'pooler.ini')
   writeFileSync(file, [
     '[databases]', `postgres = host=127.0.0.1 port=${server.port} user=test dbname=postgres`, '[pgbouncer]',
-    'listen_addr=127.0.0.1', `listen_port=${port}`, 'auth_type=any', 'pool_mode=transaction', 'unix_socket_dir=',
-    'ignore_startup_parameters=extra_float_digits', '',
+    'listen_addr=127.0.0.1', `listen_port=${port}`, 'auth_type=any', 'pool_mode=transaction',
+    'unix_socket_dir=', 'ignore_startup_parameters=extra_float_digits', '',
   ].join('\n'))
   const { uid, gid } = postgresUser()
   if (uid !== undefined) chownSync(folder, uid, gid)

@@ -79,7 +79,7 @@ for (const [engine, skip, { clients, start, cut }] of [
           await heardAfterRestart(await open(), server)
         })
         await closed()
-        await t.test('hears three processes that wait for nothing in one order, each in its own', async () => {
+        await t.test('hears three processes that never wait in one order, each in its own', async () => {
           await heardFromThree(await open(), await open(), client, server.url)
         })
       } finally {
@@ -142,7 +142,9 @@ async function heardAfterRestart(store, server) {
 async function heardFromThree(one, other, client, url) {
   const count = 10_000
   const ears = [one, other].map(() => [])
-  await Promise.all([one, other].map((store, at) => store.follow('three', 'now', (text) => ears[at].push(text))))
+  await Promise.all([one, other].map((store, at) => (
+    store.follow('three', 'now', (text) => ears[at].push(text))
+  )))
   const processes = ['a', 'b', 'c'].map((name) => (
     spawn(process.execPath, [publisher, client, url, 'three', name, `${count}`], { stdio: 'inherit' })
   ))
