@@ -41,7 +41,9 @@ for (const lengths of cuts) {
 test('bodies that come side by side do not write over each other, nor over one that came before', () => {
   for (let round = 0; round < 3; round++) {
     const bodies = [900_000, 90_000, 600_000, 70_000].map((size) => randomBytes(size))
-    const coming = bodies.map((bytes) => ({ bytes, parts: new BodyParts(), chunks: chunksOf(bytes, [40_000, 9]) }))
+    const coming = bodies.map((bytes) => (
+      { bytes, parts: new BodyParts(), chunks: chunksOf(bytes, [40_000, 9]) }
+    ))
     for (let left = coming; left.length > 0;) {
       left = left.filter(({ parts, chunks }) => {
         const { done, value } = chunks.next()

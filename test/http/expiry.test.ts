@@ -73,7 +73,9 @@ test('whoever reads by a key reads no longer than the key counts', async (t) => 
     },
   }
   const ask = { 'x-api-key': 'k', 'content-type': 'application/json' }
-  const options = { agents: [agent], apiKey: () => ({ id: 'ann', scopes: [], expiresAt: Date.now() + 1_000 }) }
+  const options = {
+    agents: [agent], apiKey: () => ({ id: 'ann', scopes: [], expiresAt: Date.now() + 1_000 }),
+  }
   const { url } = await listen(t, options)
   const outside = await fetch(url, { method: 'POST', headers: ask, body: '{"query":"hi","stream":true}' })
   assert.match(await outside.text(), /begun/)

@@ -15,7 +15,7 @@ const texts: ReadonlyMap<string, string> = new Map([
 ])
 const agent = { name: 'Big', run: (prompt: string) => texts.get(prompt) ?? prompt }
 
-test('a large reply arrives whole, whatever its characters, over one connection again and again', async (t) => {
+test('a large reply arrives whole, whatever its characters, over one connection many times', async (t) => {
   const { url } = await listen(t, { agents: [agent] })
   for (const [query, text] of texts) {
     const response = await fetch(url, {

@@ -69,7 +69,8 @@ test('a socket that says that it is not encrypted is believed', async (t) => {
       server.handler(request, response)
     })
     const authority = `127.0.0.1:${await portOf(t, host)}`
-    const { url } = await (await fetch(`http://${authority}/.well-known/agent-card.json`)).json() as { url: string }
+    const card = await fetch(`http://${authority}/.well-known/agent-card.json`)
+    const { url } = await card.json() as { url: string }
     assert.equal(new URL(url).origin, `${scheme}://${authority}`)
   }
 })

@@ -8,7 +8,10 @@ import { Streams } from '../../lib/http/sink.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { Socket } from 'node:net'
 
-const bodies = ['{}', '', 'caf\u00e9', '\u65e5\u672c', '\u{1f600}'.repeat(50), 'x'.repeat(100_000), `${'x'.repeat(100_000)}\u00e9`]
+const bodies = [
+  '{}', '', 'caf\u00e9', '\u65e5\u672c', '\u{1f600}'.repeat(50), 'x'.repeat(100_000),
+  `${'x'.repeat(100_000)}\u00e9`,
+]
 
 test('a whole body arrives as it is, behind its head, in one write', async (t) => {
   let body = ''

@@ -33,7 +33,9 @@ function deployment(
     return work()
   }
   const place: SharedPlace = {
-    isAway: false, read: (key) => act(() => store.read(key)), write: (...kept) => act(() => store.write(...kept)),
+    isAway: false,
+    read: (key) => act(() => store.read(key)),
+    write: (...kept) => act(() => store.write(...kept)),
   }
   const processes = Array.from({ length: count }, (_, at) => (
     new SharedBuckets('calls', quota, place, () => made.nowMs + (skewsMs[at] ?? 0), maxBytes)
@@ -52,8 +54,11 @@ async function letThrough(made: Deployment, tries: number, key = 'a'): Promise<n
   return allowed
 }
 
-test('the burst is one for all processes, and so is what flows in, give or take an eighth for each', async () => {
-  for (const quota of [QUOTA, { burst: 8, perMinute: 60 }, { burst: 3, perMinute: 60 }, { burst: 100, perMinute: 7 }]) {
+test('the burst is one for all processes, and so is what flows in, within an eighth for each', async () => {
+  const quotas = [
+    QUOTA, { burst: 8, perMinute: 60 }, { burst: 3, perMinute: 60 }, { burst: 100, perMinute: 7 },
+  ]
+  for (const quota of quotas) {
     const made = deployment(3, quota)
     const slack = 3 * Math.max(1, quota.burst / 8)
     const begun = made.nowMs
@@ -71,7 +76,9 @@ test('the burst is one for all processes, and so is what flows in, give or take 
 
 test('those that come all at once are counted one by one, in every process', async () => {
   const made = deployment(3)
-  const taken = await Promise.all(Array.from({ length: 300 }, (_, at) => made.processes[at % 3]!.take('a', 1, 0)))
+  const taken = await Promise.all(Array.from({ length: 300 }, (_, at) => (
+    made.processes[at % 3]!.take('a', 1, 0)
+  )))
   const allowed = taken.filter((one) => one.allowed).length
   assert.ok(allowed <= 80 && allowed >= 80 - 30, `${allowed}`)
 })
@@ -103,8 +110,12 @@ test('most calls ask the store nothing, and none that is refused does', async ()
 test('what is told is what one bucket would tell, while one process asks', async () => {
   const made = deployment(1)
   const own = new Buckets(QUOTA)
-  const told = ({ allowed, remaining, resetMs }: Taken): readonly unknown[] => [allowed, remaining, Math.round(resetMs)]
-  for (const [cost, afterMs] of [[1, 0], [5, 0], [20, 50], [60, 0], [1, 3_000], [200, 0], [200, 9_000]] as const) {
+  const told = ({ allowed, remaining, resetMs }: Taken): readonly unknown[] => (
+    [allowed, remaining, Math.round(resetMs)]
+  )
+  for (const [cost, afterMs] of [
+    [1, 0], [5, 0], [20, 50], [60, 0], [1, 3_000], [200, 0], [200, 9_000],
+  ] as const) {
     made.nowMs += afterMs
     const expected = told(own.take('a', cost, made.nowMs))
     assert.deepEqual(told(await made.processes[0]!.take('a', cost, made.nowMs)), expected, `${cost}`)
@@ -136,21 +147,22 @@ test('while the store fails each process counts alone, with what it has let thro
   made.fails = false
 })
 
-test('clocks that differ by a little shift the limit by what flows in meanwhile, and one that is off counts alone',
-  async () => {
-    const near = deployment(2, QUOTA, [0, 500])
-    const allowed = await letThrough(near, 400)
-    assert.ok(allowed >= 60 && allowed <= 85, `${allowed}`)
-    const far = deployment(2, QUOTA, [0, -3_600_000])
-    const [right, wrong] = far.processes
-    for (let at = 0; at < 80; at++) assert.equal((await right!.take('a', 1, 0)).allowed, true)
-    for (let at = 0; at < 80; at++) assert.equal((await wrong!.take('a', 1, 0)).allowed, true)
-    for (const one of far.processes) assert.equal((await one.take('a', 1, 0)).allowed, false)
-  })
+test('clocks a little apart shift the limit by what flows in, and one that is off counts alone', async () => {
+  const near = deployment(2, QUOTA, [0, 500])
+  const allowed = await letThrough(near, 400)
+  assert.ok(allowed >= 60 && allowed <= 85, `${allowed}`)
+  const far = deployment(2, QUOTA, [0, -3_600_000])
+  const [right, wrong] = far.processes
+  for (let at = 0; at < 80; at++) assert.equal((await right!.take('a', 1, 0)).allowed, true)
+  for (let at = 0; at < 80; at++) assert.equal((await wrong!.take('a', 1, 0)).allowed, true)
+  for (const one of far.processes) assert.equal((await one.take('a', 1, 0)).allowed, false)
+})
 
 test('two limits of one store are apart', async () => {
   const store = memoryStore({ isShared: true })
-  const place: SharedPlace = { isAway: false, read: (key) => store.read(key), write: (...kept) => store.write(...kept) }
+  const place: SharedPlace = {
+    isAway: false, read: (key) => store.read(key), write: (...kept) => store.write(...kept),
+  }
   const limits = createRateLimits({ perMinute: 1, initializePerMinute: 1 }, place, {
     monotonic: () => 0, wall: () => 1_700_000_000_000,
   })

@@ -66,7 +66,7 @@ test('a source that says nothing in its first turn has its head sent alone', asy
   assert.deepEqual(tape.told, ['begin', 'push a'])
 })
 
-test('a stream to which much is said at once takes the turn: no other large work is begun in it', async () => {
+test('a stream that is told much at once takes the turn: no other large work is begun in it', async () => {
   const { sink } = open(streamsOf())
   sink.write('a'.repeat(100 * KIB))
   assert.equal(state.isTaken, false)
