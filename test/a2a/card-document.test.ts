@@ -25,7 +25,8 @@ function wholeCard(): Card {
   const { service } = createService({
     agents: [
       {
-        name: 'Bot', description: 'Helps.', version: '3.0.0', outputModes: ['text/html'], skills, run: () => '',
+        name: 'Bot', description: 'Helps.', version: '3.0.0', outputModes: ['text/html'], skills,
+        run: () => '',
       },
     ],
     tools: [{ name: 'add', title: 'Addition', description: 'Adds two numbers.', run: () => 1 }], log: false,

@@ -153,7 +153,7 @@ test('a card asked for under ever new hosts is right each time', async (t) => {
   assert.equal((await cardOf(server, 'http://h0.test/.well-known/agent.json'))['url'], 'http://h0.test/a2a')
 })
 
-test('a version in the address chooses the card as one in the header does, which goes before it', async (t) => {
+test('a version in the address chooses the card as one in the header does, which goes first', async (t) => {
   const server = serveA2a(t, { agents })
   const rows: readonly (readonly [query: string, headers: Record<string, string>, hasOld: boolean])[] = [
     ['', {}, true], ['?A2A-Version=1.0', {}, false], ['?A2A-Version=0.3', {}, true],

@@ -131,7 +131,8 @@ test('in a shared store a task that has said nothing is in no list', async (t) =
   })
   const list = async (): Promise<unknown> => {
     const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }
-    const { result } = await (await server.fetch(request('/a2a', body))).json() as { result: { tasks: object[] } }
+    const response = await server.fetch(request('/a2a', body))
+    const { result } = await response.json() as { result: { tasks: object[] } }
     return result.tasks.length
   }
   const answers = ['message', 'task'].map(async (text) => {

@@ -13,7 +13,7 @@ const times = { leaseMs: 600, storeTimeoutMs: 500 }
 /** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
 const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
 
-test('what happens to a task is heard at any process, in order, from the moment at which it is asked', async (t) => {
+test('what happens to a task is heard at any process, in order, from the moment of asking', async (t) => {
   const shared = sharedMemory()
   const [first, second] = [gate(), gate()]
   const run = async function * (): AsyncGenerator<string> {
@@ -54,7 +54,7 @@ test('a task is cancelled by way of any process, where it runs', async (t) => {
   assert.equal((await one.get(id)).status.state, 'canceled')
 })
 
-/** An agent that answers when its gate opens, at two processes: what the other one says waits at a gate, too. */
+/** An agent that answers when its gate opens, at two processes: what the other says waits at a gate, too. */
 function farApart(t: TestContext, leaseMs: number): {
   readonly work: ReturnType<typeof gate<void>>
   readonly way: ReturnType<typeof gate<void>>
@@ -126,9 +126,11 @@ test('who listens at another process hears that the one that ran the task has di
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
 /** Two processes of one agent that asks for names until it has heard enough of them, and how often it ran. */
-function asking(
-  t: TestContext, names: number, options = patient,
-): { callers: readonly Caller[]; runs: () => number; cut: () => void } {
+function asking(t: TestContext, names: number, options = patient): {
+  readonly callers: readonly Caller[]
+  readonly runs: () => number
+  readonly cut: () => void
+} {
   const shared = sharedMemory()
   const connections = [shared.connect(), shared.connect()]
   let runs = 0
@@ -152,7 +154,8 @@ test('an answer is brought to the run that waits for it, at whatever process it 
   const { id } = await one!.task('hello', { id: 'm-1' })
   const again = await other!.task('Ann', { taskId: id, id: 'm-2' })
   assert.equal(sumOf(again), 'input-required (Name 2?|{"schema":' + JSON.stringify(form) + '}): Ann ')
-  assert.deepEqual(again.history?.map((message) => message.id).filter((one) => /^m-/.test(one)), ['m-1', 'm-2'])
+  const ids = again.history?.map((message) => message.id)
+  assert.deepEqual(ids?.filter((one) => /^m-/.test(one)), ['m-1', 'm-2'])
   assert.equal(sumOf(await other!.task('Bob', { taskId: id, id: 'm-3' })), 'completed: Ann Bob ')
   assert.equal(sumOf(await one!.get(id)), 'completed: Ann Bob ')
   assert.equal(runs(), 1)
@@ -212,7 +215,7 @@ test('where the run has died with its process, an answer begins it again', async
   assert.equal(runs(), 2)
 })
 
-test('that a task waits is written again where the store was not reached, so that any process knows', async (t) => {
+test('that a task waits is written again where the store failed, so that any process knows', async (t) => {
   const shared = sharedMemory()
   const held = gate()
   const run = async (prompt: string): Promise<unknown> => {

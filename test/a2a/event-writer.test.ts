@@ -23,10 +23,16 @@ const life: readonly StreamEvent[] = [
   piece({ type: 'data', data: { text: 'x' } }),
   piece('named', { name: 'Story' }),
   piece('with metadata', { metadata: { a: 1 } }),
-  { ...piece('two parts'), artifact: { id: 'a', parts: [{ type: 'text', text: '1' }, { type: 'text', text: '2' }] } } as StreamEvent,
+  {
+    ...piece('two parts'),
+    artifact: { id: 'a', parts: [{ type: 'text', text: '1' }, { type: 'text', text: '2' }] },
+  } as StreamEvent,
   piece(''),
   piece('', {}, { last: true }),
-  { what: 'status', taskId: 't', contextId: 'c', status: { state: 'completed', at: '2026-07-28T12:00:00.000Z' }, isLast: true },
+  {
+    what: 'status', taskId: 't', contextId: 'c', isLast: true,
+    status: { state: 'completed', at: '2026-07-28T12:00:00.000Z' },
+  },
 ]
 
 /** What a stream of events is on the wire, and what each event alone would be. */
@@ -55,7 +61,10 @@ test('pieces of a text are spelled like every event', () => {
 
 test('a stream that fails ends with an event for it', () => {
   const ends: (string | undefined)[] = []
-  const sink = { closed: true, ready: () => Promise.resolve(), write: () => false, end: (text?: string) => void ends.push(text) }
+  const sink = {
+    closed: true, ready: () => Promise.resolve(), write: () => false,
+    end: (text?: string) => void ends.push(text),
+  }
   const writer = new EventWriter(sink, { spell: () => '', spellFault: (thrown) => String(thrown) })
   assert.equal(writer.closed, true)
   assert.equal(writer.send(piece('x')), false)

@@ -85,7 +85,9 @@ test('it is signed where there is a key, as 1.0 writes it', async () => {
   const given: A2aServerOptions['extendedCard'] = { description: 'Sells.', skills: [skill] }
   const later: A2aServerOptions['extendedCard'] = async () => ({ description: 'Sells.' })
   for (const extended of [given, later]) {
-    const card = await signedExtendedCard({ ...visit({ extendedCard: extended }), signer: signerOf(privateKey) })
+    const card = await signedExtendedCard({
+      ...visit({ extendedCard: extended }), signer: signerOf(privateKey),
+    })
     const written = JSON.parse(JSON.stringify(v1.encodeCard(card))) as JsonMembers
     assert.equal(isSignedBy(written, publicKey), true)
     assert.equal(isSignedBy({ ...written, description: 'Gives.' }, publicKey), false)

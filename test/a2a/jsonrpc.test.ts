@@ -177,7 +177,8 @@ test('a body that is too long, of another type or coded is refused in the form o
   for (const [headers, owed] of rows) {
     const asked = await post(server, message('hello'), { headers })
     const { status, id, code } = asked
-    assert.deepEqual([status, id, code], [owed, null, owed === 415 ? -32005 : -32600], JSON.stringify(headers))
+    const expected = [owed, null, owed === 415 ? -32005 : -32600]
+    assert.deepEqual([status, id, code], expected, JSON.stringify(headers))
     assert.equal(asked.headers.get('content-type'), 'application/json')
   }
   assert.equal((await post(server, message('x'.repeat(1025)))).status, 413)
@@ -265,7 +266,9 @@ test('once the door is loaded, an agent that answers at once is answered without
   const { service, seal } = createService({ agents: [(prompt) => `You said ${prompt}`], log: false })
   const endpoint = a2aDoor(service, { takesKeys: () => false }, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
-  const origin = { requestId: 'r', principal, onGone: () => assert.fail('nobody waits'), header: () => undefined }
+  const origin = {
+    requestId: 'r', principal, onGone: () => assert.fail('nobody waits'), header: () => undefined,
+  }
   const exchange = { body: JSON.stringify(message('hello')), origin, head: {}, query: '' }
   await endpoint.load?.()
   assert.equal(endpoint.load?.(), undefined)

@@ -31,7 +31,8 @@ test('a part that states another type than the agent reads is refused, with thos
     const agent = defineAgent({ name: 'Bot', run: () => '', ...inputModes && { inputModes } })
     const check = (): void => checkMediaTypes(agent, [text(), part])
     const what = `${inputModes?.join()} ${JSON.stringify(part)}`
+    const refusal = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', message: /^Bot does not read .*; send / }
     if (isRead) assert.doesNotThrow(check, what)
-    else assert.throws(check, { reason: 'CONTENT_TYPE_NOT_SUPPORTED', message: /^Bot does not read .*; send / }, what)
+    else assert.throws(check, refusal, what)
   }
 })

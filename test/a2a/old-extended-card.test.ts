@@ -18,7 +18,8 @@ async function get(server: TriportServer, path: string, headers: Record<string, 
 }> {
   const response = await server.fetch(request(path, undefined, headers))
   return {
-    status: response.status, headers: response.headers, body: await response.json() as Record<string, unknown>,
+    status: response.status, headers: response.headers,
+    body: await response.json() as Record<string, unknown>,
   }
 }
 
@@ -93,7 +94,7 @@ test('what is wrong with a function stays in the log', async (t) => {
   ])
 })
 
-test('a key signs what is asked for as 1.0, at both paths, and nothing that stands beside older members', async (t) => {
+test('a key signs what is asked for as 1.0, at both paths, and nothing beside older members', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const server = serveA2a(t, { agents, apiKey, a2a: { extendedCard, signingKey: privateKey } })
   const asked = { ...ann, 'a2a-version': '1.0' }

@@ -110,7 +110,7 @@ for (const [name, act, expected, state] of deeds) {
   })
 }
 
-test('a task comes with so much of its history as is asked for, from this process or from a store', async () => {
+test('a task comes with as much history as is asked for, from this process or from a store', async () => {
   const store = sharedStore()
   for (const [writes, reads] of [[visitTo(), undefined], [visitTo(store), visitTo(store)]] as const) {
     const { id } = await begun(writes)
@@ -130,7 +130,7 @@ test('a task comes with so much of its history as is asked for, from this proces
   }
 })
 
-test('a task of somebody else, or of another tenant, is not there for any operation that names one', async () => {
+test('a task of somebody else, or of another tenant, is not there for any operation on tasks', async () => {
   const visit = visitTo()
   const { id } = await begun(visit)
   const { origin } = visit.exchange

@@ -8,6 +8,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import type { KeptPushConfig } from '../../lib/a2a/push-config.ts'
 import type { LineMeans } from '../../lib/a2a/push-line.ts'
+import type { TakenOver } from '../../lib/a2a/push-outbox.ts'
 
 /** A line whose receiver answers as it is told, and what was posted to it. */
 interface Desk {
@@ -26,7 +27,9 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
   const posted: string[] = []
   const logged: string[] = []
   const given: PushLine[] = []
-  const log: LineMeans['log'] = (_level, message, fields) => { logged.push(JSON.stringify([message, fields])) }
+  const log: LineMeans['log'] = (_level, message, fields) => {
+    logged.push(JSON.stringify([message, fields]))
+  }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
     log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots(8, 8), retryDelaysMs: [1],
     closing: new AbortController().signal,
@@ -70,7 +73,7 @@ test('one that has no room posts the task as it stands for all that happened, on
   assert.deepEqual(posted, ['one', 'task'])
 })
 
-test('an answer that will not change is not asked for again, and neither is an address that is refused', async () => {
+test('an answer that will not change is not asked for again, nor is an address that is refused', async () => {
   const tries: readonly (readonly [what: string, answer: () => Promise<number>, count: number])[] = [
     ['400', async () => 400, 1], ['301', async () => 301, 1], ['503', async () => 503, 2],
     ['nobody there', async () => { throw new Error('gone') }, 2],
@@ -86,7 +89,7 @@ test('an answer that will not change is not asked for again, and neither is an a
   }
 })
 
-test('after three that were given up in a row so is the line, but not where another takes its place', async () => {
+test('after three given up in a row so is the line, but not where another takes its place', async () => {
   const fails = desk(async () => 400)
   for (const body of ['1', '2', '3', '4']) fails.line.add(body)
   await eventually(() => fails.line.isIdle)
@@ -121,8 +124,8 @@ test('one that nobody wants any more posts nothing more, nor does one whose serv
   assert.deepEqual([closed.posted, closed.logged], [['one'], []])
 })
 
-test('what another process has left is posted in its order, and the task as it stands alone where that is asked', async () => {
-  const left = (body: string | undefined): { owner: string; taskId: string; configId: string; body: string | undefined; kept: Promise<undefined> } => (
+test('what another process left is posted in order, and the task as it stands alone if asked', async () => {
+  const left = (body: string | undefined): TakenOver => (
     { owner: 'ann', taskId: 't', configId: 'a', body, kept: Promise.resolve(undefined) }
   )
   const some = desk(async () => 200)

@@ -23,7 +23,9 @@ async function keptIn(store: Store): Promise<readonly [events: number, leases: n
   return [await count('push-events'), await count('push-senders')]
 }
 
-const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => lines.map((line) => line.map(({ body }) => body))
+const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => (
+  lines.map((line) => line.map(({ body }) => body))
+)
 
 test('an event is kept until it is forgotten', async (t) => {
   const store = memoryStore({ isShared: true })
@@ -44,7 +46,7 @@ test('where the store is not shared nothing is kept', async (t) => {
   assert.deepEqual(await keptIn(store), [0, 0])
 })
 
-test('those of a process that has closed are taken over, of each configuration in their order, once', async (t) => {
+test('those of a process that closed are taken over, of each configuration in order, once', async (t) => {
   const store = memoryStore({ isShared: true })
   const [gone, here, other] = [1, 2, 3].map(() => outbox(t, store))
   for (const [task, body] of [['t', '1'], ['u', '2'], ['t', undefined], ['t', '4']] as const) {

@@ -1,4 +1,4 @@
-// Tasks whose process dies while they run: by default they have failed, with `recover: 'rerun'` they run again.
+// Tasks whose process dies while they run: by default they fail, with `recover: 'rerun'` they run again.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually } from '../fixtures/client.ts'
@@ -22,8 +22,11 @@ function processOn(
 ): Process {
   const store = shared.connect()
   t.after(() => { store.isCut = false })
-  const server = serveBot(t, run, { name: 'Fleet', store, log: false, ...times, ...options }, { ...recover && { recover } })
-  return { server, store, caller: new Caller(server, { headers: { 'Accept-Language': 'de', 'X-API-Key': 'ann-1234567890' } }) }
+  const server = serveBot(t, run, {
+    name: 'Fleet', store, log: false, ...times, ...options,
+  }, { ...recover && { recover } })
+  const headers = { 'Accept-Language': 'de', 'X-API-Key': 'ann-1234567890' }
+  return { server, store, caller: new Caller(server, { headers }) }
 }
 
 const apiKey = [{ id: 'ann', key: 'ann-1234567890' }]
@@ -32,7 +35,7 @@ async function leases(shared: SharedMemory, count: number): Promise<void> {
   await eventually(() => shared.memory.list('leases', '~', 100).length === count, `${count} live`)
 }
 
-test('a task is run again from the top by another process, with its request and what happened once', async (t) => {
+test('another process runs a task again from the top, with its request and what happened once', async (t) => {
   const shared = sharedMemory()
   const paid: number[] = []
   const seen: unknown[] = []
@@ -40,7 +43,8 @@ test('a task is run again from the top by another process, with its request and 
   const run = async function * (prompt: string, call: Call): AsyncGenerator<string> {
     const receipt = await call.once('pay', () => paid.push(1))
     yield `paid ${receipt} `
-    seen.push([prompt, call.run, call.principal.id, call.headers.get('accept-language'), call.metadata, call.messageId])
+    seen.push([prompt, call.run, call.principal.id, call.headers.get('accept-language'),
+      call.metadata, call.messageId])
     if (call.run === 1) await held.promise
     yield `in run ${call.run}`
   }
@@ -75,7 +79,8 @@ test('without a word about it a task runs at most once, and has failed', async (
   const { id } = await one!.caller.task('hello', { isBlocking: false })
   one!.store.isCut = true
   await eventually(async () => (await two!.caller.get(id)).status.state === 'failed')
-  assert.match(sumOf(await two!.caller.get(id)), /The process that ran it has ended; whether it took effect is not known/)
+  const sum = sumOf(await two!.caller.get(id))
+  assert.match(sum, /The process that ran it has ended; whether it took effect is not known/)
   assert.equal(runs, 1)
 })
 
@@ -88,16 +93,20 @@ test('what ends each process that runs it is not run for ever', async (t) => {
     all[at]!.store.isCut = true
     return new Promise(() => {})
   }
-  for (const at of [0, 1, 2]) all.push(processOn(t, shared, run(at), { maxRuns: 2, storeTimeoutMs: 100 }, 'rerun'))
-  const last = processOn(t, shared, () => 'never', { maxRuns: 2, agents: [{ name: 'Other', run: () => '' }] }, 'rerun')
+  const options = { maxRuns: 2, storeTimeoutMs: 100 }
+  for (const at of [0, 1, 2]) all.push(processOn(t, shared, run(at), options, 'rerun'))
+  const agents = [{ name: 'Other', run: () => '' }]
+  const last = processOn(t, shared, () => 'never', { maxRuns: 2, agents }, 'rerun')
   const reader = processOn(t, shared, () => 'never', { maxRuns: 2, protocol: 'http' }, 'rerun')
   await leases(shared, 5)
   const sent = all[0]!.caller.task('hello', { isBlocking: false }).catch(() => {})
   await eventually(() => ran.length === 2)
-  const read = (): string => shared.memory.list('tasks', 'anonymous', 10).map(({ value }) => JSON.parse(value)?.fault?.message ?? '').join()
+  const read = (): string => shared.memory.list('tasks', 'anonymous', 10)
+    .map(({ value }) => JSON.parse(value)?.fault?.message ?? '').join()
   await eventually(() => read() !== '', 'it has failed')
   assert.deepEqual(ran, [1, 2])
-  assert.equal(read(), 'The process that ran it has ended in each of its 2 runs; what took effect is not known')
+  const why = 'The process that ran it has ended in each of its 2 runs; what took effect is not known'
+  assert.equal(read(), why)
   for (const { store } of [...all, last, reader]) store.isCut = false
   await sent
 })
@@ -135,7 +144,10 @@ test('a server that closes leaves to others what they can go on with', async (t)
   const shared = sharedMemory()
   const started = gate()
   const run = async (prompt: string, call: Call): Promise<string> => {
-    if (prompt === 'ask') return `Hello ${String((await call.elicit({ message: 'Name?', schema: form })).content?.['name'])}`
+    if (prompt === 'ask') {
+      const { content } = await call.elicit({ message: 'Name?', schema: form })
+      return `Hello ${String(content?.['name'])}`
+    }
     started.open()
     if (call.run === 1) await new Promise((_, reject) => { call.signal.addEventListener('abort', reject) })
     return `run ${call.run}`
@@ -152,7 +164,7 @@ test('a server that closes leaves to others what they can go on with', async (t)
   assert.equal(sumOf(await two!.caller.task('Ann', { taskId: waits.id })), 'completed: Hello Ann')
 })
 
-test('a webhook is told how a task ended whose process had died, and of the end of its next run', async (t) => {
+test('a webhook is told how a task ended whose process had died, and how its next run did', async (t) => {
   for (const recover of [undefined, 'rerun'] as const) {
     const shared = sharedMemory()
     const run = (_prompt: string, call: Call): string | Promise<string> => (

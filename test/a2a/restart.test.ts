@@ -32,7 +32,9 @@ test('a task that has ended is read, listed and not gone on with by any server',
 test('a task that waits is gone on with by another server, with all that was said', async (t) => {
   const store = sharedStore()
   const run = (prompt: string, call: Call): object | string => (
-    prompt === 'this' ? `${call.history.length} before ${prompt}` : { text: 'Which?', state: 'input-required' }
+    prompt === 'this'
+      ? `${call.history.length} before ${prompt}`
+      : { text: 'Which?', state: 'input-required' }
   )
   const { id, contextId } = await callerOf(t, run, { store }).task('hello')
   const other = callerOf(t, run, { store })

@@ -38,7 +38,7 @@ test('what an agent says of its state is the state\'s message, and no artifact',
   }
 })
 
-test('what an agent throws ends its task: with the sentence of a Fault, and nothing of a defect', async (t) => {
+test('what an agent throws ends its task: with the words of a Fault, and none of a defect', async (t) => {
   const ends: readonly (readonly [thrown: unknown, end: RegExp])[] = [
     [new Fault('failed', 'No luck'), /^failed \(No luck\)$/],
     [new Fault('invalid', 'No such city'), /^failed \(No such city\)$/],
@@ -84,7 +84,8 @@ test('a client waits no longer than blockingWaitMs, and the task goes on', async
 
 test('a client may wait for as long as it takes', async (t) => {
   for (const blockingWaitMs of [Infinity, 2 ** 40]) {
-    const bot = callerOf(t, () => new Promise((resolve) => setTimeout(resolve, 30, 'done')), { blockingWaitMs })
+    const run = (): Promise<string> => new Promise((resolve) => setTimeout(resolve, 30, 'done'))
+    const bot = callerOf(t, run, { blockingWaitMs })
     assert.equal(sumOf(await bot.task('hello')), 'completed: done', String(blockingWaitMs))
   }
 })
@@ -107,7 +108,7 @@ test('a client that leaves ends no task', async (t) => {
   await left
 })
 
-test('a client that leaves ends a run that answers with a message, or that has shown no task yet', async (t) => {
+test('a client that leaves ends a run that answers with a message, or has shown no task yet', async (t) => {
   for (const replies of ['message', 'either'] as const) {
     for (const how of ['send', 'stream'] as const) {
       let signal: AbortSignal | undefined
@@ -164,7 +165,9 @@ test('a message to a task that waits must fit it', async (t) => {
   const bot = callerOf(t, () => ({ text: 'Which?', state: 'input-required' }))
   const { id, contextId } = await bot.task('hello', { id: 'm-1' })
   const invalid = { code: -32602 }
-  await assert.rejects(bot.send('this', { taskId: id, contextId: 'other' }), { ...invalid, detail: /contextId/ })
+  await assert.rejects(
+    bot.send('this', { taskId: id, contextId: 'other' }), { ...invalid, detail: /contextId/ },
+  )
   await assert.rejects(bot.send('this', { taskId: id, id: 'm-1' }), { ...invalid, detail: /messageId/ })
   await assert.rejects(bot.send('this', { taskId: 'unknown' }), { code: -32001 })
   assert.equal((await bot.get(id)).history?.length, 1)
@@ -216,13 +219,18 @@ test('what does not answer a question is heard, and the question asked again', a
   assert.equal(sumOf(await bot.task('Ann', { taskId: id })), 'completed: Hello Ann')
 })
 
-test('parts of a type that the agent does not read are refused, but not before the task they are for', async (t) => {
+test('parts of a type that the agent does not read are refused, but not before their task', async (t) => {
   const server = serveA2a(t, {
-    agents: [{ name: 'Bot', inputModes: ['text/*', 'image/png'], run: () => ({ text: 'More?', state: 'input-required' }) }],
+    agents: [{
+      name: 'Bot', inputModes: ['text/*', 'image/png'],
+      run: () => ({ text: 'More?', state: 'input-required' }),
+    }],
   })
   const bot = new Caller(server)
   const png = [{ type: 'image' as const, data: 'AA==', mimeType: 'image/png' }]
-  const pdf = [{ type: 'resource_link' as const, uri: 'http://a.test/b.pdf', name: 'b.pdf', mimeType: 'application/pdf' }]
+  const pdf = [{
+    type: 'resource_link' as const, uri: 'http://a.test/b.pdf', name: 'b.pdf', mimeType: 'application/pdf',
+  }]
   const { id } = await bot.task(png)
   await assert.rejects(bot.send(pdf), { code: -32005, detail: /application\/pdf; send text\/\*, image\/png/ })
   await assert.rejects(bot.send(pdf, { taskId: id }), { code: -32005 })
@@ -249,7 +257,7 @@ test('where no more tasks may run, a message is refused before its agent does an
   assert.equal((await bot.task('hello')).status.state, 'failed')
 })
 
-test('a task that waits for an answer makes no room while its run does, and stops waiting in the end', async (t) => {
+test('a task that waits makes no room while its run does, and stops waiting in the end', async (t) => {
   const pass = standingTime(t)
   const parked: string[] = []
   const bot = callerOf(t, async (prompt, call) => {

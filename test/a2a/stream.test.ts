@@ -65,7 +65,8 @@ test('0.3 says of each status whether the stream ends behind it, 1.0 just ends',
     const part = { kind: 'text', text }
     const message = { kind: 'message', role: 'user', messageId: text, parts: [part] }
     const frames = await framesOf(await new Caller(server, { dialect: '0.3' }).raw('stream', { message }))
-    const finals = frames.map(resultIn).filter(({ kind }) => kind === 'status-update').map(({ final }) => final)
+    const statuses = frames.map(resultIn).filter(({ kind }) => kind === 'status-update')
+    const finals = statuses.map(({ final }) => final)
     assert.equal(finals.at(-1), true, text)
     assert.equal(finals.slice(0, -1).includes(true), false, text)
     const params = { message: { role: 'ROLE_USER', messageId: text, parts: [{ text }] } }
@@ -74,7 +75,7 @@ test('0.3 says of each status whether the stream ends behind it, 1.0 just ends',
   }
 })
 
-test('all who watch are told the same in the same order, and with what they began with it is the whole', async (t) => {
+test('all who watch are told the same in one order, and with their beginning it is the whole', async (t) => {
   let go = gate()
   const bot = callerOf(t, async function * (_prompt, call) {
     for (let count = 0; count < 20; count++) {
@@ -112,7 +113,9 @@ test('all who watch are told the same in the same order, and with what they bega
 })
 
 test('a subscriber to a task that waits sees its next turn', async (t) => {
-  const bot = callerOf(t, (prompt) => prompt === 'this' ? 'done' : { text: 'Which?', state: 'input-required' })
+  const bot = callerOf(t, (prompt) => (
+    prompt === 'this' ? 'done' : { text: 'Which?', state: 'input-required' }
+  ))
   const { id } = await bot.task('hello')
   const events = await bot.subscribe(id)
   assert.equal(tellOf((await events.next())!), 'task input-required (Which?)')
@@ -211,7 +214,7 @@ test('an agent is held back where all who watch are behind, and goes on when one
   assert.equal(tellOf(told.at(-1)!), 'completed')
 })
 
-test('a stream for which there is no room begins no task, and its error is the answer to its request', async (t) => {
+test('a stream for which there is no room begins no task, and its error answers its request', async (t) => {
   const held = gate()
   let runs = 0
   const run = async (prompt: string): Promise<string> => {
@@ -239,7 +242,7 @@ test('a stream for which there is no room begins no task, and its error is the a
   assert.deepEqual((await (await caller.stream('hello')).rest()).map(tellOf).at(-1), 'completed')
 })
 
-test('what was missed of a task in another process is told as changes, and the task is not shown twice', () => {
+test('what was missed of a task elsewhere is told as changes, and the task is not shown twice', () => {
   const artifact = (id: string, text: string): object => ({ id, parts: [{ type: 'text', text }] })
   const standing = (state: string, at: string, ...artifacts: object[]): Task => (
     { id: 't', contextId: 'c', status: { state, at }, history: [], artifacts } as unknown as Task

@@ -24,7 +24,8 @@ function strangersOf(t: TestContext): Strangers {
     strangers: new Map([
       ['another principal', new Caller(server, { headers: { 'x-api-key': 'bob-key-1' } })],
       ['another agent', new Caller(server, { headers, path: '/agents/other/a2a' })],
-      ['another principal, in 0.3', new Caller(server, { headers: { 'x-api-key': 'bob-key-1' }, dialect: '0.3' })],
+      ['another principal, in 0.3',
+        new Caller(server, { headers: { 'x-api-key': 'bob-key-1' }, dialect: '0.3' })],
     ]),
   }
 }
@@ -75,7 +76,8 @@ test('a task belongs to a tenant, and one that the card does not name has none',
     await assert.rejects(bot.cancel(id, { tenant }), { code: -32001 }, String(tenant))
     await assert.rejects(bot.subscribe(id, { tenant }), { code: -32001 }, String(tenant))
     await assert.rejects(
-      bot.send('this', { taskId: id, ...tenant !== undefined && { tenant } }), { code: -32001 }, String(tenant),
+      bot.send('this', { taskId: id, ...tenant !== undefined && { tenant } }),
+      { code: -32001 }, String(tenant),
     )
     assert.equal((await bot.list({ tenant })).totalSize, 0)
   }

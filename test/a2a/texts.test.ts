@@ -25,10 +25,13 @@ const marked: Content = { ...text, _meta: { filename: 'city.txt' } }
 /** Made of texts alone. */
 const plain: readonly (readonly [what: string, result: StreamEvent])[] = [
   ['a task', { what: 'task', task }],
-  ['a task without artifacts and history', { what: 'task', task: { ...task, artifacts: undefined, history: undefined } }],
+  ['a task without artifacts and history', {
+    what: 'task', task: { ...task, artifacts: undefined, history: undefined },
+  }],
   ['a task with empty lists', { what: 'task', task: { ...task, artifacts: [], history: [] } }],
   ['a task that says something', {
-    what: 'task', task: { ...task, status: { state: 'input-required', at: AT, message: said('Which?', 'agent') } },
+    what: 'task',
+    task: { ...task, status: { state: 'input-required', at: AT, message: said('Which?', 'agent') } },
   }],
   ['several of each', {
     what: 'task',
@@ -38,11 +41,16 @@ const plain: readonly (readonly [what: string, result: StreamEvent])[] = [
     },
   }],
   ['what JSON escapes', {
-    what: 'task', task: { ...task, id: '"', contextId: '\\', artifacts: [{ id: '\n', parts: [{ type: 'text', text: awkward }] }] },
+    what: 'task',
+    task: {
+      ...task, id: '"', contextId: '\\',
+      artifacts: [{ id: '\n', parts: [{ type: 'text', text: awkward }] }],
+    },
   }],
   ...[true, false].flatMap((flag): readonly (readonly [string, StreamEvent])[] => [
     [`a piece of an artifact, ${flag}`, {
-      what: 'artifact', taskId: 't', contextId: 'c"', artifact: { id: 'a', parts: [text] }, append: flag, last: !flag,
+      what: 'artifact', taskId: 't', contextId: 'c"', append: flag, last: !flag,
+      artifact: { id: 'a', parts: [text] },
     }],
     [`a status, ${flag}`, {
       what: 'status', taskId: 't"', contextId: 'c', isLast: flag,
@@ -55,18 +63,26 @@ const plain: readonly (readonly [what: string, result: StreamEvent])[] = [
 
 /** With more to it somewhere. */
 const more: readonly (readonly [what: string, result: StreamEvent])[] = [
-  ['a part with more than text', { what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [marked] }] } }],
+  ['a part with more than text', {
+    what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [marked] }] },
+  }],
   ['data', { what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [{ type: 'data', data: 1 }] }] } }],
-  ['an artifact with a name', { what: 'task', task: { ...task, artifacts: [{ id: 'a', name: 'City', parts: [text] }] } }],
-  ['a message with metadata', { what: 'task', task: { ...task, history: [{ ...said('x'), metadata: { a: 1 } }] } }],
+  ['an artifact with a name', {
+    what: 'task', task: { ...task, artifacts: [{ id: 'a', name: 'City', parts: [text] }] },
+  }],
+  ['a message with metadata', {
+    what: 'task', task: { ...task, history: [{ ...said('x'), metadata: { a: 1 } }] },
+  }],
   ['an artifact without parts', { what: 'task', task: { ...task, artifacts: [{ id: 'a', parts: [] }] } }],
   ['a message without parts', { what: 'task', task: { ...task, history: [{ ...said('x'), parts: [] }] } }],
   ['a piece with metadata', {
-    what: 'artifact', taskId: 't', contextId: 'c', artifact: { id: 'a', parts: [text], metadata: {} }, append: true, last: true,
+    what: 'artifact', taskId: 't', contextId: 'c', append: true, last: true,
+    artifact: { id: 'a', parts: [text], metadata: {} },
   }],
   ['a task with metadata', { what: 'task', task: { ...task, metadata: { a: 1 } } }],
   ['a status with a file', {
-    what: 'task', task: { ...task, status: { state: 'working', at: AT, message: { ...said('x'), parts: [marked] } } },
+    what: 'task',
+    task: { ...task, status: { state: 'working', at: AT, message: { ...said('x'), parts: [marked] } } },
   }],
   ['a message with a file', { what: 'message', message: message(marked) }],
   ['a message without anything', { what: 'message', message: message() }],

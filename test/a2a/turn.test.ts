@@ -15,8 +15,8 @@ const data = (value: unknown): readonly Content[] => [{ type: 'data', data: valu
 test('a handler sees the message, its task and its context, and what came with it', async (t) => {
   const seen: unknown[] = []
   const bot = callerOf(t, async (prompt, call) => {
-    seen.push([prompt, call.protocol, call.message, call.messageId, call.taskId, call.contextId, call.sessionId,
-      call.metadata, call.history])
+    seen.push([prompt, call.protocol, call.message, call.messageId, call.taskId, call.contextId,
+      call.sessionId, call.metadata, call.history])
     return prompt === 'last' ? 'done' : { text: 'Which?', state: 'input-required' }
   })
   const file = { type: 'resource_link' as const, uri: 'http://a.test/b.txt', name: 'b.txt' }
@@ -44,7 +44,7 @@ test('each turn has an artifact of its own', async (t) => {
   assert.equal(new Set(task.artifacts?.map((one) => one.id)).size, 2)
 })
 
-test('data stands in the artifact beside the words, and artifacts of the handler stand for themselves', async (t) => {
+test('data stands in the artifact beside the words, and artifacts of the handler stand alone', async (t) => {
   const bot = callerOf(t, async (prompt, call) => {
     if (prompt === 'made') call.artifact({ id: 'a', name: 'Notes', parts: ['1'] })
     if (prompt === 'made') call.artifact({ id: 'a', parts: ['2'], append: true })
@@ -102,8 +102,9 @@ test('a question is answered by data that fits its form, or by a text for its on
     const { id } = await bot.task('hello')
     const task = await bot.task(said, { taskId: id })
     const what = `${type} ${JSON.stringify(said)}`
+    const answer = JSON.stringify({ action: 'accept', content: { value } })
     if (value === undefined) assert.equal(task.status.state, 'input-required', what)
-    else assert.equal(sumOf(task), `completed: ${JSON.stringify({ action: 'accept', content: { value } })}`, what)
+    else assert.equal(sumOf(task), `completed: ${answer}`, what)
   }
 })
 
@@ -205,9 +206,10 @@ test('a run that is canceled while it asks is told so, and its question is gone'
 })
 
 test('the history is bounded in number, and never loses the message that its turn began with', async (t) => {
-  const bot = callerOf(t, async (prompt, call) => (
-    `${prompt} ${(await call.elicit({ message: 'Age?', schema: formOf('number') })).content?.['value'] as number}`
-  ), { conversationMessages: 6, askTimeoutMs: 5 })
+  const bot = callerOf(t, async (prompt, call) => {
+    const { content } = await call.elicit({ message: 'Age?', schema: formOf('number') })
+    return `${prompt} ${content?.['value'] as number}`
+  }, { conversationMessages: 6, askTimeoutMs: 5 })
   const { id } = await bot.task('hello', { id: 'm-1' })
   for (let count = 0; count < 10; count++) await bot.task('none', { taskId: id })
   const { history } = await bot.get(id)

@@ -46,7 +46,8 @@ const most: Card = {
   skills: [
     { id: 'sum', name: 'Sum', description: 'Adds.', tags: ['math'], examples: ['1 + 1'] },
     {
-      id: 'draw', name: 'Draw', description: 'Draws.', tags: ['art'], inputModes: ['a/b'], outputModes: ['c/d'],
+      id: 'draw', name: 'Draw', description: 'Draws.', tags: ['art'],
+      inputModes: ['a/b'], outputModes: ['c/d'],
     },
     { id: 'plot', name: 'Plot', description: '', tags: [] },
   ],

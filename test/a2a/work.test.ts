@@ -132,7 +132,7 @@ test('pieces are told as they come, and a state of the agent\'s own is its answe
   }
 })
 
-test('a call is settled when the code of its handler has come to its end, however late and however', async () => {
+test('a call is settled when the code of its handler has ended, however late and however', async () => {
   for (const end of ['open', 'fail'] as const) {
     const held = gate<string>()
     const { work, service } = working(() => held.promise)
@@ -149,7 +149,7 @@ test('a call is settled when the code of its handler has come to its end, howeve
   }
 })
 
-test('work begins under the rules of the house: not on a full server, and not for a call that is over', async () => {
+test('work begins by the rules of the house: not on a full server, nor for a call that is over', async () => {
   const held = gate<string>()
   const { work } = working(() => held.promise, { maxCalls: 1 })
   const first = work([text('hi')])

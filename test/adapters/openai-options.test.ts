@@ -22,7 +22,8 @@ test('options that cannot work are refused at once, and keys are not shown', () 
     [{ apiKey: 'sk-secret\nsk-secret' }, /authorization/],
     [{ apiKey: 'sk-secret…' }, /authorization/],
     [{ headers: { 'X-Key': 'sk-secret\n' } }, /X-Key/],
-    [{ headers: { 'Authorization: Bearer sk-secret': '' } }, /has a header with a name that none may have; write/],
+    [{ headers: { 'Authorization: Bearer sk-secret': '' } },
+      /has a header with a name that none may have; write/],
     [{ baseUrl: '' }, /baseUrl/],
     [{ model: '' }, /^openaiAgent has model ""; write a string that is not empty$/],
     [{ name: '' }, /^openaiAgent has name ""; write a string that is not empty$/],
@@ -119,7 +120,8 @@ test('what is undefined counts as left out, and what has no limit may say so', (
   const nothing: OpenaiOptions = Object.fromEntries(names.map((name) => [name, undefined]))
   assert.equal(openaiAgent(nothing).description, openaiAgent().description)
   openaiAgent({
-    maxSteps: Infinity, maxToolResultBytes: Infinity, idleMs: Infinity, temperature: 0, apiKey: '', log: false,
+    maxSteps: Infinity, maxToolResultBytes: Infinity, idleMs: Infinity,
+    temperature: 0, apiKey: '', log: false,
   })
 })
 

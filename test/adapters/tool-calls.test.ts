@@ -111,7 +111,8 @@ test('arguments are checked, and what is wrong with them is told to the model', 
   const table: readonly (readonly [FunctionCall['input'], string | RegExp])[] = [
     [{ a: 1, b: 2 }, '3'],
     [{ a: 'x', b: 0 },
-      'Invalid arguments for math.add: a: must be a number, got string "x"; b: must be at least 1, got number 0'],
+      'Invalid arguments for math.add: a: must be a number, got string "x"; '
+        + 'b: must be at least 1, got number 0'],
     [{}, /^Invalid arguments for math\.add: .*a.*$/],
   ]
   for (const [input, expected] of table) {
