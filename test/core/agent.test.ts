@@ -115,7 +115,8 @@ const first = { name: 'First', run }
 const second = { name: 'Second', run }
 
 test('what an author has frozen is defined like any other', () => {
-  const agent = defineAgent(Object.freeze({ kind: 'agent', name: 'Helper', run }) as unknown as AgentDefinition)
+  const frozen = Object.freeze({ kind: 'agent', name: 'Helper', run })
+  const agent = defineAgent(frozen as unknown as AgentDefinition)
   assert.deepEqual([agent.id, agent.description], ['helper', ''])
   const group = defineGroup(
     Object.freeze({ kind: 'group', name: 'Desk', agents: [agent] }) as unknown as GroupDefinition,
@@ -173,7 +174,8 @@ const brokenGroups: readonly (readonly [definition: unknown, sentence: RegExp])[
     /The group 'Desk' has the kind "agent"; put it into 'agents'/],
   [{ name: 'Desk', agent: [first] }, /The group 'Desk' has no option 'agent'; did you mean 'agents'\?/],
   [{ name: 'Desk', agents: [defineAgent(first), { name: 'Inner', agents: [first] }] },
-    /The group 'Desk' has two agents with the id 'first' \('First' and 'First'\); define one agent once, with defineAgent, and/],
+    new RegExp(`The group 'Desk' has two agents with the id 'first' \\('First' and 'First'\\); `
+      + 'define one agent once, with defineAgent, and')],
   [{ name: 'Desk', agents: [once, once] }, /The group 'Desk' has 'First' twice; take one of them out/],
   [{ name: 'Desk', agents: [{ name: 'Inner', agents: [{ name: 'Desk', run }] }] },
     /The group 'Desk' has two agents with the id 'desk'/],

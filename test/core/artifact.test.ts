@@ -7,13 +7,17 @@ const text = (said: string): { type: 'text'; text: string } => ({ type: 'text', 
 
 test('an artifact has an id, its own or one that nobody else has, and parts in their normal form', () => {
   const bytes = { type: 'image', data: Uint8Array.of(0), mimeType: 'image/png' } as const
-  assert.deepEqual(artifactOf({ id: 'a', name: 'Notes', description: 'Few.', parts: ['x', bytes], append: true }), {
+  const given: ArtifactInput = {
+    id: 'a', name: 'Notes', description: 'Few.', parts: ['x', bytes], append: true,
+  }
+  assert.deepEqual(artifactOf(given), {
     id: 'a', name: 'Notes', description: 'Few.', parts: [text('x'), { ...bytes, data: 'AA==' }],
   })
   const ids = new Set(Array.from({ length: 50 }, () => artifactOf({ parts: [] }).id))
   assert.equal(ids.size, 50)
   assert.deepEqual(Object.keys(artifactOf({ parts: [] })), ['id', 'parts'])
-  assert.throws(() => artifactOf({ parts: [{ type: 'image' }] } as unknown as ArtifactInput), { kind: 'internal' })
+  const broken = { parts: [{ type: 'image' }] } as unknown as ArtifactInput
+  assert.throws(() => artifactOf(broken), { kind: 'internal' })
 })
 
 const rows: readonly (readonly [what: string, given: readonly ArtifactInput[], list: readonly object[]])[] = [
@@ -26,7 +30,9 @@ const rows: readonly (readonly [what: string, given: readonly ArtifactInput[], l
     { id: 'a', name: 'A', description: 'old', parts: ['1'] },
     { id: 'a', description: 'new', parts: ['2'], append: true },
   ], [{ id: 'a', name: 'A', description: 'new', parts: [text('1'), text('2')] }]],
-  ['what is added to nothing begins it', [{ id: 'a', parts: ['1'], append: true }], [{ id: 'a', parts: [text('1')] }]],
+  ['what is added to nothing begins it', [
+    { id: 'a', parts: ['1'], append: true },
+  ], [{ id: 'a', parts: [text('1')] }]],
 ]
 
 test('one id is one artifact', () => {

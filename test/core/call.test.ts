@@ -32,7 +32,8 @@ test('nothing of a request is read before a handler wants it', () => {
 test('a handler may take its call apart', async () => {
   const told: unknown[] = []
   const channel: CallChannel = {
-    can: () => true, ask: async () => [], progress: (...all) => told.push(all), log: (...all) => told.push(all),
+    can: () => true, ask: async () => [],
+    progress: (...all) => told.push(all), log: (...all) => told.push(all),
   }
   const call = callOf(channel)
   const { progress, log, can, roots, once, artifact, detach, signal, requestId } = call
@@ -61,7 +62,8 @@ test('progress and lines of log are what clients can read, whatever is said', ()
   log('info', Symbol('a'))
   log('info', { a: 1 }, 'printer')
   assert.deepEqual(told, [
-    ['error', 'TypeError: No ink', undefined], ['info', 'Symbol(a)', undefined], ['info', { a: 1 }, 'printer'],
+    ['error', 'TypeError: No ink', undefined], ['info', 'Symbol(a)', undefined],
+    ['info', { a: 1 }, 'printer'],
   ])
 })
 
@@ -69,10 +71,13 @@ test('what is asked without saying what is refused with how it is asked', async 
   const call = callOf({ can: () => true, ask: () => assert.fail('asked') })
   for (const question of [undefined, null, 'name?']) {
     await assert.rejects(call.elicit(question as never), {
-      name: 'TypeError', message: /^call\.elicit takes an object; write call\.elicit\(\{ message: 'Your name\?'/,
+      name: 'TypeError',
+      message: /^call\.elicit takes an object; write call\.elicit\(\{ message: 'Your name\?'/,
     })
   }
-  const use = { name: 'TypeError', message: /^call\.once takes a name and a function, as in call\.once\('order'/ }
+  const use = {
+    name: 'TypeError', message: /^call\.once takes a name and a function, as in call\.once\('order'/,
+  }
   await assert.rejects(call.once('a', undefined as never), use)
   await assert.rejects(call.once((() => 1) as never, undefined as never), use)
 })

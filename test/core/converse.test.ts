@@ -13,7 +13,8 @@ const ID = 'conversation-1'
 
 /** Says something in the one conversation. */
 function tell(
-  service: Service, run: (prompt: string, history: readonly string[]) => unknown, prompt: string, more: object = {},
+  service: Service, run: (prompt: string, history: readonly string[]) => unknown, prompt: string,
+  more: object = {},
 ): Answer | Promise<Answer> {
   const agent = defineAgent({ name: 'A', run: (said, { history }) => (
     run(said, history.map(({ role, content }) => `${role}: ${content}`)) as AgentOutput
@@ -43,7 +44,9 @@ test('an agent that answers at once is answered for at once', () => {
   assert.equal(answer.text, 'now')
 })
 
-const forgotten: readonly (readonly [what: string, run: () => unknown, more: object, kind: string | undefined])[] = [
+const forgotten: readonly (readonly [
+  what: string, run: () => unknown, more: object, kind: string | undefined,
+])[] = [
   ['what stands alone', () => 'a', { conversationId: undefined, isNamed: false }, undefined],
   ['a failure', () => { throw new Fault('failed', 'no') }, {}, 'failed'],
   ['what failed in the agent\'s own words', () => ({ text: 'no', state: 'failed' }), {}, 'failed'],

@@ -79,8 +79,8 @@ test('an icon lies behind an address of the web, or is in it', () => {
   const others = [
     '', 'a', '/a.png', './a.png', '//example.com/a.png', 'example.com/a.png', 'https:', 'https://',
     'https:/a.png', 'https://a b/', ' https://example.com/a.png', 'data:', 'data:image/png',
-    'javascript:alert(1)', 'file:///a.png', 'ftp://example.com/a.png', 'ws://example.com/a.png', 'app://a.png',
-    'blob:https://example.com/1',
+    'javascript:alert(1)', 'file:///a.png', 'ftp://example.com/a.png', 'ws://example.com/a.png',
+    'app://a.png', 'blob:https://example.com/1',
   ]
   const remedy = `write an address, as in 'https://example.com/a.png', or the picture itself, as in `
     + `'data:image/png;base64,…'`

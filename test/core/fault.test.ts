@@ -22,10 +22,12 @@ test('the kinds of fault are a closed set', () => {
 })
 
 test('a fault that says nothing says at least its kind', () => {
-  for (const message of ['', undefined]) assert.equal(new Fault('not-found', message as string).message, 'not-found')
+  for (const message of ['', undefined]) {
+    assert.equal(new Fault('not-found', message as string).message, 'not-found')
+  }
 })
 
-test('a fault of another copy of this library is one, and a class that extends it asks for its own', async () => {
+test('a fault of another copy of this library is one; a class that extends it asks for its own', async () => {
   // Under another address a module is loaded another time.
   const other = await import(new URL('../../lib/core/fault.js?copy', import.meta.url).href) as typeof fault
   const theirs = new other.Fault('not-found', 'No such fruit')

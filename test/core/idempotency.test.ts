@@ -120,10 +120,13 @@ test('where a key cannot be looked up, nothing is run', async () => {
   const store = sharedStore()
   store.failWith(new Error('away'))
   const thrown = { ...memoryStore(), write: () => { throw new Error('away') } }
-  const mute = { ...sharedStore(), write: async () => undefined, read: async () => { throw new Error('away') } }
+  const mute = {
+    ...sharedStore(), write: async () => undefined, read: async () => { throw new Error('away') },
+  }
   for (const one of [store, thrown, mute]) {
     await assert.rejects(async () => repliesIn(one).claim('ann', 'k', 'body', 1_000), (error) => (
-      error instanceof Fault && error.kind === 'busy' && /Idempotency-Key cannot be looked up/.test(error.message)
+      error instanceof Fault && error.kind === 'busy'
+        && /Idempotency-Key cannot be looked up/.test(error.message)
     ))
   }
 })
@@ -132,7 +135,9 @@ test('a reply that cannot be kept is given all the same, and logged once', async
   const logged: unknown[] = []
   const store = sharedStore()
   const replies = repliesIn(store, logged)
-  const holds = [held(await replies.claim('ann', '1', 'body', 1)), held(await replies.claim('ann', '2', '', 1))]
+  const holds = [
+    held(await replies.claim('ann', '1', 'body', 1)), held(await replies.claim('ann', '2', '', 1)),
+  ]
   store.failWith(new Error('away'))
   for (const hold of holds) await hold.keep('{}')
   assert.equal(logged.length, 1)
@@ -175,7 +180,7 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
   await eventually(async () => await state() === 'died')
 })
 
-test('a reply that the store could not take is let go, and known to be lost once the store is there', async (t) => {
+test('a reply that the store could not take is let go, and known to be lost once it is there', async (t) => {
   const memory = memoryStore({ isShared: true })
   let isAway = true
   const store: Store = {

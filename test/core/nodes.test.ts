@@ -24,7 +24,7 @@ async function processOn(
   return { nodes, lines: new NodeLines(nodes), store }
 }
 
-test('what one process says to another is heard by it alone, and what it says to all by all others', async (t) => {
+test('what a process tells another is heard by it alone, and what it tells all by all others', async (t) => {
   const shared = sharedMemory()
   const all = await Promise.all([1, 2, 3].map(() => processOn(t, shared)))
   const heard: string[] = []
@@ -39,7 +39,7 @@ test('what one process says to another is heard by it alone, and what it says to
   assert.deepEqual(heard.toSorted(), ['1 all true', '1 you true', '2 all true'])
 })
 
-test('a process that could follow but one of its topics follows the other later, and neither twice', async (t) => {
+test('a process that could follow one topic only follows the other later, and neither twice', async (t) => {
   const store = sharedMemory().connect()
   const { follow } = store
   const followed: string[] = []
@@ -49,7 +49,8 @@ test('a process that could follow but one of its topics follows the other later,
     return follow(topic, ...all)
   }
   const limits = limitsOf({ leaseMs: 60_000, storeTimeoutMs: 2_000 })
-  const nodes = new Nodes(new GuardedStore(store, limits, () => {}), createSeal('the secret of all'), limits, () => {})
+  const guarded = new GuardedStore(store, limits, () => {})
+  const nodes = new Nodes(guarded, createSeal('the secret of all'), limits, () => {})
   t.after(() => nodes.close(true))
   await assert.rejects(async () => nodes.ready())
   await assert.rejects(async () => nodes.ready())
@@ -75,7 +76,7 @@ test('what was said is not believed a second time, nor on another topic, nor fro
   assert.deepEqual(heard, [1, 2])
 })
 
-test('a process lives for as long as it says so, and keeps its name whatever happens to its lease', async (t) => {
+test('a process lives for as long as it says so, and keeps its name whatever its lease does', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
   await eventually(() => two.nodes.isAlive(one.nodes.id))
@@ -91,7 +92,7 @@ test('a process lives for as long as it says so, and keeps its name whatever hap
   assert.equal(await two.nodes.isAlive(one.nodes.id), false)
 })
 
-test('a sign of life whose answer did not come is no reason to think that somebody else has the name', async (t) => {
+test('a sign of life whose answer is lost is no reason to think that another has the name', async (t) => {
   const shared = sharedMemory()
   const { nodes, store } = await processOn(t, shared, 80)
   const { write } = store

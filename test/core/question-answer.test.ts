@@ -26,20 +26,25 @@ test('one part answers one question, the first that it fits', () => {
   assert.deepEqual(answered(open, text('Ann')), { name: { name: 'Ann' } })
   assert.deepEqual(answered(open, text('Ann'), text('An')), { name: { name: 'Ann' }, nick: { nick: 'An' } })
   assert.deepEqual(answered(open, data({ age: 4 })), { age: { age: 4 } })
-  assert.deepEqual(answered(open, data({ nick: 'An' }), text('4')), { name: { name: '4' }, nick: { nick: 'An' } })
+  assert.deepEqual(answered(open, data({ nick: 'An' }), text('4')), {
+    name: { name: '4' }, nick: { nick: 'An' },
+  })
   assert.deepEqual(answered(open), {})
   assert.deepEqual(answered([], text('Ann')), {})
 })
 
 test('a text of another format answers no question', () => {
-  const schema = { type: 'object', properties: { mail: { type: 'string', format: 'email' } }, required: ['mail'] }
+  const properties = { mail: { type: 'string', format: 'email' } }
+  const schema = { type: 'object', properties, required: ['mail'] }
   const mail: TaskQuestion = { key: 'mail', question: { what: 'elicit', message: 'Mail?', schema } }
   assert.deepEqual(answered([mail], text('nope'), data({ mail: 'no' })), {})
   assert.deepEqual(answered([mail], text('ann@a.test')), { mail: { mail: 'ann@a.test' } })
 })
 
 test('an address is accepted by whatever comes, and uses up nothing', () => {
-  assert.deepEqual(answered([url, form('name', 'string')], text('Ann')), { url: 'accepted', name: { name: 'Ann' } })
+  assert.deepEqual(answered([url, form('name', 'string')], text('Ann')), {
+    url: 'accepted', name: { name: 'Ann' },
+  })
 })
 
 test('what no message can answer stays open', () => {
@@ -52,7 +57,10 @@ test('a question is put in words, and in what a program can use', () => {
   const { question } = form('name', 'string')
   assert.deepEqual(questionParts(question), [
     { type: 'text', text: 'name?' },
-    { type: 'data', data: { schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } } },
+    {
+      type: 'data',
+      data: { schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+    },
   ])
   assert.deepEqual(questionParts(url.question), [
     { type: 'text', text: 'Allow' }, { type: 'resource_link', uri: 'https://a.test/x?y=1', name: 'a.test' },

@@ -42,7 +42,8 @@ const allowed: readonly (readonly [what: string, question: Loose])[] = [
   ['roots', { what: 'roots' }],
 ]
 
-const texts = /call\.elicit .*'odd' has choices that are not said to be texts.*; write \{ type: 'string', enum:/
+const texts
+  = /call\.elicit .*'odd' has choices that are not said to be texts.*; write \{ type: 'string', enum:/
 const flat = /call\.elicit .*'odd'.*cannot be nested.*of its own/
 const forms = /call\.elicit needs a schema of a flat object; write \{/
 const formats = /call\.elicit .*'odd' has the format .*; write email, uri, date or date-time, or leave it out/
@@ -83,8 +84,10 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['a result among words', talk(use('1'), [result('1'), text]), alone],
   ['messages that are none', { what: 'sample', maxTokens: 1, messages: 'tea?' },
     /call\.sample needs messages, each with a role and content, .*; write messages: \[/],
-  ['a message that is none', { what: 'sample', maxTokens: 1, messages: [null] }, /call\.sample needs messages/],
-  ['instructions as a message', { what: 'sample', maxTokens: 1, messages: [{ role: 'system', content: 'a' }] },
+  ['a message that is none', { what: 'sample', maxTokens: 1, messages: [null] },
+    /call\.sample needs messages/],
+  ['instructions as a message',
+    { what: 'sample', maxTokens: 1, messages: [{ role: 'system', content: 'a' }] },
     /call\.sample needs messages.*and instructions as systemPrompt$/],
   ...[null, 7, { text: 'tea?' }, { type: 7 }, ['tea?'], [text, null], [[text]]].map(
     (content): readonly [string, Loose, RegExp] => (
@@ -107,7 +110,8 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
       new RegExp(`^call\\.${method} has the key 7; write a string, as in key: 'name'$`)]
   )),
   ['a form without a message', { what: 'elicit', schema: { type: 'object', properties: {} } },
-    /call\.elicit has message undefined; write a string, as in call\.elicit\(\{ message: 'Your name\?', schema/],
+    new RegExp('call\\.elicit has message undefined; write a string, as in '
+      + `call\\.elicit\\(\\{ message: 'Your name\\?', schema`)],
 ]
 
 test('a question that no client may be asked is its author\'s mistake, with the remedy', () => {

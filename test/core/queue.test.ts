@@ -20,7 +20,9 @@ function line(): { readonly queue: Queue<Member>; readonly members: readonly [Me
 }
 
 test('members stand in the order in which they came, and leave from anywhere', () => {
-  for (const [at, left, first, last] of [[0, 'bc', 'b', 'c'], [1, 'ac', 'a', 'c'], [2, 'ab', 'a', 'b']] as const) {
+  for (const [at, left, first, last] of [
+    [0, 'bc', 'b', 'c'], [1, 'ac', 'a', 'c'], [2, 'ab', 'a', 'b'],
+  ] as const) {
     const { queue, members } = line()
     assert.equal(names(queue), 'abc')
     queue.remove(members[at])

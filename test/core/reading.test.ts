@@ -66,11 +66,15 @@ test('fixed resources win over templates, and templates are tried in order', asy
 })
 
 test('a scope holds for an address however it is spelled, and whatever else matches it', () => {
-  const secret = defineResource({ uri: 'docs://secret', name: 'secret', scopes: ['top'], read: () => 'secret' })
+  const secret = defineResource({
+    uri: 'docs://secret', name: 'secret', scopes: ['top'], read: () => 'secret',
+  })
   const service = serviceWith(secret, page, anything)
   const may = (...scopes: readonly string[]): LiveCall =>
     callOf({}, { principal: { id: 'ann', scopes } })
-  for (const uri of ['docs://secret', 'docs://%73ecret', 'docs://secre%74', 'docs://%73%65%63%72%65%74', 'DOCS://secret']) {
+  for (const uri of [
+    'docs://secret', 'docs://%73ecret', 'docs://secre%74', 'docs://%73%65%63%72%65%74', 'DOCS://secret',
+  ]) {
     fails(() => readResource(service, uri, may(), undefined), 'forbidden', /top/, { scopes: ['top'] })
     assert.match(JSON.stringify(readResource(service, uri, may('top'), undefined)), /secret"\}\]$/)
   }
@@ -136,7 +140,8 @@ test('a prompt gets its declared arguments, without a prototype', () => {
 
 test('a prompt that resolves later is answered later', async () => {
   const slow = definePrompt({ name: 'slow', get: async () => ({ description: 'd', messages: [] }) })
-  assert.deepEqual(await getPrompt(serviceWith(slow), 'slow', {}, callOf()), { description: 'd', messages: [] })
+  const prompt = await getPrompt(serviceWith(slow), 'slow', {}, callOf())
+  assert.deepEqual(prompt, { description: 'd', messages: [] })
 })
 
 test('an unknown prompt and wrong arguments are invalid', () => {

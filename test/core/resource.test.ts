@@ -97,7 +97,8 @@ test('a mistake in a definition says what to write instead', () => {
     [{ ...resource, annotations: 7 }, /has annotations 7; write \{ audience: \['user'\], priority: 0\.5 \}/],
     [{ ...resource, annotations: { audience: 'user' } },
       /The resource 'x:1', in its annotations, has audience "user"; write a list of strings/],
-    [{ ...resource, annotations: { audience: ['me'] } }, /has the audience "me"; write 'user' or 'assistant'/],
+    [{ ...resource, annotations: { audience: ['me'] } },
+      /has the audience "me"; write 'user' or 'assistant'/],
     [{ ...resource, annotations: { priority: 2 } }, /has priority 2; write a number from 0 to 1/],
     [{ ...resource, annotations: { lastModified: 7 } }, /has lastModified 7; write a string/],
     [{ ...resource, _meta: 'a' }, /The resource 'x:1' has _meta "a"; write an object/],
@@ -162,7 +163,8 @@ test('what is no text, no bytes and no contents is a mistake', () => {
     })
   }
   assert.throws(() => contentsOf({ blob: '!' }, 'x:1', {}), {
-    name: 'TypeError', message: /^The resource 'x:1' was read as a blob that is no base64; return a Uint8Array/,
+    name: 'TypeError',
+    message: /^The resource 'x:1' was read as a blob that is no base64; return a Uint8Array/,
   })
 })
 

@@ -48,8 +48,8 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
 }
 
 const seed: TaskSeed = {
-  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
-  ttlMs: undefined,
+  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
+  sessionId: undefined, ttlMs: undefined,
 }
 
 function runOf(): RunningTask & { cancels: number } {
@@ -83,10 +83,11 @@ test('a run is announced before its task is there, and not any more when it has 
   one.tasks.move(id, 'completed')
   await eventually(() => announced() === 0)
   const [entry] = shared.memory.list('tasks', 'ann', 10)
-  assert.deepEqual([JSON.parse(entry!.value).status.state, JSON.parse(entry!.value).node], ['completed', one.nodes.id])
+  const { status, node } = JSON.parse(entry!.value)
+  assert.deepEqual([status.state, node], ['completed', one.nodes.id])
 })
 
-test('what a dead process was running has failed, and what waits for its client goes on waiting', async (t) => {
+test('what a dead process ran has failed, and what waits for its client goes on waiting', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   const ids = await Promise.all([1, 2, 3, 4].map(async (at) => {
@@ -97,7 +98,9 @@ test('what a dead process was running has failed, and what waits for its client 
     return id
   }))
   one.store.isCut = true
-  await eventually(async () => await stateOf(two, ids[0]!) === 'failed' && await stateOf(two, ids[1]!) === 'failed')
+  await eventually(async () => (
+    await stateOf(two, ids[0]!) === 'failed' && await stateOf(two, ids[1]!) === 'failed'
+  ))
   // An answer can begin the run of an agent again; of a tool it is not known with what.
   await eventually(async () => await stateOf(two, ids[3]!) === 'failed')
   assert.equal(await stateOf(two, ids[2]!), 'input-required')
@@ -225,7 +228,9 @@ test('nobody hears of an end that another process has not let be', async (t) => 
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   const id = await working(one)
   const told: string[] = []
-  one.tasks.watch('ann', id, (event) => { told.push(event.what === 'status' ? event.status.state : event.what) })
+  one.tasks.watch('ann', id, (event) => {
+    told.push(event.what === 'status' ? event.status.state : event.what)
+  })
   one.store.isCut = true
   await eventually(async () => await stateOf(two, id) === 'failed')
   one.tasks.move(id, 'completed', { result: 1 })
@@ -278,7 +283,7 @@ test('what is taken from a process that lives is known there at once', async (t)
   await eventually(() => run.cancels === 1)
 })
 
-test('artifacts that grow are written at most four times a second, and what follows has them whole', async (t) => {
+test('growing artifacts are written at most four times a second, and whole with what follows', async (t) => {
   const shared = sharedMemory()
   const one = await processOn(t, shared)
   const id = await working(one)
@@ -304,7 +309,7 @@ test('artifacts that grow are written at most four times a second, and what foll
   assert.deepEqual(kept().artifacts[0]?.parts, [{ type: 'text', text: `${said}.` }])
 })
 
-test('for how long a process is dead is counted anew once nothing was known of it, or it lived', async (t) => {
+test('for how long a process is dead is counted anew once nothing is known of it, or it lived', async (t) => {
   const shared = sharedMemory()
   const { recovery, store } = await processOn(t, shared, 300)
   const seen: number[] = []

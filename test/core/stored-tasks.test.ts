@@ -14,8 +14,8 @@ function processOn(store: Store, limits: Partial<Limits> = {}): Tasks {
 }
 
 const seed: TaskSeed = {
-  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
-  ttlMs: undefined,
+  owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
+  sessionId: undefined, ttlMs: undefined,
 }
 
 /** A run that counts how often it is cancelled. */
@@ -54,7 +54,7 @@ test('a task is taken as it was read, once, and by one process', async () => {
   assert.equal((await loser.get('ann', id))?.history.length, 2)
 })
 
-test('whoever had a task that was taken lets its run go, tells nobody that it ended, and reads it there', async () => {
+test('who had a task that was taken ends its run, tells nobody of an end, and reads it there', async () => {
   const store = sharedStore()
   const [one, two] = [processOn(store), processOn(store)]
   const run = runOf()

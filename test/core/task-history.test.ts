@@ -13,8 +13,8 @@ function said(id: string, text = id): TaskMessage {
 
 function task(ids: readonly string[], more: Partial<Task> = {}): Task {
   const seed = {
-    id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' }, contextId: 'c',
-    sessionId: undefined, ttlMs: undefined, history: ids.map((id) => said(id)),
+    id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' },
+    contextId: 'c', sessionId: undefined, ttlMs: undefined, history: ids.map((id) => said(id)),
   }
   return { ...taskOf(seed, AT, { state: 'working', at: AT }), ...more }
 }

@@ -17,11 +17,13 @@ function placesWith(limits: Partial<Limits>): Places {
 
 const AT = '2026-01-01T00:00:00.000Z'
 
-function task(id: string, more: { state?: TaskState; owner?: string; ttlMs?: number; text?: string } = {}): Task {
+function task(
+  id: string, more: { state?: TaskState; owner?: string; ttlMs?: number; text?: string } = {},
+): Task {
   const { state = 'working', owner = 'ann', ttlMs, text = '' } = more
   return taskOf({
-    id, owner, protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c', sessionId: undefined,
-    ttlMs, history: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
+    id, owner, protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
+    sessionId: undefined, ttlMs, history: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
   }, AT, { state, at: AT })
 }
 

@@ -17,7 +17,9 @@ async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<
   const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
   new TaskRelay(here, {} as Nodes, lines, {} as Limits, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
-    takes.get('task-act')!(['cancel', 'ann', 't'], { node: 'other', say: resolve, end: () => resolve('the end') })
+    takes.get('task-act')!(['cancel', 'ann', 't'], {
+      node: 'other', say: resolve, end: () => resolve('the end'),
+    })
   })
   return [heard, isCancelled]
 }

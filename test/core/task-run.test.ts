@@ -36,7 +36,8 @@ function begun(client: Partial<TaskClient> = {}, options: Partial<ServerOptions>
 test('a call that becomes a task has the task for its channel, and works', () => {
   const { run, call, task } = begun({}, {}, 'on my way')
   assert.equal(run.isTask && call.channel === run && call.can('roots'), true)
-  assert.deepEqual([task().status.state, task().status.message?.parts], ['working', [{ type: 'text', text: 'on my way' }]])
+  const { state, message } = task().status
+  assert.deepEqual([state, message?.parts], ['working', [{ type: 'text', text: 'on my way' }]])
 })
 
 const ends: readonly (readonly [
@@ -51,7 +52,8 @@ const ends: readonly (readonly [
   ['a fault whose detail is no JSON', (run) => run.fail(new Fault('conflict', 'No', { big: 1n })), 'failed',
     { kind: 'conflict', message: 'No' }, undefined],
   ['a defect', (run) => run.fail(new TypeError('secret')), 'failed', { kind: 'internal' }, undefined],
-  ['a cancellation from within', (run) => run.fail(new Fault('cancelled', 'Gone')), 'canceled', undefined, undefined],
+  ['a cancellation from within', (run) => run.fail(new Fault('cancelled', 'Gone')), 'canceled',
+    undefined, undefined],
   ['a cancellation', (run) => run.cancel(), 'canceled', undefined, undefined],
 ]
 
@@ -114,7 +116,7 @@ test('questions that are asked together are shown together, each by a key of its
   run.cancel()
 })
 
-test('what the client has answered before is not asked, and what it cannot be asked does not wait', async () => {
+test('what the client answered before is not asked, and what it cannot be asked does not wait', async () => {
   const { run, task } = begun({
     known: ({ what }) => what === 'sample' ? 'known' : undefined,
     check: ({ what }) => { if (what === 'roots') throw new Fault('unsupported', 'No roots') },
@@ -154,7 +156,7 @@ test('at its end a task lets its handler clean up, and nobody is asked any longe
   for (const answer of answers) await assert.rejects(answer, { name: 'AbortError' })
 })
 
-test('progress, side effects and ends of addresses are the client\'s to carry; lines of log are the server\'s', async () => {
+test('progress, side effects and ends of addresses go to the client, log lines to the server', async () => {
   const heard: unknown[] = []
   const { run, task, logged } = begun({
     progress: (...told) => { heard.push(told) },
@@ -185,8 +187,8 @@ test('a run whose client takes its time ends, its questions stay, and another ta
   const { service } = serviceOf({ askTimeoutMs: 50 })
   const client = { can: () => true, isResumable: true }
   const seed = {
-    id: 't-1', owner: OWNER, protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'a' }, contextId: 'c',
-    sessionId: undefined, ttlMs: undefined,
+    id: 't-1', owner: OWNER, protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'a' },
+    contextId: 'c', sessionId: undefined, ttlMs: undefined,
   }
   const task = (): Task => service.tasks.get(OWNER, 't-1') as Task
   const call = callOf({ can: () => false })

@@ -8,8 +8,8 @@ import type { Task } from '../../lib/core/task.ts'
 const AT = '2026-01-01T00:00:00.000Z'
 const large = 'x'.repeat(10_000)
 const seed = {
-  id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' }, contextId: 'c',
-  sessionId: undefined, ttlMs: undefined,
+  id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' },
+  contextId: 'c', sessionId: undefined, ttlMs: undefined,
 }
 const small = taskOf(seed, AT, { state: 'working', at: AT })
 const part = { type: 'text' as const, text: large }
@@ -18,11 +18,15 @@ const message = { id: 'm', role: 'user' as const, parts: [part] }
 const holders: readonly (readonly [where: string, task: Partial<Task>])[] = [
   ['its message', { status: { state: 'working', at: AT, message } }],
   ['its history', { history: [message] }],
-  ['the data of a message', { history: [{ ...message, parts: [{ type: 'data', data: [{ deep: large }] }] }] }],
+  ['the data of a message', {
+    history: [{ ...message, parts: [{ type: 'data', data: [{ deep: large }] }] }],
+  }],
   ['the metadata of a message', { history: [{ ...message, parts: [], metadata: { note: large } }] }],
   ['the extensions of a message', { history: [{ ...message, parts: [], extensions: [large] }] }],
   ['the references of a message', { history: [{ ...message, parts: [], referenceTaskIds: [large] }] }],
-  ['what a part is marked with', { history: [{ ...message, parts: [{ type: 'text', text: '', _meta: { a: large } }] }] }],
+  ['what a part is marked with', {
+    history: [{ ...message, parts: [{ type: 'text', text: '', _meta: { a: large } }] }],
+  }],
   ['an artifact', { artifacts: [{ id: 'a', parts: [part] }] }],
   ['the name of an artifact', { artifacts: [{ id: 'a', name: large, parts: [] }] }],
   ['the description of an artifact', { artifacts: [{ id: 'a', description: large, parts: [] }] }],
@@ -30,7 +34,9 @@ const holders: readonly (readonly [where: string, task: Partial<Task>])[] = [
   ['the extensions of an artifact', { artifacts: [{ id: 'a', extensions: [large], parts: [] }] }],
   ['a question', { questions: [{ key: 'q', question: { what: 'elicit', message: large, schema: {} } }] }],
   ['an answer', { turn: { messageId: 'm', metadata: undefined, answers: { q: large }, results: {} } }],
-  ['what was done once', { turn: { messageId: 'm', metadata: undefined, answers: {}, results: { pay: large } } }],
+  ['what was done once', {
+    turn: { messageId: 'm', metadata: undefined, answers: {}, results: { pay: large } },
+  }],
   ['its result', { result: { text: large } }],
   ['its fault', { fault: { kind: 'failed', message: large } }],
   ['its owner', { owner: large }],
@@ -56,9 +62,11 @@ const unique = (): string => `n${(names++).toString(36)}`
 const dense: readonly (readonly [what: string, json: (count: number) => string])[] = [
   ['empty objects', (count) => `[${Array.from({ length: count }, () => '{}').join()}]`],
   ['empty lists', (count) => `[${Array.from({ length: count }, () => '[]').join()}]`],
-  ['objects of one name each', (count) => `[${Array.from({ length: count }, () => `{"${unique()}":1}`).join()}]`],
+  ['objects of one name each',
+    (count) => `[${Array.from({ length: count }, () => `{"${unique()}":1}`).join()}]`],
   ['objects in objects', (count) => `[${Array.from({ length: count }, () => `{"${unique()}":{}}`).join()}]`],
-  ['an object of many names', (count) => `{${Array.from({ length: count }, () => `"${unique()}":1`).join()}}`],
+  ['an object of many names',
+    (count) => `{${Array.from({ length: count }, () => `"${unique()}":1`).join()}}`],
 ]
 
 test('what is small and many counts for at least half of what it takes', () => {

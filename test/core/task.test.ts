@@ -19,8 +19,10 @@ const lives: readonly (readonly [what: string, course: readonly TaskState[]])[] 
   ['works and is done', ['working', 'completed']],
   ['is done before it works', ['completed']],
   ['says more and more', ['working', 'working', 'working', 'failed']],
-  ['asks twice, once at a time', ['working', 'input-required', 'working', 'input-required', 'working', 'completed']],
-  ['asks for one thing more while it asks', ['working', 'input-required', 'input-required', 'working', 'completed']],
+  ['asks twice, once at a time',
+    ['working', 'input-required', 'working', 'input-required', 'working', 'completed']],
+  ['asks for one thing more while it asks',
+    ['working', 'input-required', 'input-required', 'working', 'completed']],
   ['asks at once, and is not answered', ['input-required', 'canceled']],
   ['needs a key first', ['auth-required', 'working', 'rejected']],
 ]

@@ -72,7 +72,8 @@ const unfit: readonly (readonly [output: unknown, sentence: RegExp])[] = [
   [{ content: [said], isError: 'yes' }, /^The result of a tool has isError "yes"; write true or false$/],
   [{ content: [said], _meta: 7 }, /^The result of a tool has _meta 7; write an object, or leave it out$/],
   [{ content: [said], _meta: [] }, /^The result of a tool has _meta an array; write an object/],
-  [{ ...said, annotations: 7 }, /^a content block of type 'text' has annotations or a _meta that is no object$/],
+  [{ ...said, annotations: 7 },
+    /^a content block of type 'text' has annotations or a _meta that is no object$/],
   [[{ ...png, _meta: [] }], /^a content block of type 'image' has annotations or a _meta that is no object$/],
   [{ type: 'resource', resource: { uri: 'x:1' } },
     /^the resource of a content block needs 'text' or 'blob'$/],
@@ -169,11 +170,14 @@ test('what would not fit as it is sent breaks the promise', async () => {
   const number = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
   const inherited = { type: 'object', properties: { inherited: {} }, required: ['inherited'] } as const
   const table: readonly (readonly [schema: Schema, output: unknown])[] = [
-    [number, 'a'], [number, undefined], [number, { n: NaN }], [number, { n: Infinity }], [number, [said, png]],
-    [inherited, new Row()], [{ type: 'string' }, 7], [{ type: 'string' }, [said, said]],
+    [number, 'a'], [number, undefined], [number, { n: NaN }], [number, { n: Infinity }],
+    [number, [said, png]], [inherited, new Row()], [{ type: 'string' }, 7],
+    [{ type: 'string' }, [said, said]],
     [library(false), { n: 'x' }], [library(true), { n: 'x' }],
   ]
   for (const [schema, output] of table) {
-    await assert.rejects(promised(schema, output), /^Error: The result of count does not match its outputSchema: /)
+    await assert.rejects(
+      promised(schema, output), /^Error: The result of count does not match its outputSchema: /,
+    )
   }
 })

@@ -51,7 +51,7 @@ test('a copy of a tool keeps its schemas, unless it brings its own', () => {
   assert.deepEqual(other.input.json, { type: 'object' })
 })
 
-test('a union of objects is a schema of arguments, and says at its root that they are an object', async () => {
+test('a union of objects is a schema of arguments, and its root says that they are an object', async () => {
   const inputSchema = {
     oneOf: [
       { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
@@ -66,7 +66,8 @@ test('a union of objects is a schema of arguments, and says at its root that the
 
 test('a member of a schema that is undefined is not there', () => {
   const inputSchema = { type: 'object', properties: undefined, required: undefined } as unknown as JsonSchema
-  assert.deepEqual(JSON.stringify(defineTool({ name: 'none', inputSchema, run }).input.json), '{"type":"object"}')
+  const { json } = defineTool({ name: 'none', inputSchema, run }).input
+  assert.deepEqual(JSON.stringify(json), '{"type":"object"}')
 })
 
 const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
@@ -107,13 +108,16 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [{ name: 'add', run, outputSchema: { enum: [1n] } }, /The tool 'add': outputSchema: .*BigInt/],
   [{ name: 'add', run, inputSchema: { anyOf: [{ type: 'object' }, { type: 'string' }] } },
     /has an inputSchema whose root is not an object/],
-  [{ name: 'add', run, _meta: 7 }, /The tool 'add' has _meta 7; write an object, as in \{ 'example\.com\/key': 1 \}/],
-  [{ name: 'add', run, _meta: { n: 1n } }, /The tool 'add' has a _meta that JSON cannot say \(.*BigInt\); write/],
+  [{ name: 'add', run, _meta: 7 },
+    /The tool 'add' has _meta 7; write an object, as in \{ 'example\.com\/key': 1 \}/],
+  [{ name: 'add', run, _meta: { n: 1n } },
+    /The tool 'add' has a _meta that JSON cannot say \(.*BigInt\); write/],
   [{ name: 'add', run, icons: [{ src: 'data:,', sizes: '48x48' }] },
     /The tool 'add', in its icons, has sizes "48x48"; write a list of strings, as in \['48x48'\]/],
   [{ name: 'add', run, icons: [{ src: 'data:,', theme: 'blue' }] },
     /The tool 'add', in its icons, has theme "blue"; write 'light' or 'dark'/],
-  [{ name: 'add', run, icons: [{ src: 'data:,', mimeType: 7 }] }, /in its icons, has mimeType 7; write a string/],
+  [{ name: 'add', run, icons: [{ src: 'data:,', mimeType: 7 }] },
+    /in its icons, has mimeType 7; write a string/],
   [{ name: 'add', handler: run }, /needs 'run': a function, not undefined\. Rename its 'handler' to 'run'$/],
   [{ name: 'add', run, parameters: {} },
     /The tool 'add' has no option 'parameters'; it has name, title, description,/],
