@@ -48,7 +48,7 @@ test('the server says that it has pages', async (t) => {
   assert.deepEqual((await begin(server, '2025-06-18')).opened.capabilities.extensions, { [UI]: {} })
 })
 
-test('a tool tells its page to clients that know pages, and it is read with what is said of it', async (t) => {
+test('a tool tells its page to clients that know them, and it is read with what is said of it', async (t) => {
   const server = weather(t)
   for (const revision of allRevisions) {
     const [tool] = (await asked(server, revision, true, 'tools/list', {})).tools

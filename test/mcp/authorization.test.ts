@@ -79,12 +79,13 @@ for (const [title, headers, challenge] of [
   })
 }
 
-test('a tool whose scopes the caller lacks is 403 before the first byte, and names all of them', async (t) => {
+test('a tool whose scopes a caller lacks is 403 before the first byte, and names all of them', async (t) => {
   const response = await call(serve(t, options), 'erase', { authorization: 'Bearer reader' })
   assert.equal(response.status, 403)
   assert.equal(response.headers.get('content-type'), 'application/json')
   assert.equal(response.headers.get('www-authenticate'),
-    `Bearer realm="triport", error="insufficient_scope", scope="write admin", resource_metadata="${metadata}"`)
+    `Bearer realm="triport", error="insufficient_scope", scope="write admin", `
+      + `resource_metadata="${metadata}"`)
   assert.equal((await response.json() as { id: number }).id, 1)
 })
 
@@ -185,6 +186,8 @@ for (const [title, broken, says] of [
   ['no authorization server', { authorizationServers: [] }, /auth\.authorizationServers/],
 ] as const) {
   test(`${title} is a mistake that is told at once`, (t) => {
-    assert.throws(() => serve(t, { ...options, auth: { ...auth, ...broken } }), { name: 'TypeError', message: says })
+    assert.throws(() => serve(t, { ...options, auth: { ...auth, ...broken } }), {
+      name: 'TypeError', message: says,
+    })
   })
 }

@@ -19,7 +19,7 @@ function working(t: Scope, run: (call: Call) => unknown, task?: 'optional'): Tri
   })
 }
 
-test('progress goes to whoever gave a token, only upwards, with words if the revision has them', async (t) => {
+test('progress goes to whoever gave a token, upwards only, with words if a revision has them', async (t) => {
   const server = working(t, (call) => {
     for (const [done, text] of [[1, 'a'], [1, 'again'], [0.5, 'back'], [NaN, 'none'], [2, 'b']] as const) {
       call.progress(done, 2, text)

@@ -21,7 +21,9 @@ function via(server: TriportServer, { headers, opened }: LegacySession): LegacyS
 
 const hello = defineTool({
   name: 'hello', description: 'Greets.', inputSchema,
-  run: (_args, call) => `${call.client?.name} ${call.client?.version} ${call.can('elicit')} ${call.sessionId}`,
+  run: (_args, call) => (
+    `${call.client?.name} ${call.client?.version} ${call.can('elicit')} ${call.sessionId}`
+  ),
 })
 
 const ask = defineTool({
@@ -93,7 +95,7 @@ test('what a session says of logs holds in every process', async (t) => {
   await eventually(async () => (await heard(two!)).length === 1)
 })
 
-test('who watches a resource hears of it, whichever process has the stream, the wish and the news', async (t) => {
+test('who watches a resource hears of it, whichever process has its stream, wish and news', async (t) => {
   const { servers: [one, two, three] } = await fleet(t, 3)
   const session = await begin(one!)
   const stream = await via(two!, session).listen()
@@ -104,7 +106,9 @@ test('who watches a resource hears of it, whichever process has the stream, the 
   const timer = setInterval(() => one!.catalog.updated('note://one'), 5)
   const message = await heard
   clearInterval(timer)
-  assert.deepEqual([message.method, message.params], ['notifications/resources/updated', { uri: 'note://one' }])
+  assert.deepEqual([message.method, message.params], [
+    'notifications/resources/updated', { uri: 'note://one' },
+  ])
   await via(one!, session).ask('resources/unsubscribe', { uri: 'note://one' })
   await stream.cancel()
 })
@@ -144,7 +148,8 @@ test('a request is cancelled by way of any process', async (t) => {
 
 test('the posts of a pair reach its stream from any process', async (t) => {
   const { servers: [one, two], connections } = await fleet(t, 2)
-  const stream = new EventStream(await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' })))
+  const opened = await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' }))
+  const stream = new EventStream(opened)
   t.after(() => stream.cancel())
   const path = (await stream.event())!.data
   const send = (message: Json, server = two!): Promise<Response> => post(server, message, {}, path)
@@ -169,7 +174,8 @@ test('the posts of a pair reach its stream from any process', async (t) => {
 
 test('a batch for a pair is answered on its stream, whichever process took it', async (t) => {
   const { servers: [one, two] } = await fleet(t, 2, { rateLimit: { perMinute: 100 } })
-  const stream = new EventStream(await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' })))
+  const opened = await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' }))
+  const stream = new EventStream(opened)
   t.after(() => stream.cancel())
   const path = (await stream.event())!.data
   const params = { protocolVersion: '2025-03-26', capabilities: {} }
@@ -215,7 +221,7 @@ test('without its store a process serves the sessions it knows and those that ar
   assert.equal(said((await stream.next()).result), 'Hello Ann')
 })
 
-test('a secret alone lets sessions outlive their process, but for what is only remembered there', async (t) => {
+test('a secret alone lets sessions outlive a process, but for what is only remembered there', async (t) => {
   const options = { tools: [hello], protocol: 'mcp' as const, secret }
   const session = await begin(serve(t, options), '2025-06-18', { elicitation: {} })
   const after = via(serve(t, options), session)

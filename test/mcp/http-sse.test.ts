@@ -437,7 +437,7 @@ test('a stream that a closing server ends ends with a comment', async (t) => {
   assert.match(await text, /^event: endpoint\ndata: [^\n]+\n\n: end\n\n$/)
 })
 
-test('without a session, a client that leaves ends the run: nobody else could fetch the answer', async (t) => {
+test('without a session, a client that leaves ends the run: nobody else can fetch the answer', async (t) => {
   let signal: AbortSignal | undefined
   const server = serveMcp(t, { tools: [{ name: 'slow', run: (_args, call) => {
     signal = call.signal

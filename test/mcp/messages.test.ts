@@ -60,7 +60,10 @@ test('an answer goes to whoever asked, once; one to nothing is passed over', () 
   const here = session()
   const heard: unknown[] = []
   const listen = (id: string): void => {
-    here.asked.set(id, { resolve: (result) => heard.push(result), reject: ({ message }: Fault) => heard.push(message) })
+    here.asked.set(id, {
+      resolve: (result) => heard.push(result),
+      reject: ({ message }: Fault) => heard.push(message),
+    })
   }
   listen('ask-1')
   listen('ask-2')

@@ -16,7 +16,9 @@ function make({ accept, batch, heartbeatMs = Infinity }: Asked = {}): PostReply 
 }
 
 /** What a client reads of a reply: its status, its media type, and its text. */
-function read({ status, type, body }: Reply): readonly [status: number, type: string | undefined, text: string] {
+function read(
+  { status, type, body }: Reply,
+): readonly [status: number, type: string | undefined, text: string] {
   if (typeof body !== 'object' || !('open' in body)) return [status, type, String(body ?? '')]
   let text = ''
   const sink = {
@@ -43,7 +45,8 @@ const rows: readonly (readonly [
     [200, EVENTS, event('1')]],
   ['but for a refusal', { accept: EVENTS }, (reply) => reply.finish('1', 400), [400, JSON_TYPE, '1']],
   ['nothing is owed for what was cancelled', {}, (reply) => reply.abandon(), [202, undefined, '']],
-  ['also in a stream', {}, (reply) => { reply.send('0'); reply.abandon() }, [200, EVENTS, `${event('0')}<end>`]],
+  ['also in a stream', {}, (reply) => { reply.send('0'); reply.abandon() },
+    [200, EVENTS, `${event('0')}<end>`]],
   ['a batch is one list', { batch: 2 }, (reply) => { reply.finish('1'); reply.finish('2') },
     [200, JSON_TYPE, '[1,2]']],
   ['of one, too', { batch: 1 }, (reply) => reply.finish('1'), [200, JSON_TYPE, '[1]']],
@@ -94,7 +97,8 @@ test('a silence of one heartbeat makes it a stream, for a client that reads even
 test('what Accept says decides which forms there are', () => {
   for (const [accept, forms] of [
     [undefined, { json: true, events: true }], ['*/*', { json: true, events: true }],
-    [JSON_TYPE, { json: true, events: false }], [EVENTS, { json: false, events: true }], ['image/png', undefined],
+    [JSON_TYPE, { json: true, events: false }], [EVENTS, { json: false, events: true }],
+    ['image/png', undefined],
   ] as const) assert.deepEqual(formsOf(accept), forms, accept)
 })
 

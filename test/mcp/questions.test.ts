@@ -94,7 +94,7 @@ const audio = { type: 'audio', data: 'AA==', mimeType: 'audio/wav' }
 const use = { type: 'tool_use', id: '1', name: 't', input: {} }
 const result = { type: 'tool_result', toolUseId: '1', content: [] }
 
-test('before a client could declare more of its sampling, any adds context; tools are for who says so', () => {
+test('before a client could declare more of sampling, any adds context; tools are for who says so', () => {
   const sample = { what: 'sample', messages: [], maxTokens: 1 } as const
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18']) {
     for (const includeContext of ['none', 'thisServer', 'allServers']) {
@@ -284,7 +284,8 @@ test('what a model said is as the revision of its client has it, or is refused',
 test('an answer that takes too many steps to check does not fit its form', () => {
   const names = { type: 'array', items: { type: 'string' } }
   const question: Question = {
-    what: 'elicit', message: 'Who?', schema: { type: 'object', properties: { names } } as FormQuestion['schema'],
+    what: 'elicit', message: 'Who?',
+    schema: { type: 'object', properties: { names } } as FormQuestion['schema'],
   }
   const accepted = { action: 'accept', content: { names: Array.from({ length: 100 }, () => 'Ann') } }
   assert.deepEqual(decodeAnswer(question, accepted, newest, 10_000), accepted)

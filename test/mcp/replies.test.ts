@@ -4,7 +4,9 @@ import { Fault } from '../../lib/index.ts'
 import { invalid, noSession, refuseHttp } from '../../lib/mcp/replies.ts'
 import type { Reply } from '../../lib/http/exchange.ts'
 
-function told(reply: Reply): readonly [status: number, headers: readonly string[] | undefined, message: object] {
+function told(
+  reply: Reply,
+): readonly [status: number, headers: readonly string[] | undefined, message: object] {
   return [reply.status, reply.headers, JSON.parse(String(reply.body)) as object]
 }
 
@@ -22,13 +24,17 @@ test('where no session can begin a client is told when to come again', () => {
   assert.equal(status, 503)
   assert.ok(headers?.[0] === 'Retry-After' && Number(headers[1]) > 0)
   assert.deepEqual(message, {
-    jsonrpc: '2.0', id: 'a', error: { code: -32603, message: 'Internal error', data: { detail: 'All are in use' } },
+    jsonrpc: '2.0', id: 'a',
+    error: { code: -32603, message: 'Internal error', data: { detail: 'All are in use' } },
   })
 })
 
 test('a refusal of the door is an error without an id, with its status and its headers', () => {
-  for (const [status, code] of [[401, -32600], [413, -32600], [429, -32600], [503, -32603], [504, -32603]] as const) {
-    const [given, headers, message] = told(refuseHttp({ status, detail: 'so not', requestId: 'r', headers: ['X', 'y'] }))
+  for (const [status, code] of [
+    [401, -32600], [413, -32600], [429, -32600], [503, -32603], [504, -32603],
+  ] as const) {
+    const reply = refuseHttp({ status, detail: 'so not', requestId: 'r', headers: ['X', 'y'] })
+    const [given, headers, message] = told(reply)
     assert.deepEqual([given, headers], [status, ['X', 'y']])
     assert.deepEqual(Reflect.get(Reflect.get(message, 'error') as object, 'code'), code, String(status))
     assert.ok(!('id' in message))

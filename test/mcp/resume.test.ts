@@ -50,7 +50,7 @@ async function told(stream: EventStream): Promise<readonly unknown[]> {
   return (await stream.rest()).map(({ params, result, error }) => params?.data ?? error?.code ?? said(result))
 }
 
-test('a stream goes on at another process, from the event that was heard last, with its own ids', async (t) => {
+test('a stream goes on at another process, from the event heard last, with its own ids', async (t) => {
   const { servers: [one, two], gates } = await counting(t, 2)
   const session = await begin(one!)
   const last = await left(session)
@@ -125,7 +125,9 @@ test('the stream of a session begins anew where its process has died', async (t)
     await again.cancel()
     return false
   })
-  two!.catalog.add(defineTool({ name: 'new', description: 'New.', inputSchema: { type: 'object' }, run: () => '' }))
+  two!.catalog.add(defineTool({
+    name: 'new', description: 'New.', inputSchema: { type: 'object' }, run: () => '',
+  }))
   assert.equal((await again!.next()).method, 'notifications/tools/list_changed')
   await again!.cancel()
 })

@@ -354,7 +354,9 @@ test('what was meant as a notification, or as an answer, is never answered', asy
 test('an option that only a socket has use for is told of, and changes nothing', async () => {
   const warnings: string[] = []
   const host = new Host({
-    log: (level, message) => { if (level === 'warning' && !message.includes('description')) warnings.push(message) },
+    log: (level, message) => {
+      if (level === 'warning' && !message.includes('description')) warnings.push(message)
+    },
     apiKey: 'a key of sixteen', rateLimit: { perMinute: 1 },
   })
   await host.initialize('2025-06-18')

@@ -445,7 +445,9 @@ test('where there is no room for a stream, whoever reads JSON gets the answer al
     const answers = await messagesOf(reply)
     assert.equal(said(answers.find(({ result }) => 'content' in result).result), 'told')
   }
-  const listening = await modern(crowded, 'subscriptions/listen', { notifications: { toolsListChanged: true } })
+  const listening = await modern(crowded, 'subscriptions/listen', {
+    notifications: { toolsListChanged: true },
+  })
   assert.equal(listening.status, 503)
   await only.cancel()
 })

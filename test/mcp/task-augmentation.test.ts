@@ -55,7 +55,7 @@ test('the client decides, and the tool has its say', async (t) => {
   }
 })
 
-test('a call is answered with a task at once, and its result is there later, for whoever waits', async (t) => {
+test('a call is answered with a task at once, and its result is there later for whoever waits', async (t) => {
   const { promise, open } = gate<string>()
   const session = await begin(serveWork(t, 'optional', () => promise))
   const task = await started(session, { task: { ttl: 60_000 } })
@@ -141,7 +141,7 @@ test('a question of a task goes out on the stream of whoever waits for its resul
   assert.equal(said((await stream.next()).result), 'Hello Ada')
 })
 
-test('what was asked where nobody hears it any more is asked again on the next stream of its client', async (t) => {
+test('what was asked where nobody listens is asked again on the next stream of its client', async (t) => {
   const { promise, open } = gate<void>()
   const server = serveWork(t, 'optional', async (call) => {
     await promise
@@ -242,7 +242,7 @@ test('an answer that is none, and a refusal, are told to the handler; its task g
   }
 })
 
-test('tasks are listed to the session that began them, by pages; with a key, to whoever has it', async (t) => {
+test('tasks are listed to the session that began them, paged; with a key, to whoever has it', async (t) => {
   const server = serveWork(t, 'optional', () => 'done', { mcp: { pageSize: 2 } })
   const [one, other] = [await begin(server), await begin(server)]
   const ids: string[] = []

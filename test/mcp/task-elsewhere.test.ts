@@ -1,5 +1,5 @@
-// Tasks of both generations in a fleet: whatever is asked about one may come to any process, and a process may
-// die while it runs, or while it waits for its client.
+// Tasks of both generations in a fleet: whatever is asked about one may come to any process, and a process
+// may die while it runs, or while it waits for its client.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
@@ -20,7 +20,8 @@ const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
 
 /** Processes that serve the tool `work` as a task. One dies when its store is cut. */
 function fleet(
-  t: TestContext, count: number, run: Run, beside: { recover?: 'rerun' } = {}, options: Partial<ServerOptions> = {},
+  t: TestContext, count: number, run: Run, beside: { recover?: 'rerun' } = {},
+  options: Partial<ServerOptions> = {},
 ): Promise<Fleet> {
   return fleetOf(t, count, {
     tools: [{
@@ -86,7 +87,7 @@ test('a task of 2025 is read, listed, waited for and cancelled at any process', 
   assert.equal((await other.ask('tasks/cancel', { taskId: stuck })).error.code, -32602)
 })
 
-test('a cancel of 2025 that comes late to the process of the task says that the task has ended', async (t) => {
+test('a cancel of 2025 that comes late to the process of the task says that the task ended', async (t) => {
   const [work, way] = [gate<string>(), gate()]
   const { servers: [one, two], connections } = await fleet(t, 2, () => work.promise, {}, patient)
   const session = await begin(one!)
@@ -125,7 +126,8 @@ test('a task of 2026 is read, answered, listened to and cancelled at any process
     }
   }
   await told('input_required')
-  assert.deepEqual(await update(two!, taskId, { name: { action: 'accept', content: { name: 'Ann' } } }).then(({ error }) => error), undefined)
+  const updated = await update(two!, taskId, { name: { action: 'accept', content: { name: 'Ann' } } })
+  assert.deepEqual(updated.error, undefined)
   assert.equal(said((await told('completed')).result), 'Ann: nobody paid, run 1')
   await listening.cancel()
   for (const server of [one!, two!, three!]) assert.equal((await get(server, taskId)).status, 'completed')
@@ -135,10 +137,15 @@ test('a task of 2026 is read, answered, listened to and cancelled at any process
   for (const server of [one!, two!, three!]) await reaches(server, next, 'cancelled')
 })
 
-/** How each generation begins a task and looks at it. */
-interface Generation {
-  begin(server: TriportServer, args: object): Promise<{ id: string; state(server: TriportServer): Promise<string>; result(server: TriportServer): Promise<Json> }>
+/** A task that was begun, and what a client sees of it at a server. */
+interface Begun {
+  readonly id: string
+  state(server: TriportServer): Promise<string>
+  result(server: TriportServer): Promise<Json>
 }
+
+/** How each generation begins a task and looks at it. */
+interface Generation { begin(server: TriportServer, args: object): Promise<Begun> }
 
 const generations: readonly (readonly [string, Generation])[] = [
   ['2025', {
@@ -206,7 +213,7 @@ async function die({ connections }: Fleet, at: number, left: number): Promise<vo
   await eventually(async () => (await other.list('leases', '~', 10)).length === left)
 }
 
-test('a question of 2026 outlives its process: the answer begins the tool again, and what was done stays done', async (t) => {
+test('a question of 2026 outlives its process: its answer reruns the tool, not what was done', async (t) => {
   let paid = 0
   const all = await fleet(t, 3, async (call, args) => {
     call.detach()
@@ -234,13 +241,16 @@ test('answers of rounds before there was a task are not asked for again by its n
     return `${String(first.content?.['name'])} ${String(second.content?.['name'])}`
   })
   const [one, two] = all.servers
-  const call = async (more: object): Promise<Json> => (
-    ((await (await modern(one!, 'tools/call', { name: 'work', arguments: {}, ...more }, { capabilities })).json()) as Json).result
-  )
+  const call = async (more: object): Promise<Json> => {
+    const params = { name: 'work', arguments: {}, ...more }
+    const response = await modern(one!, 'tools/call', params, { capabilities })
+    return ((await response.json()) as Json).result
+  }
   const accept = (name: string): object => ({ action: 'accept', content: { name } })
   const round = await call({})
   assert.equal(round.resultType, 'input_required')
-  const { taskId } = await call({ requestState: round.requestState, inputResponses: { first: accept('Ann') } })
+  const { requestState } = round
+  const { taskId } = await call({ requestState, inputResponses: { first: accept('Ann') } })
   const shown = await reaches(two!, taskId, 'input_required')
   await die(all, 0, 1)
   const [key] = Object.keys(shown.inputRequests)
@@ -248,7 +258,7 @@ test('answers of rounds before there was a task are not asked for again by its n
   assert.equal(said((await reaches(two!, taskId, 'completed')).result), 'Ann Lee')
 })
 
-test('a question of 2025 is asked where its client waits for the result, and its answer reaches the run', async (t) => {
+test('a question of 2025 is asked where its client waits, and its answer reaches the run', async (t) => {
   const { servers: [one, two] } = await fleet(t, 2, asks, {}, patient)
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session, { who: 'Bob' })
@@ -280,7 +290,7 @@ test('one question is asked on one stream, and on the next when that one has gon
   assert.equal(said((await next).result), 'Ann: nobody paid, run 1')
 })
 
-test('a question of 2025 outlives its process: it is asked again, and its answer begins the tool again', async (t) => {
+test('a question of 2025 outlives its process: asked again, its answer begins the tool again', async (t) => {
   const all = await fleet(t, 3, asks)
   const [one, two, three] = all.servers
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
@@ -294,7 +304,7 @@ test('a question of 2025 outlives its process: it is asked again, and its answer
   assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: Bob paid, run 1')
 })
 
-test('where nobody answers in time the run ends and the question stays, and a later answer begins it again', async (t) => {
+test('without an answer in time a run ends, its question stays, and a late one begins it anew', async (t) => {
   let runs = 0
   const { servers: [one, two] } = await fleet(t, 2, async (call, args) => {
     runs += 1
@@ -342,7 +352,7 @@ test('a client that cannot be asked what a task asks hurts nobody, and hears wha
   }
 })
 
-test('a session that cannot be asked waits for the result, and another of the same client is asked', async (t) => {
+test('a session that cannot be asked waits for the result, and another of its client is asked', async (t) => {
   for (const count of [1, 2]) {
     const { servers } = await fleet(t, count, async (call) => {
       await call.once('wait', () => new Promise((resolve) => setTimeout(resolve, 50)))
@@ -387,7 +397,9 @@ test('a task that was given up before it was promised is refused, and never with
     await session.send('tools/call', { name: 'work', arguments: {}, task: {} }),
     await modern(server!, 'tools/call', { name: 'work', arguments: {} }, { capabilities }),
     await modern(server!, 'tools/call', { name: 'may', arguments: {} }, { capabilities }),
-    await server!.fetch(request('/a2a', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })),
+    await server!.fetch(request('/a2a', {
+      jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message },
+    })),
   ]
   for (const [at, response] of answers.entries()) {
     const text = await response.text()
@@ -396,7 +408,7 @@ test('a task that was given up before it was promised is refused, and never with
   }
 })
 
-test('a call that is refused while its task is on its way into the store leaves no task behind', async (t) => {
+test('a call that is refused while its task is on its way into the store leaves none behind', async (t) => {
   const kinds = ['busy', 'forbidden', 'cancelled'] as const
   const { servers: [server] } = await fleet(t, 1, async (call, { kind }) => {
     call.detach()

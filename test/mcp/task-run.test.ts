@@ -35,7 +35,7 @@ for (const [name, run] of Object.entries(quick)) {
   })
 }
 
-test('a run that goes on becomes a task, which can be read at once and later brings the result', async (t) => {
+test('a run that goes on becomes a task, which can be read at once and has the result later', async (t) => {
   const { promise, open } = gate<string>()
   const server = serveWork(t, 'optional', () => promise)
   const result = await work(server)
@@ -95,7 +95,7 @@ test('a handler that asks first has its rounds first; what it did in them is not
   assert.deepEqual([said(done.result), effects], ['Ada decline 1 1', 1])
 })
 
-test('a handler that detaches is a task from then on; what it has asked already is asked there', async (t) => {
+test('a handler that detaches is a task from then on; what it asked already is asked there', async (t) => {
   const server = serveWork(t, 'optional', async (call) => {
     const before = call.elicit({ key: 'before', message: 'Before?', schema: form })
     call.detach()

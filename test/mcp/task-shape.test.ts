@@ -9,8 +9,9 @@ const ago = (ms: number): string => new Date(Date.now() - ms).toISOString()
 /** A task that began a while ago and has been in its state for a while. */
 function task(state: TaskState, begunMs: number, sinceMs: number, ttlMs?: number): Task {
   return {
-    id: 'i', owner: 'o', protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
-    tenant: undefined, turn: undefined, createdAt: ago(begunMs), ttlMs, status: { state, at: ago(sinceMs) }, artifacts: [], history: [], questions: [],
+    id: 'i', owner: 'o', protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '',
+    sessionId: undefined, tenant: undefined, turn: undefined, createdAt: ago(begunMs), ttlMs,
+    status: { state, at: ago(sinceMs) }, artifacts: [], history: [], questions: [],
     result: undefined, fault: undefined,
   }
 }
@@ -38,5 +39,7 @@ test('a task says how long it will be there, from its creation', () => {
 
 test('tasks of other doors are none here', () => {
   const ours = task('working', 0, 0)
-  assert.deepEqual([isOurs(ours), isOurs({ ...ours, protocol: 'a2a' }), isOurs(undefined)], [true, false, false])
+  assert.deepEqual([isOurs(ours), isOurs({ ...ours, protocol: 'a2a' }), isOurs(undefined)], [
+    true, false, false,
+  ])
 })

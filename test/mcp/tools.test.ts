@@ -162,14 +162,17 @@ const nested: readonly (readonly [what: string, schema: object, value: unknown])
     type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { anyOf: [{ type: 'string' }, { $ref: '#' }] } },
   }, ['a', ['b']]],
   ['a definition below an address', {
-    $id: 'https://schemas.test/list', type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: { type: 'string' } },
+    $id: 'https://schemas.test/list', type: 'array', items: { $ref: '#/$defs/a' },
+    $defs: { a: { type: 'string' } },
   }, ['a']],
   ['a value that looks like one', { type: 'array', const: [{ $ref: '#' }] }, [{ $ref: '#' }]],
 ]
 
 test('a schema that older clients get as a member of another still refers to what it did', async (t) => {
   for (const [what, schema, value] of nested) {
-    const server = serveMcp(t, { tools: [{ name: 'a', outputSchema: schema as JsonSchema, run: () => value }] })
+    const server = serveMcp(t, {
+      tools: [{ name: 'a', outputSchema: schema as JsonSchema, run: () => value }],
+    })
     const session = await begin(server, '2025-06-18')
     const { result: { tools: [listed] } } = await session.ask('tools/list')
     const { result } = await session.ask('tools/call', { name: 'a' })
