@@ -63,7 +63,8 @@ test('an agent sees the whole message, what was said before, and no conversation
   await server.fetch(chat({
     messages: [
       { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'One' },
-      { role: 'assistant', content: 'Two' }, { role: 'user', content: [{ type: 'text', text: 'See' }, image] },
+      { role: 'assistant', content: 'Two' },
+      { role: 'user', content: [{ type: 'text', text: 'See' }, image] },
     ],
     metadata: { a: 'b' },
   }))
@@ -87,7 +88,9 @@ test('a stream begins with the role, tells each piece, and ends with the reason'
   const response = await server.fetch(chat({ stream: true }, { 'x-request-id': 'r-1' }))
   assert.equal(response.headers.get('content-type'), 'text/event-stream')
   const chunks = await chunksOf(response)
-  for (const { id, object } of chunks) assert.deepEqual([id, object], ['chatcmpl-r-1', 'chat.completion.chunk'])
+  for (const { id, object } of chunks) {
+    assert.deepEqual([id, object], ['chatcmpl-r-1', 'chat.completion.chunk'])
+  }
   assert.deepEqual(chunks.map(({ choices: [choice] }) => [choice?.delta, choice?.finish_reason]), [
     [{ role: 'assistant', content: '' }, null], [{ content: 'One ' }, null], [{ content: 'two' }, null],
     [{}, 'stop'],
@@ -216,7 +219,8 @@ test('a client that leaves ends the run, whole or in chunks', async (t) => {
 test('a server that is full says so before a stream has begun', async (t) => {
   let release = (): void => {}
   const server = serve(t, {
-    agents: [{ name: 'Agent', run: () => new Promise<void>((resolve) => { release = resolve }) }], maxCalls: 1,
+    agents: [{ name: 'Agent', run: () => new Promise<void>((resolve) => { release = resolve }) }],
+    maxCalls: 1,
   })
   const first = server.fetch(chat())
   await eventually(() => server.status().calls.running === 1)

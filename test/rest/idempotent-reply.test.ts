@@ -257,7 +257,7 @@ function call(tool: string, body: unknown = { to: 'ann' }, headers: Record<strin
 
 const asEvents = { accept: 'text/event-stream' }
 
-test('a call of a tool that is sent again is replied to as the first time, whole and as events', async (t) => {
+test('a call of a tool that is sent again is replied to as at first, whole and as events', async (t) => {
   for (const first of [{}, asEvents]) {
     const { options, sent } = effects()
     const server = serve(t, options)
@@ -374,7 +374,7 @@ test('a call without a key ends when its client leaves', async (t) => {
   }
 })
 
-test('the reply of a call is kept before its last event is sent, in a store that takes its time', async (t) => {
+test('the reply of a call is kept before its last event is sent, in a store that takes time', async (t) => {
   const store = sharedStore()
   const { options } = effects()
   const [one, two] = [serve(t, { ...options, store }), serve(t, { ...options, store })]

@@ -19,7 +19,8 @@ const table: readonly (readonly [
     { properties: { a: { $ref: `${ROOT}.a` } } }, { 'name.a': text },
   ],
   [
-    { $ref: '#/$defs/a/items', $defs: { 'a': { items: text }, 'b c': { $ref: '#/$defs/a' } } }, { $ref: ROOT },
+    { $ref: '#/$defs/a/items', $defs: { 'a': { items: text }, 'b c': { $ref: '#/$defs/a' } } },
+    { $ref: ROOT },
     { $ref: `${ROOT}.a/items`, $defs: { 'b c': { $ref: `${ROOT}.a` } } }, { 'name.a': { items: text } },
   ],
   [

@@ -48,7 +48,8 @@ const servers: readonly (readonly [what: string, options: ServerOptions])[] = [
   ['an agent over HTTP', { agents: [echo], protocol: 'http' }],
   ['an agent over MCP', { agents: [echo], protocol: 'mcp' }],
   ['an agent over A2A', { agents: [echo], protocol: 'a2a' }],
-  ['several agents and a group, with a path of their own', { groups: [desk], path: '/ask', protocol: 'http' }],
+  ['several agents and a group, with a path of their own',
+    { groups: [desk], path: '/ask', protocol: 'http' }],
   ['a group within a group, on every port', { groups: [{ name: 'House', agents: [desk] }], protocol: 'all' }],
   ['tools alone over HTTP', { tools, protocol: 'http' }],
   ['tools alone over MCP', { tools, protocol: 'mcp' }],
@@ -260,7 +261,9 @@ test('a batch is described where it is taken, and so is what it is answered', as
   await stream.cancel()
 })
 
-const wrongs: readonly (readonly [what: string, headers: Record<string, string>, body: string | undefined])[] = [
+const wrongs: readonly (readonly [
+  what: string, headers: Record<string, string>, body: string | undefined,
+])[] = [
   ['no JSON', { 'content-type': 'application/json' }, '{'],
   ['no object', { 'content-type': 'application/json' }, '7'],
   ['the wrong members', { 'content-type': 'application/json' }, '{"query": 7, "article": 7, "model": 7}'],

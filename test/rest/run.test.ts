@@ -208,7 +208,8 @@ test('where several agents speak at one time, each delta follows a step of its o
   const server = serve(t, { groups: [{ name: 'Group', agents: [one, two], mode: 'parallel' }] })
   const lines = await linesOf(await server.fetch(request('/', { query: 'hi', stream: true })))
   assert.deepEqual(lines, [
-    'step One', 'step Two', 'step One', 'delta a', 'step Two', 'delta b', 'step One', 'delta c', 'done ac\n\nb',
+    'step One', 'step Two', 'step One', 'delta a', 'step Two', 'delta b', 'step One', 'delta c',
+    'done ac\n\nb',
   ])
 })
 

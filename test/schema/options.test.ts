@@ -56,8 +56,8 @@ const odd: readonly (readonly [given: unknown, shown: string])[] = [
 
 test('options are an object', () => {
   for (const [given, shown] of odd) {
-    const message = `launch takes its options as an object, not ${shown}; it has name, apiKey, run, id, timeoutMs, `
-      + 'inputSchema'
+    const message = `launch takes its options as an object, not ${shown}; `
+      + 'it has name, apiKey, run, id, timeoutMs, inputSchema'
     assert.throws(() => rejectUnknown('launch', given as object, known), { name: 'TypeError', message })
   }
 })

@@ -8,7 +8,8 @@ import type { Notice, Page, ReadPage, Said } from '../../lib/store/followed-topi
 interface Shelf { events: Said[]; last: number; isAway: boolean; readonly asked: string[] }
 
 function shelf(...numbers: readonly number[]): Shelf {
-  return { events: numbers.map((number) => said(number)), last: numbers.at(-1) ?? 0, isAway: false, asked: [] }
+  const events = numbers.map((number) => said(number))
+  return { events, last: numbers.at(-1) ?? 0, isAway: false, asked: [] }
 }
 
 function said(number: number, previous: number = number - 1): Said {

@@ -54,7 +54,7 @@ test('an option of a store in PostgreSQL that is wrong is refused', () => {
   assert.throws(() => postgresStore(pool, { maxValueBytes: 0 }), { name: 'RangeError' })
 })
 
-test('where PostgreSQL cannot be reached every method says that it is busy, and why only to the log', async () => {
+test('where PostgreSQL cannot be reached each method says it is busy, and why only to the log', async () => {
   const cause = new Error('connect ECONNREFUSED 10.0.0.7:5432')
   const store = postgresStore(pooled(() => { throw cause }).pool)
   const calls: readonly (() => unknown)[] = [
@@ -65,8 +65,9 @@ test('where PostgreSQL cannot be reached every method says that it is busy, and 
     await assert.rejects(async () => one(), (error) => error instanceof Fault && error.kind === 'busy'
       && error.cause === cause && !error.message.includes('10.0.0.7'))
   }
-  await assert.rejects(async () => store.follow('topic', 'now', () => {}),
-    (error) => error instanceof Fault && error.kind === 'busy' && String(error.cause).includes('No connection'))
+  await assert.rejects(async () => store.follow('topic', 'now', () => {}), (error) => (
+    error instanceof Fault && error.kind === 'busy' && String(error.cause).includes('No connection')
+  ))
 })
 
 test('a statement that met another one is tried again, any other is not', async () => {
@@ -97,7 +98,9 @@ test('statements are prepared, but not behind a pooler and not where a connectio
   await read(postgresStore(direct.pool))
   await read(postgresStore(behind.pool, { listenWith: direct.pool }))
   const store = postgresStore(lossy.pool)
-  for (let time = 0; time < 2; time++) assert.deepEqual(await read(store), { key: 'a', value: 'x', version: 1 })
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual(await read(store), { key: 'a', value: 'x', version: 1 })
+  }
   assert.deepEqual([direct.named, behind.named, lossy.named], [[true], [false], [true, false, false]])
 })
 

@@ -3,7 +3,11 @@ import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { Publishing } from '../../lib/store/publishing.ts'
 
-interface Batch { readonly topic: string; readonly texts: readonly string[]; readonly end: (error?: Error) => void }
+interface Batch {
+  readonly topic: string
+  readonly texts: readonly string[]
+  readonly end: (error?: Error) => void
+}
 
 /** Batches that end when they are told to. */
 function held(): { readonly batches: Batch[]; readonly publishing: Publishing } {

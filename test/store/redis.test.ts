@@ -45,7 +45,9 @@ test('an option of a store in Redis that is wrong is refused', () => {
     assert.throws(() => redisStore(client, { prefix }), { name: 'TypeError', message: /^prefix has 1 to 64/ })
   }
   for (const maxValueBytes of [0, 1.5, NaN, Infinity]) {
-    assert.throws(() => redisStore(client, { maxValueBytes }), { name: 'RangeError', message: /maxValueBytes/ })
+    assert.throws(() => redisStore(client, { maxValueBytes }), {
+      name: 'RangeError', message: /maxValueBytes/,
+    })
   }
 })
 

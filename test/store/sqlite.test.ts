@@ -23,13 +23,17 @@ function folder(t: TestContext): string {
 const place = { collection: 'things', owner: 'me', key: 'a' }
 const keep = { events: 9, ms: 60_000 }
 
-test('where Node has no SQLite the sentence says which has', { skip: hasSqlite && 'this Node has it' }, (t) => {
-  assert.throws(() => sqliteStore(join(folder(t), 'a.db')),
-    { name: 'Error', message: `sqliteStore needs Node 22.13 or later, which has SQLite; this is ${process.version}` })
+test('where Node has no SQLite it is said which has', { skip: hasSqlite && 'this Node has it' }, (t) => {
+  assert.throws(() => sqliteStore(join(folder(t), 'a.db')), {
+    name: 'Error',
+    message: `sqliteStore needs Node 22.13 or later, which has SQLite; this is ${process.version}`,
+  })
 })
 
 test('what is no file is refused', () => {
-  for (const file of ['', ':memory:', 'file:a?mode=memory', new URL('https://a.test/b'), 7 as unknown as string]) {
+  for (const file of [
+    '', ':memory:', 'file:a?mode=memory', new URL('https://a.test/b'), 7 as unknown as string,
+  ]) {
     assert.throws(() => sqliteStore(file), { name: 'TypeError', message: /takes the path of a file/ })
   }
   assert.throws(() => sqliteStore('a', { maxBytes: 1 } as object), /no option 'maxBytes'/)
@@ -66,7 +70,8 @@ test('what was kept is there when the file is opened again, and versions go on',
 test('a file that is none of SQLite, and a folder that is not there, are named', { skip }, (t) => {
   const path = join(folder(t), 'a.txt')
   writeFileSync(path, 'no database, but long enough to be read as one'.repeat(100))
-  assert.throws(() => sqliteStore(path), { message: `The store ${path} cannot be opened: file is not a database` })
+  const message = `The store ${path} cannot be opened: file is not a database`
+  assert.throws(() => sqliteStore(path), { message })
   assert.throws(() => sqliteStore(join(path, 'b.db')), { message: /b\.db cannot be opened: / })
 })
 

@@ -8,7 +8,9 @@ import type { Worker } from 'node:cluster'
 import type { TestContext } from 'node:test'
 import type { Store } from '../../lib/index.ts'
 
-cluster.setupPrimary({ exec: fileURLToPath(new URL('../fixtures/store-worker.js', import.meta.url)), silent: true })
+cluster.setupPrimary({
+  exec: fileURLToPath(new URL('../fixtures/store-worker.js', import.meta.url)), silent: true,
+})
 
 interface Working { readonly worker: Worker; readonly told: unknown[]; next(): Promise<unknown> }
 
@@ -100,6 +102,10 @@ test('a worker whose primary hosts no store is told what to call', async (t) => 
 })
 
 test('a primary hosts only what others may share, and others than workers have no store of it', () => {
-  assert.throws(() => hostStore(memoryStore()), { name: 'TypeError', message: /memoryStore\(\{ isShared: true/ })
-  assert.throws(() => workerStore(), { name: 'Error', message: /node:cluster has started; hostStore for its/ })
+  assert.throws(() => hostStore(memoryStore()), {
+    name: 'TypeError', message: /memoryStore\(\{ isShared: true/,
+  })
+  assert.throws(() => workerStore(), {
+    name: 'Error', message: /node:cluster has started; hostStore for its/,
+  })
 })

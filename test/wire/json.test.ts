@@ -34,8 +34,8 @@ const padding = JSON.stringify('x'.repeat(20_000))
 
 test('a long text is bounded in depth like a short one', () => {
   for (const [what, json, depth] of deep) {
-    const why = `The JSON is nested deeper than ${depth} levels`
-    assert.deepEqual(parseJson(`{"a":${padding},"b":${json}}`, depth + 1), { ok: false, why: why.replace(`${depth}`, `${depth + 1}`) }, what)
+    const why = `The JSON is nested deeper than ${depth + 1} levels`
+    assert.deepEqual(parseJson(`{"a":${padding},"b":${json}}`, depth + 1), { ok: false, why }, what)
   }
   for (const [what, json, depth] of shallow.slice(1)) {
     const parsed = parseJson(`[${padding},${json}]`, depth + 1)
@@ -54,7 +54,8 @@ test('a long text with many brackets is counted before it is parsed, whatever st
 
 test('a long list of plain values is counted too; what strings hold is not', () => {
   const list = (count: number): string => `[${Array(count).fill('7').join(',')}]`
-  assert.deepEqual(parseJson(list(60_000), 64, 10_000), { ok: false, why: 'The JSON holds more than 50000 values' })
+  const why = 'The JSON holds more than 50000 values'
+  assert.deepEqual(parseJson(list(60_000), 64, 10_000), { ok: false, why })
   assert.ok(parseJson(list(49_000), 64, 10_000).ok)
   assert.ok(parseJson(JSON.stringify({ csv: 'a,b,'.repeat(100_000) }), 64, 10_000).ok)
 })
@@ -106,7 +107,10 @@ test('what is no JSON is told apart from nothing at all', () => {
 
 test('a text reads back as it was, long or short', () => {
   const long = 'x'.repeat(100_000)
-  for (const text of ['', 'a"b', long, `${long}"`, `${long}\n`, `\\${long}`, `${long}\ud800`, `${long}\u{1f600}\u2028\u007f`]) {
+  for (const text of [
+    '', 'a"b', long, `${long}"`, `${long}\n`, `\\${long}`, `${long}\ud800`,
+    `${long}\u{1f600}\u2028\u007f`,
+  ]) {
     assert.equal(quote(text), JSON.stringify(text))
   }
 })
