@@ -1,6 +1,6 @@
 /**
- * What is answered while the store that processes share is away: row by row, over real sockets, where it hangs
- * and where it fails. One of two processes has lost it; the other has not.
+ * What is answered while the store that processes share is away: row by row, over real sockets, where it
+ * hangs and where it fails. One of two processes has lost it; the other has not.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -49,7 +49,9 @@ const RPC = { jsonrpc: '2.0' }
 const clientInfo = { name: 'me', version: '1' }
 
 /** Sends something to a server. */
-type Send = (path: string, body?: object, headers?: Record<string, string>, method?: string) => Promise<Response>
+type Send = (
+  path: string, body?: object, headers?: Record<string, string>, method?: string,
+) => Promise<Response>
 
 function senderTo(url: string): Send {
   return (path, body, headers = {}, method = body === undefined ? 'GET' : 'POST') => fetch(url + path, {
@@ -102,7 +104,10 @@ async function world(
     log: (level, message) => { if (at === 0) logged.push(`${level}: ${message}`) },
     a2a: { pushNotifications: true },
     agents: [
-      { name: 'Echo', run: (prompt) => prompt === 'wait' ? never.promise.then(() => '') : `You said ${prompt}` },
+      {
+        name: 'Echo',
+        run: (prompt) => prompt === 'wait' ? never.promise.then(() => '') : `You said ${prompt}`,
+      },
       { name: 'Plain', replies: 'message', run: (prompt) => `You said ${prompt}` },
     ],
     tools: [
@@ -115,7 +120,10 @@ async function world(
         name: 'may', description: 'May be a task.', inputSchema: empty, task: 'optional',
         run: () => later('done'),
       },
-      { name: 'must', description: 'Is a task.', inputSchema: empty, task: 'required', run: () => never.promise },
+      {
+        name: 'must', description: 'Is a task.', inputSchema: empty, task: 'required',
+        run: () => never.promise,
+      },
     ],
     resources: [{ uri: 'a:b', name: 'a', read: () => 'b' }],
   })))
@@ -166,7 +174,9 @@ async function eventOf(stream: EventStream, method: string): Promise<{ id: strin
   }
 }
 
-function modern(send: Send, method: string, params: Json, headers: Record<string, string> = {}): Promise<Response> {
+function modern(
+  send: Send, method: string, params: Json, headers: Record<string, string> = {},
+): Promise<Response> {
   const extensions = { [TASKS]: {} }
   return send('/mcp', { ...RPC, id: 1, method, params: withMeta(params, { capabilities: { extensions } }) }, {
     'mcp-protocol-version': '2026-07-28', 'mcp-method': method,
@@ -193,9 +203,11 @@ const rows: readonly Row[] = [
   ['a session that is known', ({ at, known }) => at('/mcp', call('say'), known), 200, /"text":"said"/],
   ['a session that is sealed', ({ at, foreign }) => at('/mcp', call('say'), foreign), 200, /"text":"said"/],
   ['a handshake', ({ at }) => at('/mcp', {
-    ...RPC, id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+    ...RPC, id: 0, method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
   }), 200, /"protocolVersion":"2025-11-25"/],
-  ['a request of 2026-07-28', ({ at }) => modern(at, 'tools/call', { name: 'say', arguments: {} }), 200, /"said"/],
+  ['a request of 2026-07-28', ({ at }) => modern(at, 'tools/call', { name: 'say', arguments: {} }), 200,
+    /"said"/],
   ['a request without a session', ({ at }) => at('/mcp', call('say')), 200, /"text":"said"/],
   ['the simplest request', ({ at }) => at('/messages/', call('say')), 200, /"text":"said"/],
   ['a query', ({ at }) => at('/', { query: 'hi' }), 200, /You said hi/],
@@ -206,8 +218,9 @@ const rows: readonly Row[] = [
   ['a plain message', ({ at }) => at('/a2a', a2a('message/send', {
     message: { role: 'user', parts: [{ text: 'hi' }] },
   })), 200, /You said hi/],
-  ['a message to an agent without tasks', ({ at }) => at('/agents/plain/a2a', a2a('SendMessage', said())), 200,
-    /You said hi/],
+  ['a message to an agent without tasks', ({ at }) => (
+    at('/agents/plain/a2a', a2a('SendMessage', said()))
+  ), 200, /You said hi/],
   ['cards', ({ at }) => at('/.well-known/agent-card.json'), 200, /"name":"Echo"/],
 
   ['a tool that may be a task, for who knows tasks', ({ at }) => (
@@ -215,17 +228,20 @@ const rows: readonly Row[] = [
   ), 200, /"text":"done"/],
   ['a tool that may be a task, for who wants none', ({ at, known }) => at('/mcp', call('may'), known), 200,
     /"text":"done"/],
-  ['a tool that may be a task, for who wants one', ({ at, known }) => at('/mcp', call('may', { task: {} }), known),
-    503, BUSY],
+  ['a tool that may be a task, for who wants one', ({ at, known }) => (
+    at('/mcp', call('may', { task: {} }), known)
+  ), 503, BUSY],
   ['a tool that is a task', ({ at }) => modern(at, 'tools/call', { name: 'must', arguments: {} }), 503, BUSY],
-  ['a tool that is a task, in a session', ({ at, known }) => at('/mcp', call('must', { task: {} }), known), 503, BUSY],
+  ['a tool that is a task, in a session', ({ at, known }) => at('/mcp', call('must', { task: {} }), known),
+    503, BUSY],
   ['a message that begins a task', ({ at }) => at('/a2a', a2a('SendMessage', said())), 503, BUSY],
   ['the same of 0.3', ({ at }) => at('/a2a', a2a('message/send', {
     message: { kind: 'message', role: 'user', messageId: 'm2', parts: [{ kind: 'text', text: 'hi' }] },
   })), 503, BUSY],
   ['the same as a stream', ({ at }) => at('/a2a', a2a('SendStreamingMessage', said())), 503, BUSY],
   ['the same over HTTP+JSON', ({ at }) => at('/message:send', said()), 503, /"status":"UNAVAILABLE"/],
-  ['the same as a stream over HTTP+JSON', ({ at }) => at('/message:stream', said()), 503, /"status":"UNAVAILABLE"/],
+  ['the same as a stream over HTTP+JSON', ({ at }) => at('/message:stream', said()), 503,
+    /"status":"UNAVAILABLE"/],
 
   ['an answer for another process', ({ at, foreign, question }) => at('/mcp', {
     ...RPC, id: question, result: { action: 'decline' },
@@ -247,10 +263,13 @@ const rows: readonly Row[] = [
 
   ['a task elsewhere', ({ at, task }) => at('/a2a', a2a('GetTask', { id: task })), 503, BUSY],
   ['a task elsewhere, over HTTP+JSON', ({ at, task }) => at(`/tasks/${task}`), 503, /"status":"UNAVAILABLE"/],
-  ['a task here', ({ at, ownTask }) => at('/a2a', a2a('GetTask', { id: ownTask })), 200, /TASK_STATE_WORKING/],
+  ['a task here', ({ at, ownTask }) => at('/a2a', a2a('GetTask', { id: ownTask })), 200,
+    /TASK_STATE_WORKING/],
   ['the list of tasks', ({ at }) => at('/a2a', a2a('ListTasks', {})), 503, BUSY],
-  ['the cancelling of a task elsewhere', ({ at, task }) => at('/a2a', a2a('CancelTask', { id: task })), 503, BUSY],
-  ['the events of a task elsewhere', ({ at, task }) => at('/a2a', a2a('SubscribeToTask', { id: task })), 503, BUSY],
+  ['the cancelling of a task elsewhere', ({ at, task }) => at('/a2a', a2a('CancelTask', { id: task })), 503,
+    BUSY],
+  ['the events of a task elsewhere', ({ at, task }) => at('/a2a', a2a('SubscribeToTask', { id: task })), 503,
+    BUSY],
   ['a task of MCP elsewhere', ({ at, mcpTask }) => modern(at, 'tasks/get', { taskId: mcpTask }), 503, BUSY],
   ['an answer to a task elsewhere', ({ at, mcpTask }) => (
     modern(at, 'tasks/update', { taskId: mcpTask, inputResponses: {} })
@@ -270,13 +289,16 @@ const rows: readonly Row[] = [
   ['a webhook', ({ at, ownTask }) => at('/a2a', a2a('CreateTaskPushNotificationConfig', {
     taskId: ownTask, url: 'https://93.184.216.34/hook',
   })), 503, BUSY],
-  ['the list of tasks of a session', ({ at, known }) => at('/mcp', { ...RPC, id: 1, method: 'tasks/list' }, known),
-    503, BUSY],
+  ['the list of tasks of a session', ({ at, known }) => (
+    at('/mcp', { ...RPC, id: 1, method: 'tasks/list' }, known)
+  ), 503, BUSY],
 
-  ['a query that names a conversation', ({ at }) => at('/', { query: 'hi', session_id: 'conversation-1' }), 503,
-    PROBLEM],
-  ['the same as a stream', ({ at }) => at('/', { query: 'hi', session_id: 'conversation-1', stream: true }), 503,
-    PROBLEM],
+  ['a query that names a conversation', ({ at }) => (
+    at('/', { query: 'hi', session_id: 'conversation-1' })
+  ), 503, PROBLEM],
+  ['the same as a stream', ({ at }) => (
+    at('/', { query: 'hi', session_id: 'conversation-1', stream: true })
+  ), 503, PROBLEM],
   ['a tool that names a conversation', ({ at }) => at('/mcp', {
     ...RPC, id: 1, method: 'tools/call',
     params: { name: 'ask_echo', arguments: { message: 'hi', session_id: 'conversation-1' } },
@@ -285,7 +307,8 @@ const rows: readonly Row[] = [
     at('/agents/plain/a2a', a2a('SendMessage', said({ contextId: 'context-1' })))
   ), 503, BUSY],
   ['an idempotency key', ({ at }) => at('/', { query: 'hi' }, { 'idempotency-key': 'k1' }), 503, PROBLEM],
-  ['an idempotency key of a tool', ({ at }) => at('/tools/say', {}, { 'idempotency-key': 'k2' }), 503, PROBLEM],
+  ['an idempotency key of a tool', ({ at }) => at('/tools/say', {}, { 'idempotency-key': 'k2' }), 503,
+    PROBLEM],
 
   ['whether it is ready', ({ at }) => at('/ready'), 200, /^\{"status":"ready","store":"away"\}$/],
   ['how it is', ({ at }) => at('/health?verbose'), 200, /"store":"away"/],

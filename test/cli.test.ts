@@ -70,7 +70,9 @@ test('without a module the built-in assistant answers', async (t) => {
 test('without a module a model answers, where the environment names one', async (t) => {
   const said = { choices: [{ message: { role: 'assistant', content: 'I am a model' } }] }
   const { baseUrl, received } = await endpoint(t, reply(200, JSON.stringify(said)))
-  const { url } = await serve(t, [], { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'small' })
+  const { url } = await serve(t, [], {
+    OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'small',
+  })
   assert.equal((await ask(url))['response'], 'I am a model')
   assert.deepEqual(
     received.map(({ request, body }) => [request.url, request.headers.authorization, body['model']]),
@@ -106,7 +108,8 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--watch', '--protocol', 'soap'], 2, /^triport: protocol is "soap"/],
   [['serve', 'fine.mjs', '--watch', '--stdio'], 2, /^triport: --watch and --stdio: a client would lose/],
   [['serve', 'fine.mjs', '--store', 'sqlite:a.db'], 2, /^triport: --store needs TRIPORT_SECRET in the env/],
-  [['serve', 'fine.mjs', '--store', 'sqlite:a.db', '--stdio'], 2, /^triport: --store and --stdio: one client/],
+  [['serve', 'fine.mjs', '--store', 'sqlite:a.db', '--stdio'], 2,
+    /^triport: --store and --stdio: one client/],
   [['serve', 'fine.mjs', '--stdio', '--api-key', 'k'], 2,
     /^triport: --api-key and --stdio: one client needs none; leave one out\n$/],
   [['serve', 'fine.mjs', '--stdio', '--protocol', 'http,a2a'], 2,
@@ -324,7 +327,8 @@ test('where a key has to be made, what is watched keeps it from start to start',
   assert.equal(keys.length, 1)
   assert.equal((await ask(url))['status'], 401)
   const answers = (expected: string): Promise<void> => eventually(
-    () => ask(url, 'hi', { 'x-api-key': keys[0]! }).then(({ response }) => response === expected, () => false),
+    () => ask(url, 'hi', { 'x-api-key': keys[0]! })
+      .then(({ response }) => response === expected, () => false),
     expected,
   )
   await answers('You said hi')
@@ -455,7 +459,7 @@ test('a signal on standard input and output lets calls end, and answers them', a
   }
 })
 
-test('at the end of its input calls come to their end; a signal then cancels them, with an answer', async (t) => {
+test('at the end of input calls come to their end; a signal then cancels them, with an answer', async (t) => {
   const folder = modules(t, { 'slow.mjs': SLOW })
   const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
   host.child.stdin!.end(linesFor([...opening, call(1), call(2, 'never')]))

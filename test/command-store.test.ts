@@ -92,7 +92,9 @@ test('where no client is installed the sentence names those that would do', asyn
   await assert.rejects(openStore('redis://a', module), {
     message: `--store needs a client of Redis beside ${module}: npm install ioredis (or iovalkey, redis)`,
   })
-  await assert.rejects(openStore('postgres://a', module), /beside .*agent\.js: npm install pg \(or postgres\)$/)
+  await assert.rejects(
+    openStore('postgres://a', module), /beside .*agent\.js: npm install pg \(or postgres\)$/,
+  )
   await assert.rejects(openStore('postgres://a', undefined), /PostgreSQL here: npm install pg/)
 })
 

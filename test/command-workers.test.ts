@@ -18,7 +18,9 @@ function post(url: string, body: object, headers: Record<string, string> = {}): 
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent, method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream', ...headers },
+      headers: {
+        'content-type': 'application/json', 'accept': 'application/json, text/event-stream', ...headers,
+      },
     }, (answer) => {
       let text = ''
       answer.on('data', (chunk) => { text += String(chunk) })
@@ -68,7 +70,7 @@ function count(said: string, pattern: RegExp): number {
   return [...said.matchAll(pattern)].length
 }
 
-test('workers serve one port, tell their start once, and end together when all calls have ended', async (t) => {
+test('workers serve one port, tell their start once, and end together when all calls ended', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, said, until } = await serve(
     t, [join(folder, 'who.mjs'), '--workers', '2', '--protocol', 'all'],
@@ -157,7 +159,7 @@ test('a session and a conversation go on in every worker, and after each was kil
   for (const pid of before) assert.equal(after.has(pid), false)
 })
 
-test('a worker that ends by itself is replaced, and one that is told to end has its calls end first', async (t) => {
+test('a worker that ends by itself is replaced, and one told to end has its calls end first', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, until } = await serve(t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'])
   await post(`${url}/tools/die`, {}).catch(() => undefined)
@@ -199,7 +201,9 @@ test('whoever asks twice does not wait for workers, not even for one that is stu
 test('workers of a killed primary end', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   // As many as there are cores.
-  const { url, child, ended } = await serve(t, [join(folder, 'who.mjs'), '--workers', 'auto', '--protocol', 'http'])
+  const { url, child, ended } = await serve(t, [
+    join(folder, 'who.mjs'), '--workers', 'auto', '--protocol', 'http',
+  ])
   await pidsOf(url, availableParallelism())
   child.kill('SIGKILL')
   // The streams are closed only when the last who has them is gone.

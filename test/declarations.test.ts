@@ -131,7 +131,8 @@ declare const d: 2;
 declare const e: 3;
 `,
   }, [
-    'export type A = keyof typeof b | typeof d.e;', 'declare const b: C;', 'type C = 1;', 'declare const d: 2;',
+    'export type A = keyof typeof b | typeof d.e;', 'declare const b: C;', 'type C = 1;',
+    'declare const d: 2;',
   ]],
   ['either side of a condition, with what it is about', {
     'a.d.ts': 'export type A = B extends C ? D : E extends {\n    [F in G]: H;\n} ? I | J : K;\n'

@@ -20,7 +20,9 @@ const message = (parts: unknown): object => ({ messageId: 'm', role: 'ROLE_USER'
 const rpc = (method: string, params: unknown): object => ({ jsonrpc: '2.0', id: 1, method, params })
 
 /** What is wrong five thousand times, by every door that a body can come in by. */
-const mistakes: readonly (readonly [door: string, path: string, body: unknown, headers?: Record<string, string>])[] = [
+const mistakes: readonly (readonly [
+  door: string, path: string, body: unknown, headers?: Record<string, string>,
+])[] = [
   ['a query', '/', { messages: sevens }],
   ['a tool over HTTP', '/tools/sum', { terms: sevens }],
   ['a chat completion', '/v1/chat/completions', { model: 'echo', messages: sevens }],

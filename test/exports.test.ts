@@ -15,13 +15,13 @@ const types = `
   Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
   Catalog ChatMessage ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
   ExtendedCard FaultKind FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions
-  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool PostgresStoreOptions Principal
-  Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition
-  ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema
-  SchemaError ServerOptions ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
-  StoreReport Subject TokenInfo Tool
-  ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
-  Verify
+  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool
+  PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient
+  RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate ResourceTemplateDefinition
+  Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions ServerStatus Severity Skill
+  SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo
+  Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation
+  Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

@@ -73,7 +73,9 @@ test('what cannot be begun leaves nothing alive in a store that others share', a
   const shared = { store: memory, leaseMs: 600, secret: 'the secret of all servers' }
   const { port } = await start(t, echo)
   await assert.rejects(launch(echo, { ...quiet, ...shared, port }), /in use/)
-  assert.throws(() => createServer({ ...shared, agents: [echo], log: false, mountPath: 'no slash' }), /mountPath/)
+  assert.throws(() => createServer({
+    ...shared, agents: [echo], log: false, mountPath: 'no slash',
+  }), /mountPath/)
   await eventually(() => memory.list('leases', '~', 10).length === 0)
   let writes = 0
   const { write } = memory
@@ -94,7 +96,7 @@ test('closing gives the signals back', async () => {
   assert.equal(count(), before)
 })
 
-/** Two servers in one process, of which one has a call to end; it prints what comes of that, and its exit code. */
+/** Two servers in one process, one with a call to end; it prints what comes of that, and its exit code. */
 const TWO = `
   const options = { port: 0, quiet: true }
   const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {

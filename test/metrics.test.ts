@@ -58,7 +58,8 @@ test('requests and calls are counted, timed, and told in the text format of Prom
     return prompt
   } }
   const server = serve(t, {
-    agents: [agent], tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, run: () => 3 }],
+    agents: [agent],
+    tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, run: () => 3 }],
     metrics: true, protocol: 'all', name: 'A "quoted"\nname',
   })
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: {} } }

@@ -62,7 +62,10 @@ test('every option and every limit is known', async () => {
       tenants: ['acme'],
       signingKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey, pushNotifications: false,
     },
-    mcp: { sessions: 'none', pageSize: 1, icons: [{ src: 'https://a.example/i' }], cache: { ttlMs: 0, scope: 'public' } },
+    mcp: {
+      sessions: 'none', pageSize: 1, icons: [{ src: 'https://a.example/i' }],
+      cache: { ttlMs: 0, scope: 'public' },
+    },
   }
   await createServer({ ...defaults, ...all }).close()
 })
@@ -146,7 +149,8 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ trustProxy: '1' }, /^trustProxy is "1"; write true, or how many proxies there are$/],
   [{ log: null }, /^log is no logger; write \(level, message, fields\) => \{\}, an object/],
   [{ secret: null }, /^A secret of type object cannot seal anything/],
-  [{ cors: 'https://*.example.com' }, /^'https:\/\/\*\.example\.com' is no origin; write each host by its whole name/],
+  [{ cors: 'https://*.example.com' },
+    /^'https:\/\/\*\.example\.com' is no origin; write each host by its whole name/],
   [{ allowedOrigins: ['http://*'] }, /^'http:\/\/\*' is no origin; write each host by its whole name/],
 ]
 
@@ -189,7 +193,8 @@ const misplaced: readonly (readonly [subject: unknown, options: unknown, sentenc
   [echo, { port: '8000' },
     /^port is "8000"; write a whole number from 0 to 65535, as in Number\(process\.env\.PORT\)$/],
   [echo, { port: '/tmp/agents.sock' },
-    /^port is "\/tmp\/agents\.sock"; write a whole number .*; for a path write createServer\(server\.handler\)/],
+    new RegExp('^port is "/tmp/agents\\.sock"; write a whole number .*; '
+      + 'for a path write createServer\\(server\\.handler\\)')],
   [echo, { port: 70_000 }, /^port is 70000; write a whole number from 0 to 65535$/],
   [echo, { host: '[::1]' }, /^host is "\[::1\]"; write '::1', without the brackets$/],
   [echo, { host: 'http://localhost' }, /^host is "http:\/\/localhost"; write a name or an address, as in/],

@@ -126,7 +126,9 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
         static async = async;
         #get = own.get;
         async async() { return this.#get; }
-        get got() { return { get() { return get; }, get async() { return async; }, * set() { yield 3 * set; } }; }
+        get got() {
+          return { get() { return get; }, get async() { return async; }, * set() { yield 3 * set; } };
+        }
         static { own = { ...own, set: this.async * set }; }
       }
       export function read() {
@@ -137,7 +139,8 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
         const { get: got, async: more } = own;
         if (more) { own.set = got; }
         const box = new Box().got;
-        return [a(1), a(0, {}), box.get(), box.async, [...box.set()], Object.keys(new Box()), own, more, { class: 1, get }];
+        return [a(1), a(0, {}), box.get(), box.async, [...box.set()], Object.keys(new Box()),
+          own, more, { class: 1, get }];
       }`,
     'three.js': 'const get = 7;\nexport const a = () => ({ get });',
   }],
@@ -172,15 +175,18 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
       class Own extends EventEmitter { emit(a) { return super.emit('a', a); } }
       emitter.emit('a', new Own() instanceof EventEmitter);
       const list = [join, show].map(({ name }) => name);
-      log.push(new Joiner().join('a'), join2.join('b', 'c'), join2.show, join2.resolve(1), list, resolve('/x'));
+      log.push(new Joiner().join('a'), join2.join('b', 'c'), join2.show, join2.resolve(1),
+        list, resolve('/x'));
       log.push(\`\${join('d', \`\${join('e')} join\`)} join\`, show([1]) ? join('f') : join);${end}`,
   }],
   ['spaces, comments, patterns, quotients and texts of every kind mean what they meant', {
     ...log,
     'index.js': `
       ${head}let a = 6, b = 2, g = 3; // a comment with ' and /
-      const values = [a / b / g, a /b/ g, a++ / b, +a + +b, a - -b, a-- - --b, /[/'"]\\//g.test("/'\\/"), 1..toFixed(1)];
-      const odd = 'a  b' + "c  'd" + \`e  \${'}' + \`f  \${{ a: { b } }.a.b}\`}  g\` + String(/  /.source.length);
+      const values = [a / b / g, a /b/ g, a++ / b, +a + +b,
+        a - -b, a-- - --b, /[/'"]\\//g.test("/'\\/"), 1..toFixed(1)];
+      const odd = 'a  b' + "c  'd" + \`e  \${'}' + \`f  \${{ a: { b } }.a.b}\`}  g\`
+        + String(/  /.source.length);
       /* another
          one */ const text = \`two
         lines  \${ a }\`;

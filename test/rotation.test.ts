@@ -72,7 +72,9 @@ test('in the environment commas join several secrets', async (t) => {
   const shared = sharedMemory()
   const serving = (variable: string): TriportServer => {
     process.env['TRIPORT_SECRET'] = variable
-    const server = createServer({ name: 'Fleet', tools: [greet], protocol: 'mcp', log: false, store: shared.connect() })
+    const server = createServer({
+      name: 'Fleet', tools: [greet], protocol: 'mcp', log: false, store: shared.connect(),
+    })
     t.after(() => server.close())
     return server
   }

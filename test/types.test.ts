@@ -122,7 +122,8 @@ const good: readonly string[] = [
   `interface Score { readonly of: string; readonly points?: number; readonly parts: readonly Score[] }
    declare const score: Score, may: boolean
    launch(() => score); launch(async () => score); defineAgent({ name: 'a', run: () => may ? score : 'b' })
-   launch(async () => ['a', { text: 'b' }]); launch(async () => new Set(['a'])); launch(async () => new Date())
+   launch(async () => ['a', { text: 'b' }]); launch(async () => new Set(['a']))
+   launch(async () => new Date())
    launch(() => ({ a: 1 })); launch(async () => ({ text: 'a', data: score }))
    launch(() => may ? undefined : score); launch(() => may ? Promise.resolve('a') : score)`,
   `call.elicit({ message: '', schema: form }).then((answer) => {
@@ -132,13 +133,16 @@ const good: readonly string[] = [
   `call.elicit({ message: '', url: 'x:1' }).then(({ elicitationId = '' }) => elicitationId.length)`,
   `declare const may: string | undefined, some: string[] | undefined
    defineTool({ name: 'a', title: may, description: may, scopes: some, timeoutMs: undefined, task: undefined,
-     icons: [{ src: 'x', sizes: some, theme: undefined }], annotations: { title: may, readOnlyHint: undefined },
+     icons: [{ src: 'x', sizes: some, theme: undefined }],
+     annotations: { title: may, readOnlyHint: undefined },
      run: () => ({ content: [may ?? ''], isError: may === undefined ? true : undefined, _meta: undefined }) })
    defineAgent({ name: 'a', id: may, description: may, inputModes: some, replies: undefined,
      run: () => ({ text: may, state: undefined }) })
    createServer({
      groups: [{ name: 'b', description: may, mode: undefined, agents: [agent] }],
-     resources: [{ uri: 'x:1', name: 'a', title: may, mimeType: may, read: () => ({ text: 'b', mimeType: may }) }],
+     resources: [
+       { uri: 'x:1', name: 'a', title: may, mimeType: may, read: () => ({ text: 'b', mimeType: may }) },
+     ],
      prompts: [{ name: 'a', description: may, arguments: [{ name: 'b', description: may }], get: () => '' }],
      tools: [{ name: 'c', title: may, run: () => undefined }],
    })`,
@@ -150,7 +154,9 @@ const good: readonly string[] = [
    declare const spelled: Spelled, anything: Anything
    defineTool({ name: 'a', inputSchema: spelled, run: ({ a }) => { is<Same<typeof a, number>>(); return a } })
    launch({ name: 'a', inputSchema: spelled, run: ({ a }) => is<Same<typeof a, number>>() })
-   createServer({ tools: [{ name: 'a', inputSchema: spelled, run: ({ a }) => is<Same<typeof a, number>>() }] })
+   createServer({
+     tools: [{ name: 'a', inputSchema: spelled, run: ({ a }) => is<Same<typeof a, number>>() }],
+   })
    defineTool({ name: 'a', inputSchema: anything, outputSchema: anything, run: (args) => args })
    createServer({ tools: [{ name: 'a', inputSchema: anything, run: (args) => args }] })
    defineTool({ name: 'a', outputSchema: spelled, run: () => ({ a: 1 }) })`,
@@ -181,9 +187,10 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`defineTool({ name: 'a', validate: form, run: () => 1 })`, /Type .* is not assignable/],
   [`createServer({ tools: [{ name: 'a', handler: () => 1 }] })`, /'handler' does not exist/],
   [`createServer()`, /Expected 1 arguments/],
-  ...['7', 'new Map()', 'new Error()', '() => 1', 'new Response()', '[7]', 'new Uint8Array()'].flatMap((output) => {
-    return [`() => ${output}`, `async () => ${output}`]
-  }).map((run) => [`defineAgent({ name: 'a', run: ${run} })`, /is not assignable/] as const),
+  ...[
+    '7', 'new Map()', 'new Error()', '() => 1', 'new Response()', '[7]', 'new Uint8Array()',
+  ].flatMap((output) => [`() => ${output}`, `async () => ${output}`])
+    .map((run) => [`defineAgent({ name: 'a', run: ${run} })`, /is not assignable/] as const),
   [`defineAgent({ name: 'a', run: () => '', descripton: 'b' })`, /'descripton' does not exist/],
   [`defineTool({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
   [`catalog.add({})`, /No overload matches this call/],
