@@ -161,7 +161,8 @@ async function connectPool({ Pool }: Exported, url: string): Promise<Connected<P
 }
 
 async function connectSql(postgres: Exported, url: string): Promise<Connected<PostgresPool>> {
-  const client = postgres(url, { onnotice: ignore })
+  // A connection that is lost while it asks for types rejects a promise that nobody has.
+  const client = postgres(url, { onnotice: ignore, fetch_types: false })
   await client.unsafe('SELECT 1')
   return { client, end: () => client.end() }
 }

@@ -35,8 +35,10 @@ const pool = `
     async end() { globalThis.said.push('end') }
   }`
 const sql = `
-  module.exports = (url) => {
+  module.exports = (url, { fetch_types: asksTypes = true }) => {
     globalThis.said.push('new ' + url)
+    // The real one asks on each connection, and nobody has the promise of that.
+    if (asksTypes) globalThis.said.push('types')
     return {
       listen() {}, end: async () => { globalThis.said.push('end') },
       async unsafe(text) {

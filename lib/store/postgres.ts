@@ -27,6 +27,7 @@ export interface PostgresStoreOptions {
  * Makes a store of a `Pool` of pg or of what `postgres()` of postgres.js returns. It stays yours: `close`
  * ends only the connection that listens. Tables are made when they are first needed, in the schema that
  * comes first in the search path of the user; where they are there already, no right to make any is needed.
+ * Give postgres.js `fetch_types: false`: a connection that is lost while it asks for types ends the process.
  *
  * Entries are as safe as everything else in the database. A crash of the server loses the events that were
  * kept on topics, and those who follow are told.

@@ -5,11 +5,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { postgresStore, redisStore } from '../../../dist/index.js'
+import { freePort } from '../start.mjs'
 
 function inPath(program) {
   return (process.env.PATH ?? '').split(':').map((folder) => join(folder, program)).find(existsSync)
@@ -53,14 +53,6 @@ export const noPostgres = noPackages
   || ((postgresFolder() === undefined || postgresUser() === undefined) && 'this machine has no PostgreSQL')
 for (const reason of new Set([noRedis, noPostgres])) {
   if (reason) console.log(`scale: skipped in part: ${reason}`)
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address()
-  probe.close()
-  return port
 }
 
 /** Waits for something that throws, or answers false, until it is there. */
@@ -266,7 +258,8 @@ export const postgresClients = {
   },
   'postgres.js': async (url, options, settings) => {
     const { default: postgres } = await import('postgres')
-    const sql = postgres(url, { max: 8, onnotice() {}, ...settings })
+    // Where it asks for types, a cut at that moment rejects a promise that nobody has.
+    const sql = postgres(url, { max: 8, onnotice() {}, fetch_types: false, ...settings })
     return { store: postgresStore(sql, options), client: sql, end: () => sql.end({ timeout: 1 }) }
   },
 }
