@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { endpoint, reply } from './adapters/endpoint.ts'
 import { eventually, jsonOf } from './fixtures/client.ts'
 import { ask, environment, program, run, serve } from './fixtures/command.ts'
-import { portOf } from './fixtures/listening.ts'
+import { freePort, portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
 import type { Run } from './fixtures/command.ts'
 
@@ -300,7 +300,10 @@ test('a module that is watched starts again when a file of it changes, on its po
   const folder = modules(t, {
     'agent.mjs': agent('end.mjs', 'You said'), 'end.mjs': `export const end = '.'`,
   })
-  const { url, child, ended, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
+  // While it cannot be loaded, nobody else may be given its port.
+  const { url, child, ended, said } = await serve(
+    t, [join(folder, 'agent.mjs'), '--watch'], {}, await freePort(),
+  )
   const answers = async (expected: string): Promise<void> => {
     await eventually(() => ask(url).then(({ response }) => response === expected, () => false), expected)
   }

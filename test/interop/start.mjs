@@ -3,6 +3,7 @@
  * `test/fixtures/everything.ts` as a process of its own. No test itself.
  */
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -23,14 +24,25 @@ export function missing(...packages) {
   return absent.length > 0 && `${absent.join(', ')} not installed; run npm ci in test/interop first`
 }
 
-/** A port that nobody listens on. */
+/**
+ * A port that nobody listens on. It is none of those that a system gives out by itself (from 32768 on), so that
+ * nobody is given it before it is taken, or while a server begins again; nor is the one 10000 above it, which a
+ * Redis of a cluster takes too.
+ */
 export async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(10_000, 22_000)
+    const probe = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(probe, 'listening')
+    } catch (error) {
+      if (error.code !== 'EADDRINUSE') throw error
+      continue
+    }
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
 }
 
 /** Starts the server; `stop` ends it as an operator would. `env` adds to its environment. */
