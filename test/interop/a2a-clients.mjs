@@ -306,7 +306,7 @@ async function receiver(t) {
 }
 
 async function until(what, holds) {
-  const end = Date.now() + 5_000
+  const end = Date.now() + 20_000
   while (!await holds()) {
     assert.ok(Date.now() < end, `${what} did not happen`)
     await new Promise((resolve) => setTimeout(resolve, 10))

@@ -60,7 +60,7 @@ function withClient(name, modesOfTest, run, options) {
 }
 
 async function until(what, holds) {
-  const end = Date.now() + 5_000
+  const end = Date.now() + 20_000
   while (!await holds()) {
     assert.ok(Date.now() < end, `${what} did not happen`)
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -16,6 +16,7 @@ import { a2a, modern, session } from './wire.mjs'
 const noTest = missing()
 const [redis, postgres] = engines
 const json = { 'Accept': 'application/json, text/event-stream', 'Content-Type': 'application/json' }
+const STORE_MS = 3_000
 const double = { name: 'double', arguments: { a: 2 } }
 
 /** Fleets on one server of an engine. */
@@ -126,7 +127,7 @@ for (const half of ['client', 'process']) {
 
 test('while Redis is stopped, what needs it is refused at once and all else is served', { skip: redis.skip },
   async (t) => {
-    const fleet = await startFleet(redis, { count: 2, settings: { storeTimeoutMs: 1_000 } })
+    const fleet = await startFleet(redis, { count: 2, settings: { storeTimeoutMs: STORE_MS } })
     t.after(() => fleet.close())
     const [one, two] = fleet.urls()
     const begun = await session(one)
@@ -141,7 +142,8 @@ test('while Redis is stopped, what needs it is refused at once and all else is s
       const askedAt = performance.now()
       const answer = await act().catch((error) => error)
       const ms = performance.now() - askedAt
-      assert.ok(ms < 1_000, `${act} took ${ms} ms`)
+      // A busy machine takes its time as well, but not as much as whoever waits for the store.
+      assert.ok(ms < STORE_MS, `${act} took ${ms} ms`)
       return answer
     }
     const text = ({ content }) => content?.[0].text
