@@ -89,7 +89,7 @@ test('workers serve one port, tell their start once, and end together when all c
   assert.equal(count(said(), /waiting for/g), 1)
 })
 
-test('how many calls run is told also where a terminal has told the workers before their primary', async (t) => {
+test('how many calls run is told also where a terminal tells workers before their primary', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, until } = await serve(
     t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],

@@ -25,9 +25,9 @@ export function missing(...packages) {
 }
 
 /**
- * A port that nobody listens on. It is none of those that a system gives out by itself (from 32768 on), so that
- * nobody is given it before it is taken, or while a server begins again; nor is the one 10000 above it, which a
- * Redis of a cluster takes too.
+ * A port that nobody listens on. It is none of those that a system gives out by itself (from 32768 on), so
+ * that nobody is given it before it is taken, or while a server begins again; nor is the one 10000 above it,
+ * which a Redis of a cluster takes too.
  */
 export async function freePort() {
   for (;;) {

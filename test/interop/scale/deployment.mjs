@@ -136,7 +136,7 @@ export async function startFleet(engine, options = {}) {
     /** Another takes the place of one, which is then ended as an operator would. */
     async restart(at) {
       const old = await replace(at)
-      // What was sent to it before has arrived by then, as balancers wait for it: it answers what comes behind.
+      // What was sent to it before has come by then, as balancers wait for it; it answers what comes later.
       await sleep(1_000)
       await (await fetch(`http://127.0.0.1:${old.port}/health`)).text()
       signal(old, 'SIGTERM')
