@@ -3,6 +3,8 @@
  * and one connection that listens out. Knows no statement of a store.
  */
 import { createHash } from 'node:crypto'
+import { PoolListening, SqlListening } from './postgres-listening.ts'
+import type { ConnectingPool, ListeningSql, Parameter, Rows } from './postgres-listening.ts'
 
 /** A `Pool` of pg. */
 export interface QueryingPool {
@@ -19,13 +21,10 @@ export interface UnsafeSql {
 /** What `postgresStore` takes: never closed by the store. */
 export type PostgresPool = QueryingPool | UnsafeSql
 
-/** What a statement is given. */
-export type Parameter = string | number | null
-
 /** A client, whichever it is. */
 export interface PostgresConnection {
   /** Sends one statement, or several that are given nothing. */
-  query(text: string, values?: readonly Parameter[]): Promise<readonly Readonly<Record<string, unknown>>[]>
+  query(text: string, values?: readonly Parameter[]): Promise<Rows>
   /**
    * Listens to a channel on a connection of its own, which is opened again where it is lost; `onAgain` is
    * called then. Resolves when it listens, with the function that ends it.
@@ -43,7 +42,11 @@ export function postgresConnection(client: unknown, prepares: boolean): Postgres
   if (isSql(client)) {
     return {
       query: (text, values = []) => client.unsafe(text, [...values], { prepare: prepares }),
-      listen: (channel, hear, onAgain) => listenBySql(client, channel, hear, onAgain),
+      async listen(channel, hear, onAgain) {
+        const listening = new SqlListening(client, channel, hear, onAgain)
+        await listening.begin()
+        return () => listening.end()
+      },
     }
   }
   if (isPool(client)) {
@@ -71,12 +74,9 @@ export function requireListening(client: unknown): void {
   throw new TypeError('postgresStore takes a pool of 2 connections at least: one of them listens')
 }
 
-type Rows = readonly Readonly<Record<string, unknown>>[]
-
-interface Pool {
+interface Pool extends ConnectingPool {
   readonly options?: { readonly max?: unknown } | undefined
   query(asked: Asked): Promise<{ readonly rows?: Rows }>
-  connect(): Promise<PoolClient>
 }
 
 /** A statement with a name is prepared: once on each connection. */
@@ -84,23 +84,6 @@ interface Asked {
   readonly text: string
   readonly values?: Parameter[]
   readonly name?: string
-}
-
-interface PoolClient {
-  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown
-  on(event: 'error' | 'end', listener: () => void): unknown
-  query(text: string): Promise<unknown>
-  /** True: it is not to be used again. */
-  release(isBroken: boolean): void
-}
-
-interface Sql {
-  unsafe(
-    text: string, values: readonly Parameter[], options: { readonly prepare: boolean },
-  ): Promise<Rows>
-  listen(
-    channel: string, hear: (text: string) => void, onListen: () => void,
-  ): Promise<{ unlisten(): Promise<unknown> }>
 }
 
 /** What a connection says that knows a statement no more, or an older one of that name. Nothing was done. */
@@ -141,108 +124,6 @@ class PoolAsking {
   }
 }
 
-/** How long to wait before listening again. */
-const RETRY_MS = 100
-/** How often one who listens asks something, to notice a dead connection, and how long it waits for that. */
-const PULSE_MS = 30_000
-const PULSE_WAIT_MS = 10_000
-
-/** One client of a pool that listens for as long as the store is open. */
-class PoolListening {
-  readonly #pool: Pool
-  readonly #channel: string
-  readonly #hear: (text: string) => void
-  readonly #onAgain: () => void
-  #client: PoolClient | undefined
-  #isOver = false
-  #isTrying = false
-  #pulse: NodeJS.Timeout | undefined
-
-  constructor(pool: Pool, channel: string, hear: (text: string) => void, onAgain: () => void) {
-    this.#pool = pool
-    this.#channel = channel
-    this.#hear = hear
-    this.#onAgain = onAgain
-  }
-
-  async begin(): Promise<void> {
-    const client = await this.#pool.connect()
-    const lost = (): void => {
-      if (this.#client !== client) return
-      this.#client = undefined
-      clearTimeout(this.#pulse)
-      client.release(true)
-      void this.#again()
-    }
-    client.on('error', lost)
-    client.on('end', lost)
-    client.on('notification', ({ payload = '' }) => {
-      if (this.#client === client) this.#hear(payload)
-    })
-    this.#client = client
-    try {
-      await client.query(`LISTEN "${this.#channel}"`)
-    } catch (error) {
-      if (this.#client === client) client.release(true)
-      this.#client = undefined
-      throw error
-    }
-    if (this.#isOver) this.end()
-    else this.#await(client, lost)
-  }
-
-  end(): void {
-    this.#isOver = true
-    clearTimeout(this.#pulse)
-    const client = this.#client
-    this.#client = undefined
-    client?.release(true)
-  }
-
-  #await(client: PoolClient, lost: () => void): void {
-    if (this.#client !== client) return
-    this.#pulse = setTimeout(() => {
-      this.#pulse = setTimeout(lost, PULSE_WAIT_MS).unref()
-      client.query('SELECT 1').then(() => {
-        clearTimeout(this.#pulse)
-        this.#await(client, lost)
-      }, lost)
-    }, PULSE_MS).unref()
-  }
-
-  async #again(): Promise<void> {
-    if (this.#isTrying) return
-    this.#isTrying = true
-    while (!this.#isOver && this.#client === undefined) {
-      try {
-        await this.begin()
-      } catch {
-        await new Promise<void>((resolve) => { setTimeout(resolve, RETRY_MS).unref() })
-      }
-    }
-    this.#isTrying = false
-    if (!this.#isOver) this.#onAgain()
-  }
-}
-
-/** postgres.js listens again by itself, on a connection that it shares among all who listen. */
-async function listenBySql(
-  sql: Sql, channel: string, hear: (text: string) => void, onAgain: () => void,
-): Promise<() => Promise<void>> {
-  let isOver = false
-  let isAgain = false
-  const { unlisten } = await sql.listen(channel, (text) => {
-    if (!isOver) hear(text)
-  }, () => {
-    if (isAgain && !isOver) onAgain()
-    isAgain = true
-  })
-  return async () => {
-    isOver = true
-    await unlisten()
-  }
-}
-
 /** The SQLSTATE of an error. */
 export function stateOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
@@ -253,7 +134,7 @@ function has(value: unknown, ...methods: readonly string[]): value is object {
   return isObject && methods.every((method) => typeof Reflect.get(value, method) === 'function')
 }
 
-function isSql(client: unknown): client is Sql {
+function isSql(client: unknown): client is ListeningSql {
   return has(client, 'unsafe', 'listen')
 }
 

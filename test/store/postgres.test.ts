@@ -153,3 +153,54 @@ test('a text with NUL is written without, and read as it was', () => {
   }
   assert.equal(new Set(['\0', '\\0', '\\\\0', '\\\0'].map(encodeNul)).size, 4)
 })
+
+test('a connection of postgres.js on which nothing is heard any more is ended', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const channels = new Map<string, { hear: (text: string) => void; onListen: () => void }>()
+  const asked: string[] = []
+  let isDeaf = false
+  const listen = async (
+    channel: string, hear: (text: string) => void, onListen: () => void,
+  ): Promise<object> => {
+    channels.set(channel, { hear, onListen })
+    onListen()
+    return { state: { pid: 4711 }, async unlisten() { channels.delete(channel) } }
+  }
+  const sql = Object.assign(() => {}, {
+    listen,
+    async unsafe(text: string, [first, word]: readonly unknown[]) {
+      if (text.includes('to_regclass')) return [{ id: '7' }]
+      asked.push(text.slice(0, 27))
+      if (text.includes('pg_notify($1') && !isDeaf) channels.get(String(first))?.hear(String(word))
+      if (text.includes('pg_terminate_backend')) {
+        assert.equal(first, 4711)
+        isDeaf = false
+        for (const { onListen } of channels.values()) onListen()
+      }
+      return [{ last: 0, number: null }]
+    },
+  })
+  const after = async (...waits: readonly number[]): Promise<readonly string[]> => {
+    asked.length = 0
+    for (const ms of waits) {
+      t.mock.timers.tick(ms)
+      for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate)
+    }
+    return asked
+  }
+  const store = postgresStore(sql as unknown as PostgresPool)
+  t.after(() => store.close?.())
+  await store.follow('topic', 'now', () => {})
+  const word = 'SELECT pg_notify($1, $2)'
+  assert.deepEqual(await after(9_999), [])
+  assert.deepEqual(await after(1, 10_000), [word, word])
+  isDeaf = true
+  assert.deepEqual(await after(10_000, 4_999), [word])
+  const [ended, ...read] = await after(1, 1)
+  assert.equal(ended, 'SELECT pg_terminate_backend')
+  assert.equal(read.length, 1, 'What was said meanwhile is read')
+  assert.deepEqual([...channels.keys()], ['triport_7'])
+  assert.deepEqual(await after(10_000, 10_000), [word, word])
+  await store.close?.()
+  assert.deepEqual([await after(60_000), channels.size], [[], 0])
+})
