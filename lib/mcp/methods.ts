@@ -100,10 +100,12 @@ export function dispatch(
     return undefined
   }
   const params = isRecord(message.params) ? message.params : noParams
-  const metadata = isRecord(params['_meta']) ? params['_meta'] : noParams
+  // Some write null for what is not there.
+  const given = params['_meta'] ?? noParams
+  const metadata = isRecord(given) ? given : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
   try {
-    if (params['_meta'] !== undefined) checkMetadata(params['_meta'], mcp.service.limits.maxNameBytes)
+    if (given !== noParams) checkMetadata(given, mcp.service.limits.maxNameBytes)
     const result = method.run(request)
     if (result instanceof Promise) {
       request.wait()
