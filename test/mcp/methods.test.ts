@@ -167,33 +167,37 @@ test('what an author finds not to be there has the code of a resource that is no
 })
 
 /** What each member of the params must be, as it is told, and which values are none of it. */
-const isText = [null, [], {}, 7, true, { a: [[{}]] }]
-const isRecord = [null, [], 'x', 7, true, [{ a: 1 }]]
+const noText = [null, [], {}, 7, true, { a: [[{}]] }]
+const noObject = [null, [], 'x', 7, true, [{ a: 1 }]]
+/** Of null a client means that there is none. */
+const noMetadata = noObject.filter((value) => value !== null)
 const members: readonly (readonly [
   method: string, member: string, params: Json, wrong: readonly unknown[], says: RegExp,
 ])[] = [
-  ['ping', '_meta', {}, isRecord.slice(1), /^params\._meta must be an object$/],
-  ['tools/list', '_meta', {}, isRecord.slice(1), /^params\._meta must be an object$/],
+  ['ping', '_meta', {}, noMetadata, /^params\._meta must be an object$/],
+  ['tools/list', '_meta', {}, noMetadata, /^params\._meta must be an object$/],
   ['tools/list', 'cursor', {}, [[], {}, 7, 'x', ''], /^params\.cursor is not one that this server gave/],
-  ['tools/call', 'name', {}, isText, /^params\.name must be a string$/],
-  ['tools/call', 'arguments', { name: 'work' }, isRecord, /^params\.arguments must be an object$/],
-  ['tools/call', 'inputResponses', { name: 'work' }, isRecord, /^params\.inputResponses must be an object$/],
-  ['tools/call', 'requestState', { name: 'work' }, [...isText, 'x'], /^params\.requestState is not one that/],
-  ['tools/call', 'task', { name: 'work' }, [...isRecord, { ttl: null }], /^params\.task must be an object/],
-  ['resources/read', 'uri', {}, isText, /^params\.uri must be a string$/],
-  ['resources/subscribe', 'uri', {}, isText, /^params\.uri must be a string$/],
-  ['resources/unsubscribe', 'uri', {}, isText, /^params\.uri must be a string$/],
-  ['prompts/get', 'name', {}, isText, /^params\.name must be a string$/],
-  ['prompts/get', 'arguments', { name: 'p' }, isRecord, /^The arguments of the prompt 'p' must be an/],
-  ['completion/complete', 'ref', { argument: { name: 'a', value: '' } }, [...isRecord, {}],
+  ['tools/call', 'name', {}, noText, /^params\.name must be a string$/],
+  ['tools/call', 'arguments', { name: 'work' }, noObject, /^params\.arguments must be an object$/],
+  ['tools/call', 'inputResponses', { name: 'work' }, noObject, /^params\.inputResponses must be an object$/],
+  ['tools/call', 'requestState', { name: 'work' }, [...noText, 'x'], /^params\.requestState is not one that/],
+  ['tools/call', 'task', { name: 'work' }, [...noObject, { ttl: null }],
+    /^params\.task must be an object, its/],
+  ['resources/read', 'uri', {}, noText, /^params\.uri must be a string$/],
+  ['resources/subscribe', 'uri', {}, noText, /^params\.uri must be a string$/],
+  ['resources/unsubscribe', 'uri', {}, noText, /^params\.uri must be a string$/],
+  ['prompts/get', 'name', {}, noText, /^params\.name must be a string$/],
+  ['prompts/get', 'arguments', { name: 'p' }, noObject,
+    /^The arguments of the prompt 'p' must be an object$/],
+  ['completion/complete', 'ref', { argument: { name: 'a', value: '' } }, [...noObject, {}],
     /^'ref' must be \{ type: 'ref\/prompt', name \} or \{ type: 'ref\/resource', uri \}$/],
-  ['completion/complete', 'argument', { ref: { type: 'ref/prompt', name: 'p' } }, [...isRecord, {}],
+  ['completion/complete', 'argument', { ref: { type: 'ref/prompt', name: 'p' } }, [...noObject, {}],
     /^'argument' must be an object with the strings 'name' and 'value'$/],
-  ['logging/setLevel', 'level', {}, [...isText, 'loud'], /^params\.level must be a severity, from debug to/],
+  ['logging/setLevel', 'level', {}, [...noText, 'loud'], /^params\.level must be a severity, from debug to/],
   ...['get', 'result', 'cancel', 'update'].map((verb) => (
-    [`tasks/${verb}`, 'taskId', {}, isText, /^params\.taskId must be a string$/] as const
+    [`tasks/${verb}`, 'taskId', {}, noText, /^params\.taskId must be a string$/] as const
   )),
-  ['subscriptions/listen', 'notifications', {}, isRecord, /^params\.notifications must be an object$/],
+  ['subscriptions/listen', 'notifications', {}, noObject, /^params\.notifications must be an object$/],
 ]
 
 for (const revision of allRevisions) {
