@@ -36,7 +36,7 @@ const FOR_STORES: readonly string[] = [
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */
 const MAY_CALL_OUT = 'lib/a2a/push.ts'
-const MAX_LINES = 300
+const MAX_LINES = 500
 const MAX_COLUMNS = 110
 
 /** One import: where it points to, and whether nothing of it is left when the types are gone. */
@@ -221,7 +221,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['lib/server.ts', `import type { Server } from 'node:http'`, /which is for http\//],
   ['lib/mcp/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
   ['lib/a2a/card.ts', `import { request } from 'node:https'`, /which is for http\//],
-  ['lib/core/a.ts', 'const a = 1\n'.repeat(301), /301 lines/],
+  ['lib/core/a.ts', 'const a = 1\n'.repeat(501), /501 lines/],
   ['lib/core/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`, /^lib\/core\/a\.ts:2 has 111 columns/],
   ['test/a.test.ts', `// ${'a'.repeat(108)}`, /^test\/a\.test\.ts:1 has 111 columns/],
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
@@ -255,7 +255,7 @@ const fine: readonly (readonly [path: string, text: string])[] = [
   ['lib/http/a.ts', `import { MAX_TIMER_MS } from '../core/clock.ts'`],
   ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],
   ['lib/core/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
-  ['lib/core/a.ts', 'const a = 1\n'.repeat(300)],
+  ['lib/core/a.ts', 'const a = 1\n'.repeat(500)],
   ['lib/core/a.ts', `// ${'é'.repeat(107)}\n`],
   ['test/core/a.test.ts', ''],
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
