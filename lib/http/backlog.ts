@@ -5,13 +5,15 @@
  */
 import type { Limits } from '../core/defaults.ts'
 
-/** A reply of which something waits. The three members that can be written are the backlog's own. */
+/** A reply of which something waits. The members that can be written are the backlog's own. */
 export interface Waiting {
   /** Bytes that wait, as last accounted. */
   held: number
   /** `taken`, when it was last looked at and had changed. */
   seen: number
   seenAtMs: number
+  /** It is over: nothing of it is counted any more. */
+  isOver: boolean
   /** Bytes that wait now. */
   readonly waiting: number
   /** A number that is another one whenever the reader has taken something. */
@@ -39,8 +41,15 @@ export class Backlog {
   /** Bytes that wait in all. */
   get bytes(): number { return this.#bytes }
 
-  /** Says how much of a reply waits now, 0 when it is over. While all is too much, drops the largest. */
+  /** A reply is over: nobody waits for what is left of it. */
+  close(reply: Waiting): void {
+    this.account(reply, 0)
+    reply.isOver = true
+  }
+
+  /** Says how much of a reply waits now; over, it has no say. While all is too much, drops the largest. */
   account(reply: Waiting, bytes: number): void {
+    if (reply.isOver) return
     this.#bytes += bytes - reply.held
     if (bytes === 0) this.#replies.delete(reply)
     else if (reply.held === 0) this.#add(reply)
@@ -65,7 +74,7 @@ export class Backlog {
 
   #drop(reply: Waiting): void {
     reply.drop()
-    this.account(reply, 0)
+    this.close(reply)
   }
 
   #rest(): void {

@@ -15,6 +15,7 @@ export class LargeReply implements Waiting {
   held = 0
   seen = 0
   seenAtMs = 0
+  isOver = false
   readonly #response: ServerResponse
   readonly #backlog: Backlog
   /** What is left of it while its reader keeps up. */

@@ -77,6 +77,7 @@ export class UnsentReply implements Waiting {
   held = 0
   seen = 0
   seenAtMs = 0
+  isOver = false
   readonly #response: ServerResponse
 
   constructor(response: ServerResponse) {

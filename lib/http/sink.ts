@@ -83,7 +83,7 @@ export class Streams {
   }
 
   closed(sink: StreamSink): void {
-    this.backlog.account(sink, 0)
+    this.backlog.close(sink)
     this.#open.delete(sink)
   }
 
@@ -108,6 +108,7 @@ export class StreamSink implements Sink, Waiting {
   held = 0
   seen = 0
   seenAtMs = 0
+  isOver = false
   readonly #streams: Streams
   readonly #pipe: Pipe
   readonly #isEvents: boolean

@@ -17,6 +17,7 @@ class Held implements Waiting {
   held = 0
   seen = 0
   seenAtMs = 0
+  isOver = false
   waiting = 0
   taken = 0
   isDropped = false
@@ -39,6 +40,17 @@ test('where all replies together hold too much the largest goes, whatever was wr
   assert.equal(backlog.bytes, 51)
   for (const reply of replies) backlog.account(reply, 0)
   assert.equal(backlog.bytes, 0)
+})
+
+test('of a reply that is over nothing is counted any more', () => {
+  const backlog = new Backlog({ maxQueuedBytes: 100, writeTimeoutMs: 60_000 })
+  const reply = held(backlog, 40)
+  backlog.close(reply)
+  backlog.account(reply, 40)
+  assert.deepEqual([reply.held, backlog.bytes], [0, 0])
+  const dropped = held(backlog, 101)
+  backlog.account(dropped, 50)
+  assert.deepEqual([dropped.isDropped, backlog.bytes], [true, 0])
 })
 
 test('a reply that is too large for all is dropped itself', () => {
