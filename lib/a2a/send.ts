@@ -63,8 +63,8 @@ function checkNoTask({ message, push }: SendRequest): void {
 
 /** What is refused before it is known which task the message is for. */
 function check(visit: Visit, { message }: SendRequest): void {
-  const { service, who } = visit
-  service.workload.check()
+  const { service, who, exchange } = visit
+  service.workload.check(exchange.origin)
   checkExtensions(visit)
   const chosen = toolCallFor(service, who, message.parts)
   if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)

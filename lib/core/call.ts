@@ -2,7 +2,7 @@
  * What a handler is given, and what a door lends for it: where the request came from (`Origin`), what it says
  * (`CallFacts`), and what can be carried back while the handler runs (`CallChannel`).
  *
- * Types alone; the call behind them is in `live-call.ts`.
+ * The call behind them is in `live-call.ts`.
  */
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
@@ -112,6 +112,8 @@ export interface Call {
 export interface Origin {
   readonly requestId: string
   readonly principal: Principal
+  /** Whose share its call has of what is bounded in all. Left out: the share of the principal. */
+  readonly caller?: string
   /** A header's value by its lower-case name; undefined where the transport has no headers. */
   header(name: string): string | undefined
   /** All headers but the credentials. */
@@ -122,6 +124,11 @@ export interface Origin {
   hold?(): void
   /** The run holds it no longer. Once for each `hold`. */
   letGo?(): void
+}
+
+/** Whose share a call has of what is bounded in all. */
+export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'principal'>): string {
+  return caller ?? principal.id
 }
 
 /** What a request says, as far as its protocol has a place for it. */

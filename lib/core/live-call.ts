@@ -5,6 +5,7 @@
  */
 import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
+import { callerOf } from './call.ts'
 import { Clock } from './clock.ts'
 import { defaults } from './defaults.ts'
 import { Fault } from './fault.ts'
@@ -64,6 +65,7 @@ export class LiveCall implements Call {
   get protocol(): Protocol { return this.facts.protocol }
   get requestId(): string { return this.origin.requestId }
   get principal(): Principal { return this.origin.principal }
+  get caller(): string { return callerOf(this.origin) }
   get client(): ClientInfo | undefined { return this.facts.client }
   get headers(): ReadonlyMap<string, string> { return this.origin.headers }
   get sessionId(): string | undefined { return this.facts.sessionId }

@@ -22,7 +22,7 @@ export function runHandler<Given, T>(
   work: (given: Given) => MaybePromise<T>, given: Given, session?: Workload,
 ): MaybePromise<T> {
   if (call.over) throw call.reason ?? new Fault('cancelled', 'The call is over')
-  service.workload.check()
+  service.workload.check(call.origin)
   session?.check()
   call.limits = service.limits
   const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined

@@ -3,8 +3,12 @@
  * settles; one that ignores its abort signal counts for one more time limit, and is then only counted as
  * abandoned.
  */
+import { callerOf } from './call.ts'
+import { CallerShares } from './caller-shares.ts'
 import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
+import type { Origin } from './call.ts'
+import type { Holder } from './caller-shares.ts'
 import type { LiveCall } from './live-call.ts'
 
 /** The calls that run, with a ceiling. */
@@ -13,6 +17,7 @@ export class Workload {
   readonly #where: string
   // Made when needed: most of ten thousand sessions never have a call that takes a while.
   #running: Set<LiveCall> | undefined
+  #shares: CallerShares | undefined
   /** Those that did not end when they should have, and have lost their place. */
   #abandoned: Set<LiveCall> | undefined
   #onIdle: (() => void) | undefined
@@ -31,24 +36,32 @@ export class Workload {
   /** Whether the ceiling is reached. */
   get isFull(): boolean { return this.running >= this.#max }
 
-  /** Throws `Fault('busy')` when the ceiling is reached. */
-  check(): void {
-    if (this.isFull) {
-      throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
-    }
+  /**
+   * Throws `Fault('busy')` when the ceiling is reached. Where others have filled it, a caller who has less
+   * than an equal part still gets in; `asker` is where its call comes from. Left out, nobody does.
+   */
+  check(asker?: Origin): void {
+    if (!this.isFull) return
+    const used = this.running + 1
+    this.#shares ??= new CallerShares(() => this.#holders())
+    if (asker !== undefined && this.#shares.mayExceed(this.#max, used, callerOf(asker), 1)) return
+    throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
   }
 
-  enter(call: LiveCall): void { (this.#running ??= new Set()).add(call) }
+  enter(call: LiveCall): void {
+    (this.#running ??= new Set()).add(call)
+    this.#shares?.changed(call, 1, this.#max, this.running)
+  }
 
   leave(call: LiveCall): void {
-    this.#running?.delete(call)
+    this.#take(call)
     this.#abandoned?.delete(call)
     this.notifyIfIdle()
   }
 
   /** Takes its place from a call that does not end. */
   abandon(call: LiveCall): void {
-    if (this.#running?.delete(call) === true) (this.#abandoned ??= new Set()).add(call)
+    if (this.#take(call)) (this.#abandoned ??= new Set()).add(call)
     this.notifyIfIdle()
   }
 
@@ -72,6 +85,16 @@ export class Workload {
   /** Ends every run from outside. */
   cancelAll(reason: Fault): void {
     for (const call of [...this.#running ?? []]) call.cancel(reason)
+  }
+
+  * #holders(): Generator<Holder> {
+    for (const { caller } of this.#running ?? []) yield { caller, held: 1 }
+  }
+
+  #take(call: LiveCall): boolean {
+    if (this.#running?.delete(call) !== true) return false
+    this.#shares?.changed(call, -1, this.#max, this.running)
+    return true
   }
 
   /**

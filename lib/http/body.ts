@@ -3,15 +3,18 @@
  * theirs, from the first byte until each is done, so that many together cannot fill the memory.
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
+import { CallerShares } from '../core/caller-shares.ts'
 import { MAX_TIMER_MS } from '../core/clock.ts'
+import { Queue } from '../core/queue.ts'
 import { PLACE_LENGTH, placesIn } from '../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import { giveWay, LARGE_LENGTH, MANY_CHUNKS, turn, whenTurnIsFree } from './turn.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
+import type { Queued } from '../core/queue.ts'
 
 /** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */
-export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'gone' | 'taken'
+export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken'
 
 /** What bounds one body. */
 export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
@@ -22,9 +25,14 @@ export interface BodyTaker {
   takeBody(text: string, failure?: BodyFailure): void
 }
 
-/** Whoever holds a body: the bytes of the budget that are his until he gives them back. */
-export interface BodyHolder {
+/** Whoever holds a body. What can be written is the budget's own. */
+export interface BodyHolder extends Queued<BodyHolder> {
+  /** Bytes of the budget that it holds until it gives them back. */
   held: number
+  /** It has ended, and gets nothing any more: nobody would give it back. */
+  readonly isOver: boolean
+  /** Whose share of all bodies it has. */
+  readonly caller: string
 }
 
 /** Bodies up to this are short, as those of most requests are. */
@@ -36,6 +44,8 @@ const KEPT_SHARE = 8
 export class BodyBudget {
   readonly #max: number
   readonly #maxWithLong: number
+  readonly #holders = new Queue<BodyHolder>()
+  readonly #shares = new CallerShares(() => this.#holders)
   #held = 0
 
   constructor(max: number) {
@@ -47,16 +57,15 @@ export class BodyBudget {
   get held(): number { return this.#held }
 
   /** Whether there is room for a body of that length, before any of it is read. */
-  fits(bytes: number): boolean {
-    return this.#held + bytes <= this.#maxFor(bytes, this.#held)
+  fits(holder: BodyHolder, bytes: number): boolean {
+    return this.#hasRoom(holder, bytes, this.#maxFor(bytes, this.#held))
   }
 
   /** Takes room for more of a body; false where there is none. */
   take(holder: BodyHolder, bytes: number): boolean {
-    const others = this.#held - holder.held
-    if (this.#held + bytes > this.#maxFor(holder.held + bytes, others)) return false
-    this.#held += bytes
-    holder.held += bytes
+    const max = this.#maxFor(holder.held + bytes, this.#held - holder.held)
+    if (holder.isOver || !this.#hasRoom(holder, bytes, max)) return false
+    this.#change(holder, bytes)
     return true
   }
 
@@ -65,11 +74,25 @@ export class BodyBudget {
    * room. A body that is alone always finds room, whatever it costs.
    */
   settle(holder: BodyHolder, cost: number): boolean {
+    if (holder.isOver) return false
     const others = this.#held - holder.held
-    if (others > 0 && others + cost > this.#maxFor(holder.held, others)) return false
-    this.#held = others + cost
-    holder.held = cost
+    const more = cost - holder.held
+    if (others > 0 && !this.#hasRoom(holder, more, this.#maxFor(holder.held, others))) return false
+    this.#change(holder, more)
     return true
+  }
+
+  /** Who has less than an equal part still finds room where others have filled it. */
+  #hasRoom(holder: BodyHolder, more: number, max: number): boolean {
+    const held = this.#held + more
+    return held <= max || this.#shares.mayExceed(max, held, holder.caller, more)
+  }
+
+  #change(holder: BodyHolder, more: number): void {
+    if (holder.held === 0 && more > 0) this.#holders.add(holder)
+    holder.held += more
+    this.#held += more
+    this.#shares.changed(holder, more, this.#max, this.#held)
   }
 
   /** What all may hold together with a body of so many bytes, which has everything where it is alone. */
@@ -79,8 +102,9 @@ export class BodyBudget {
 
   /** Gives everything back. */
   release(holder: BodyHolder): void {
-    this.#held -= holder.held
-    holder.held = 0
+    if (holder.held === 0) return
+    this.#change(holder, -holder.held)
+    this.#holders.remove(holder)
   }
 }
 
@@ -117,6 +141,12 @@ export function costOf(bytes: Uint8Array): number {
 /** Longer copies are put outside of V8's heap, which is then collected three times as often, and in full. */
 const COPIED_BYTES = 1_000_000
 
+/** A body that is being read. */
+export interface ReadingBody {
+  /** Its request is over: the taker is told nothing any more, and what was read is let go of. */
+  stop(): void
+}
+
 /**
  * Reads a body within `limits` and tells `taker` exactly once: the text, or why there is none. `holder` holds
  * it from then on. `isTimed`: nobody else looks at how long it takes.
@@ -124,15 +154,17 @@ const COPIED_BYTES = 1_000_000
 export function readBody(
   incoming: IncomingMessage, holder: BodyHolder, budget: BodyBudget, limits: BodyLimits, isTimed: boolean,
   taker: BodyTaker,
-): void {
-  new BodyReading(incoming, holder, budget, limits, taker).begin(isTimed)
+): ReadingBody {
+  const reading = new BodyReading(incoming, holder, budget, limits, taker)
+  reading.begin(isTimed)
+  return reading
 }
 
 /**
  * A body that is being read. Its listeners are bound methods: five closures and what they share take half a
  * kilobyte more of each request, and a full collection that finds none in use drops their optimized code.
  */
-class BodyReading {
+class BodyReading implements ReadingBody {
   readonly #incoming: IncomingMessage
   readonly #holder: BodyHolder
   readonly #budget: BodyBudget
@@ -143,7 +175,6 @@ class BodyReading {
   #parts: BodyParts | undefined
   #length = 0
   #chunks = 0
-  #isWhole = false
   #isOver = false
   #timer: NodeJS.Timeout | undefined
 
@@ -166,11 +197,12 @@ class BodyReading {
     }
     incoming.on('data', this.#take.bind(this))
     incoming.on('end', this.#end.bind(this))
-    // Where Node looks at the time, whoever holds the body is told of its client's leaving by the response.
-    if (!isTimed) return
-    const gone = (): void => { if (!this.#isWhole) this.#fail('gone') }
-    incoming.on('error', gone)
-    incoming.on('close', gone)
+    // Of HTTP/2 an error that nobody listens for would end the process; that it is over tells the response.
+    if (isTimed) incoming.on('error', ignore)
+  }
+
+  stop(): void {
+    if (!this.#isOver) this.#letGo()
   }
 
   /** What fits into no string is too large, whatever the operator says. */
@@ -201,7 +233,6 @@ class BodyReading {
   }
 
   #end(): void {
-    this.#isWhole = true
     if (this.#length > LARGE_LENGTH && turn.isTaken) whenTurnIsFree(() => this.#finish())
     else this.#finish()
   }
@@ -236,6 +267,8 @@ class BodyReading {
     this.#parts = undefined
   }
 }
+
+function ignore(): void {}
 
 /** In somebody else's server a body parser may have come first: what it left in `body` is text again here. */
 function leftOver(incoming: IncomingMessage): Buffer | 'taken' | undefined {

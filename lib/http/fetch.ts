@@ -30,7 +30,7 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
     const endpoint = request.endpoint!
     try {
       if (endpoint.accepts !== undefined && request.method !== 'GET' && request.method !== 'HEAD') {
-        const refusal = await readInto(request, incoming, means)
+        const refusal = await readInto(request, incoming, departure, means)
         if (refusal !== undefined) return transaction.answer(refusal)
       }
       await endpoint.load?.()
@@ -90,7 +90,7 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 
 /** Reads the body into the request; a reply where that cannot be. */
 async function readInto(
-  request: HttpRequest, incoming: Request, { budget, limits, log }: Means,
+  request: HttpRequest, incoming: Request, departure: Departure, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
   const refuse = (why: NoBody): Reply => refuseBody(request, why, limits)
   if (incoming.bodyUsed || incoming.body?.locked === true) {
@@ -100,29 +100,34 @@ async function readInto(
   const parts = new BodyParts()
   const reader = incoming.body?.getReader()
   let length = 0
-  let isLate = false
+  let why: NoBody | undefined
   let timer: NodeJS.Timeout | undefined
-  const stop = (): void => { reader?.cancel().catch(() => {}) }
-  if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
-    timer = setTimeout(() => { isLate = true; stop() }, limits.bodyTimeoutMs)
+  const stop = (reason: NoBody): void => {
+    why ??= reason
+    reader?.cancel().catch(() => {})
   }
+  if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
+    timer = setTimeout(() => stop('late'), limits.bodyTimeoutMs)
+  }
+  departure.onGone(() => stop('cut'))
   try {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
       const { value } = part
       length += value.length
-      const isFit = length <= limits.maxBodyBytes
-      if (!isFit || !budget.take(request, bytesTaken(length) - request.held)) {
-        stop()
-        return refuse(isFit ? 'no-room' : 'too-large')
-      }
+      if (length > limits.maxBodyBytes) stop('too-large')
+      else if (!budget.take(request, bytesTaken(length) - request.held)) stop('no-room')
+      if (why !== undefined) break
       parts.add(Buffer.from(value.buffer, value.byteOffset, value.length))
     }
   } catch {
-    if (!isLate) return refuse('cut')
+    why ??= 'cut'
   } finally {
     clearTimeout(timer)
   }
-  if (isLate) return refuse('late')
+  if (why !== undefined) {
+    parts.free()
+    return refuse(why)
+  }
   const bytes = parts.join()
   parts.free()
   if (!isUtf8(bytes)) return refuse('not-utf8')

@@ -181,8 +181,9 @@ function broken(request: HttpRequest, error: unknown, log: Log): HttpRequest {
 
 /** What is wrong with a body, as far as its headers tell. */
 function bodyObjection(
-  { head }: HttpRequest, endpoint: Endpoint, accepts: readonly string[], { limits, budget }: GateOptions,
+  request: HttpRequest, endpoint: Endpoint, accepts: readonly string[], { limits, budget }: GateOptions,
 ): Objection | undefined {
+  const { head } = request
   const { contentLength, contentType, contentEncoding, transferEncoding } = head
   const mayBeEmpty = transferEncoding === undefined
     && (contentLength === undefined || contentLength === '0')
@@ -206,7 +207,7 @@ function bodyObjection(
   }
   if (contentLength === undefined) return undefined
   if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
-  return budget.fits(Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
+  return budget.fits(request, Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
 }
 
 /** The sentence for a body over the limit. */

@@ -196,7 +196,11 @@ function limitedServer(limits: Limits): Server {
   server.maxHeadersCount = 0
   server.maxConnections = connectionLimit(limits.maxConnections)
   const sweep = new IdleSweep(server.keepAliveTimeout)
-  server.on('connection', (socket) => sweep.watch(socket))
+  server.on('connection', (socket) => {
+    sweep.watch(socket)
+    // Asked for now, its address is known when it has closed, too: runs go on, and count as its network's.
+    void socket.remoteAddress
+  })
   server.on('close', () => sweep.end())
   return server
 }

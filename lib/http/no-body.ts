@@ -7,8 +7,8 @@ import type { BodyFailure } from './body.ts'
 import type { Reply } from './exchange.ts'
 import type { HttpRequest } from './request.ts'
 
-/** What can be said: nobody is there any more where a body is `gone`. It may be `cut` where nobody leaves. */
-export type NoBody = Exclude<BodyFailure, 'gone'> | 'cut'
+/** Why there is no body. It may be `cut` where nobody leaves. */
+export type NoBody = BodyFailure | 'cut'
 
 /** The refusal, in the form of the endpoint. */
 export function refuseBody(request: HttpRequest, why: NoBody, limits: Limits): Reply {

@@ -65,6 +65,7 @@ export class NodeRequestHead implements RequestHead {
    */
   letGo(): void {
     this.#isSecure = this.secure
+    void this.remoteAddress
     this.#incoming = undefined
   }
 

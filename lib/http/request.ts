@@ -78,13 +78,16 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   /** What the reply tells of rate limits. */
   rateHeaders: readonly string[] = none
   hostIsListed = false
-  /** What its body takes of the budget of all bodies. */
+  /** What its body takes of the budget of all bodies, and its place among those that hold some of it. */
   held = 0
+  previous: BodyHolder | undefined = undefined
+  next: BodyHolder | undefined = undefined
   /** Runs that hold what its body said. */
   #holds = 0
   #isDone = false
   readonly #options: RequestOptions
   #headers: ReadonlyMap<string, string> | undefined
+  #caller: string | undefined
 
   constructor(incoming: RequestHead, options: RequestOptions) {
     const head = readHead(incoming.rawHeaders)
@@ -123,8 +126,11 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
     this.#release()
   }
 
+  /** It is done, and no run holds what it has brought. */
+  get isOver(): boolean { return this.#isDone && this.#holds === 0 }
+
   #release(): void {
-    if (this.#isDone && this.#holds === 0) this.#options.budget.release(this)
+    if (this.isOver) this.#options.budget.release(this)
   }
 
   get basePath(): string {
@@ -155,7 +161,7 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
 
   take(what: Counted, cost: number): Overuse | undefined | Promise<Overuse | undefined> {
     const { rateLimits } = this.#options
-    const count = rateLimits?.take(what, this.#caller, cost)
+    const count = rateLimits?.take(what, this.caller, cost)
     if (count === undefined) return undefined
     return count instanceof Promise ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
   }
@@ -171,7 +177,9 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   }
 
   /** Who counts as one: a principal, else a network. Where neither can be told, all are one. */
-  get #caller(): string {
+  get caller(): string { return this.#caller ??= this.#findCaller() }
+
+  #findCaller(): string {
     if (this.isIdentified) return `key ${this.principal.id}`
     const said = networkOf(this.#forwarded('x-forwarded-for'))
     return `from ${said ?? networkOf(this.incoming.remoteAddress) ?? 'nowhere'}`

@@ -22,7 +22,7 @@ import type { Limits } from '../core/defaults.ts'
 import type { Log } from '../core/log.ts'
 import type { Queued } from '../core/queue.ts'
 import type { Waiting } from './backlog.ts'
-import type { BodyBudget, BodyFailure, BodyTaker } from './body.ts'
+import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
 import type { Reply, Source } from './exchange.ts'
 import type { Gate } from './gate.ts'
 import type { Bind } from './guard.ts'
@@ -56,6 +56,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   readonly #isOwn: boolean
   readonly #isTimed: boolean
   #request: HttpRequest | undefined
+  #reading: ReadingBody | undefined
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | undefined
   #unsent: Waiting | undefined
@@ -127,11 +128,16 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   /** The response is over: everything was sent, or the client has left. */
   closed(): void {
     this.#isClosed = true
+    this.#reading?.stop()
     if (!this.response.writableFinished) this.#head.left(this.#means.log)
     this.#head.letGo()
     this.#sink?.gone()
-    if (this.#unsent !== undefined) this.#means.streams.backlog.account(this.#unsent, 0)
-    if (this.#request !== undefined) this.#done(this.#request)
+    if (this.#unsent !== undefined) this.#means.streams.backlog.close(this.#unsent)
+    const request = this.#request
+    if (request === undefined) return
+    this.#done(request)
+    // It may wait for its turn still.
+    request.body = ''
   }
 
   #go(request: HttpRequest): void {
@@ -151,11 +157,12 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     const { budget, limits } = this.#means
     // What a host keeps in an AsyncLocalStorage for this request is not there in events of its socket.
     const taker = this.#isOwn ? this : { takeBody: inContext(this.takeBody.bind(this)) }
-    readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
+    this.#reading = readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
   }
 
   takeBody(text: string, failure?: BodyFailure): void {
     const request = this.#request!
+    this.#reading = undefined
     if (failure !== undefined) return this.#refuseBody(request, failure)
     request.body = text
     if (turn.isTaken) whenTurnIsFree(() => this.#run(request))
@@ -191,7 +198,6 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
   }
 
   #refuseBody(request: HttpRequest, failure: BodyFailure): void {
-    if (failure === 'gone') return
     const { limits, log } = this.#means
     if (failure === 'late') this.end()
     if (failure === 'taken') {

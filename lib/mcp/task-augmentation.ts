@@ -58,7 +58,7 @@ export function runAugmented(
   }
   // What refuses the call refuses the task.
   requireScopes(origin.principal, tool.scopes)
-  service.workload.check()
+  service.workload.check(origin)
   session?.workload.check()
   const call = openCall(request)
   const memory = memoryOf(request, tool, () => undefined)

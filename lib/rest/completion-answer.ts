@@ -17,6 +17,6 @@ export function answerCompletion(service: Service, { body, origin }: Exchange): 
   const request = decodeChat(parsed.value)
   const run = new ChatRun(service, requireModel(service, request.model), request, origin)
   if (!request.isStream) return run.reply()
-  service.workload.check()
+  service.workload.check(origin)
   return { status: 200, type: EVENT_STREAM, body: run }
 }

@@ -49,7 +49,7 @@ function begin(
 ): Reply | Promise<Reply> {
   const run = new QueryRun(service, who, query, exchange, hold)
   if (isStream) {
-    service.workload.check()
+    service.workload.check(exchange.origin)
     const reply = { status: 200, type: EVENT_STREAM, body: run }
     const recalled = run.recall()
     return recalled instanceof Promise ? recalled.then(() => reply) : reply

@@ -46,7 +46,7 @@ export function wholeResult(
 export function streamedResult(
   service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold,
 ): Reply {
-  service.workload.check()
+  service.workload.check(origin)
   requireScopes(origin.principal, tool.scopes)
   const events = new EventChannel(service, origin, hold === undefined ? () => call.leave() : undefined)
   const call = new LiveCall(origin, events, events)

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
+import type { LiveCall } from '../../lib/core/live-call.ts'
 
 const gone = new Fault('cancelled', 'Gone')
 
@@ -21,6 +22,27 @@ test('as many calls run as may', () => {
   workload.check()
   assert.equal(workload.running, 1)
   new Workload(Infinity, 'here').check()
+})
+
+test('one caller who fills all places shuts no other out', () => {
+  const workload = new Workload(4, 'here')
+  const from = (caller: string): LiveCall => callOf({}, { caller })
+  const calls = Array.from({ length: 4 }, () => from('a'))
+  for (const call of calls) {
+    workload.check(call.origin)
+    workload.enter(call)
+  }
+  const busy = { kind: 'busy' }
+  assert.throws(() => workload.check(from('a').origin), busy)
+  assert.throws(() => workload.check(), busy)
+  const others = [from('b'), from('b')]
+  for (const call of others) {
+    workload.check(call.origin)
+    workload.enter(call)
+  }
+  assert.throws(() => workload.check(from('c').origin), busy, 'there is an end to it')
+  for (const call of [...calls, ...others]) workload.leave(call)
+  assert.equal(workload.running, 0)
 })
 
 test('all calls can be ended from outside', () => {

@@ -5,18 +5,24 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { BodyBudget, costOf, readBody } from '../../lib/http/body.ts'
+import { takeTurn, whenTurnIsFree } from '../../lib/http/turn.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
+import type { BodyHolder } from '../../lib/http/body.ts'
 import type { Scope } from '../fixtures/client.ts'
+
+function holderOf(caller = 'anyone'): BodyHolder & { isOver: boolean } {
+  return { held: 0, isOver: false, caller, previous: undefined, next: undefined }
+}
 
 test('all bodies together have one bound, and give back what they took', () => {
   const budget = new BodyBudget(100)
-  const [one, other] = [{ held: 0 }, { held: 0 }]
+  const [one, other] = [holderOf(), holderOf()]
   assert.equal(budget.take(one, 60), true)
-  assert.equal(budget.fits(40), true)
-  assert.equal(budget.fits(41), false)
+  assert.equal(budget.fits(holderOf(), 40), true)
+  assert.equal(budget.fits(holderOf(), 41), false)
   assert.equal(budget.take(other, 41), false)
   assert.equal(budget.take(other, 40), true)
   budget.release(one)
@@ -27,7 +33,7 @@ test('all bodies together have one bound, and give back what they took', () => {
 
 test('a whole body takes what it costs, and one that is alone always has room', () => {
   const budget = new BodyBudget(100)
-  const [one, other] = [{ held: 0 }, { held: 0 }]
+  const [one, other] = [holderOf(), holderOf()]
   budget.take(one, 10)
   assert.equal(budget.settle(one, 500), true)
   assert.equal(budget.take(other, 1), false)
@@ -36,31 +42,81 @@ test('a whole body takes what it costs, and one that is alone always has room', 
   budget.take(one, 10)
   assert.equal(budget.settle(one, 91), false)
   assert.equal(budget.settle(one, 90), true)
-  assert.equal(budget.fits(1), false)
+  assert.equal(budget.fits(holderOf(), 1), false)
 })
 
 test('bodies that are not short leave an eighth to those that are', () => {
   const KiB = 1024
   const budget = new BodyBudget(800 * KiB)
-  const [long, longer, short] = [{ held: 0 }, { held: 0 }, { held: 0 }]
+  const [long, longer, short] = [holderOf(), holderOf(), holderOf()]
   assert.ok(budget.take(long, 600 * KiB))
-  assert.deepEqual([budget.fits(100 * KiB), budget.fits(101 * KiB)], [true, false])
+  assert.deepEqual([budget.fits(holderOf(), 100 * KiB), budget.fits(holderOf(), 101 * KiB)], [true, false])
   assert.ok(budget.take(longer, 100 * KiB))
   assert.equal(budget.take(longer, 1), false)
   assert.equal(budget.settle(longer, 101 * KiB), false)
-  assert.ok(budget.fits(16 * KiB))
+  assert.ok(budget.fits(holderOf(), 16 * KiB))
   assert.ok(budget.take(short, 16 * KiB))
   assert.ok(budget.settle(short, 100 * KiB))
-  assert.equal(budget.fits(1), false)
+  assert.equal(budget.fits(holderOf(), 1), false)
 })
 
 test('one that is alone may take all, and as much as it costs', () => {
   const budget = new BodyBudget(800 * 1024)
-  const one = { held: 0 }
-  assert.ok(budget.fits(800 * 1024))
+  const one = holderOf()
+  assert.ok(budget.fits(holderOf(), 800 * 1024))
   assert.ok(budget.take(one, 400 * 1024))
   assert.ok(budget.take(one, 400 * 1024))
   assert.ok(budget.settle(one, 2_000 * 1024))
+})
+
+test('who has ended gets nothing any more', () => {
+  const budget = new BodyBudget(100)
+  const one = holderOf()
+  assert.ok(budget.take(one, 10))
+  budget.release(one)
+  one.isOver = true
+  assert.equal(budget.take(one, 10), false)
+  assert.equal(budget.settle(one, 10), false)
+  assert.deepEqual([one.held, budget.held], [0, 0])
+})
+
+test('one caller who fills the budget shuts no other out', () => {
+  const MiB = 1024 * 1024
+  const budget = new BodyBudget(256 * MiB)
+  const stalled = Array.from({ length: 58 }, () => holderOf('key a'))
+  for (const one of stalled) budget.take(one, 4 * MiB)
+  assert.equal(budget.held, 224 * MiB)
+  assert.equal(budget.take(holderOf('key a'), MiB), false)
+  assert.equal(budget.fits(holderOf('key a'), MiB), false)
+  assert.equal(budget.fits(holderOf('key b'), MiB), true)
+  const other = holderOf('key b')
+  assert.ok(budget.take(other, MiB))
+  assert.ok(budget.settle(other, 80 * MiB))
+  for (const one of [...stalled, other]) budget.release(one)
+  assert.equal(budget.held, 0)
+})
+
+test('a body that waits for its turn takes nothing when its client has left meanwhile', async (t) => {
+  const budget = new BodyBudget(10 * 1024 * 1024)
+  const limits = { maxBodyBytes: 4 * 1024 * 1024, bodyTimeoutMs: 10_000 }
+  const holder = holderOf()
+  const told: unknown[] = []
+  const host = createServer((incoming, response) => {
+    const reading = readBody(incoming, holder, budget, limits, true, { takeBody: (...all) => told.push(all) })
+    incoming.once('end', () => {
+      assert.ok(holder.held > 0)
+      takeTurn()
+      budget.release(holder)
+      holder.isOver = true
+      reading.stop()
+      response.end()
+    })
+    incoming.prependListener('end', takeTurn)
+  })
+  const url = `http://127.0.0.1:${await portOf(t, host)}`
+  await fetch(url, { method: 'POST', body: 'x'.repeat(1024 * 1024) })
+  await new Promise((resolve) => whenTurnIsFree(() => resolve(undefined)))
+  assert.deepEqual([told, holder.held, budget.held], [[], 0, 0])
 })
 
 const numbered = (make: (at: number) => string): string =>
@@ -257,7 +313,7 @@ for (const [bytes, status, givesWay, type] of crumbs) {
 
 test('a long body is counted for the pages that it takes', async (t) => {
   const budget = new BodyBudget(1_000_000)
-  const holder = { held: 0 }
+  const holder = holderOf()
   const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
   const host = createServer((incoming) => {
     readBody(incoming, holder, budget, limits, true, { takeBody() {} })

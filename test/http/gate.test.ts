@@ -145,7 +145,8 @@ test('a body is judged by its headers', () => {
 
 test('a body that finds no room beside the others is not begun', () => {
   const budget = new BodyBudget(10)
-  budget.take({ held: 0 }, 9)
+  const caller = 'from 127.0.0.1'
+  budget.take({ held: 0, isOver: false, caller, previous: undefined, next: undefined }, 9)
   const { refusal } = requestOf({ budget }, post(...JSON_BODY))
   assert.equal(refusal?.status, 503)
   assert.deepEqual(refusal?.headers, ['Retry-After', '1'])
