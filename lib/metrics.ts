@@ -160,6 +160,7 @@ function statusText(
   return figures('gauge', [
     ['triport_calls_running', 'Calls that run now.', calls.running],
     ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
+    ['triport_call_bytes', 'What running calls have said so far, piece by piece.', calls.bytes],
     ['triport_streams_open', 'Response streams that are open.', streams.open],
     ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', streams.queuedBytes],
     ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],

@@ -4,8 +4,11 @@
 
 /** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
 export interface ServerStatus {
-  /** `abandoned` ones have lost their place: their time was over long ago, and they have not ended. */
-  readonly calls: { readonly running: number; readonly abandoned: number }
+  /**
+   * `abandoned` ones have lost their place: their time was over long ago, and they have not ended. `bytes`:
+   * what those that run have said so far, piece by piece.
+   */
+  readonly calls: { readonly running: number; readonly abandoned: number; readonly bytes: number }
   /** Response streams, and what their readers have not taken yet. */
   readonly streams: { readonly open: number; readonly queuedBytes: number }
   /** Request bodies that are being read. */

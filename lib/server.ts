@@ -167,7 +167,7 @@ function assemble(
   function status(): ServerStatus {
     const { conversations, tasks, workload } = service
     return {
-      calls: { running: workload.running, abandoned: workload.abandoned },
+      calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
       streams: { open: streams.count, queuedBytes: streams.queued },
       bodies: { bytes: budget.held },
       conversations: { count: conversations.count, bytes: conversations.bytes },

@@ -59,7 +59,7 @@ export function createService(options: ServerOptions): MadeService {
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
-  const workload = new Workload(limits.maxCalls, 'here')
+  const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
   const service: Service = {
     name,
     version: options.version ?? '1.0.0',

@@ -229,7 +229,7 @@ test('what a server is doing and holding can be read at any moment', async () =>
   await asking
   const { calls, conversations, tasks, streams, bodies } = server.status()
   assert.deepEqual([calls, conversations.count, streams, bodies], [
-    { running: 0, abandoned: 0 }, 1, { open: 0, queuedBytes: 0 }, { bytes: 0 },
+    { running: 0, abandoned: 0, bytes: 0 }, 1, { open: 0, queuedBytes: 0 }, { bytes: 0 },
   ])
   assert.deepEqual(tasks, { running: 0, finished: 0, bytes: 0 })
   await server.close()

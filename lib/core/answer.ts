@@ -97,7 +97,7 @@ export function answerOf(
     if (output.length > maxBytes) throw tooLarge(maxBytes)
     return textAnswer(output)
   }
-  const gathering = new AnswerBuilder(maxBytes, emit)
+  const gathering = new AnswerBuilder(call, maxBytes, emit)
   const pieces = piecesIn(output)
   if (pieces !== undefined) return answerOfPieces(pieces, call, gathering)
   gathering.add(output)
@@ -139,6 +139,7 @@ function emitAll(
 
 /** Puts pieces together. */
 class AnswerBuilder implements PieceTaker {
+  readonly #call: LiveCall
   readonly #maxBytes: number
   readonly #emit: Emit | undefined
   #size = 0
@@ -150,16 +151,23 @@ class AnswerBuilder implements PieceTaker {
   #state: AnswerState = 'completed'
   #isMessage = false
 
-  constructor(maxBytes: number, emit: Emit | undefined) {
+  constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
+    this.#call = call
     this.#maxBytes = maxBytes
     this.#emit = emit
   }
 
   /** Takes one piece of many, and emits what it brought. */
   take(piece: unknown): void | Promise<void> {
-    if (typeof piece !== 'string') return emitAll(this.add(piece), this.#state, this.#emit)
     if (piece === '') return undefined
+    const before = this.#size
+    if (typeof piece !== 'string') {
+      const fresh = this.add(piece)
+      this.#call.hold(this.#size - before)
+      return emitAll(fresh, this.#state, this.#emit)
+    }
     const block = this.#block(text(piece))
+    this.#call.hold(this.#size - before)
     return this.#emit?.(block, this.#state)
   }
 

@@ -16,7 +16,7 @@ export interface Holder {
 }
 
 /** What there is beyond a bound, as a part of it. */
-const BEYOND = 1 / 2
+export const BEYOND: number = 1 / 2
 
 /** What each caller holds of one bound. */
 export class CallerShares {

@@ -87,6 +87,8 @@ async function recallAndRun(talk: Talk, history: Promise<readonly ChatMessage[]>
   const known = await history
   // Whoever has left meanwhile wants no run.
   if (talk.call.reason !== undefined) throw talk.call.reason
+  // A copy of what the store has: of a thousand runs it would be as many.
+  talk.call.hold(known.reduce((sum, { content }) => sum + content.length, 0))
   talk.call.history = known
   return run(talk)
 }

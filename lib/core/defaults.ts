@@ -53,8 +53,13 @@ export interface Limits {
   readonly agentTimeoutMs: number
   /** A question to the client, from asking to its answer. People need minutes. */
   readonly askTimeoutMs: number
-  /** Calls that run at one time, in all. */
+  /**
+   * Calls that run at one time, in all. Where some callers fill it, others who have less than an equal part
+   * still get in, up to half as many again; the same holds for `maxBodiesBytes` and `maxCallsBytes`.
+   */
   readonly maxCalls: number
+  /** What running calls have said so far piece by piece, and histories that they read in a store, in all. */
+  readonly maxCallsBytes: number
   /** Calls that run at one time in one session. */
   readonly maxCallsPerSession: number
   /**
@@ -152,6 +157,7 @@ export const defaults: Limits = Object.freeze({
   agentTimeoutMs: 300_000,
   askTimeoutMs: 600_000,
   maxCalls: 1_024,
+  maxCallsBytes: 256 * MiB,
   maxCallsPerSession: 64,
   maxCheckSteps: 500_000,
   maxResultBytes: 16 * MiB,

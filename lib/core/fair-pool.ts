@@ -101,7 +101,7 @@ export class FairPool<T, Tag = undefined> {
     holding.slots.add(slot)
     this.#shares.change(holding.share, 1, bytes)
     this.#makeRoom(slot, NO_SLOT)
-    if (!this.#shares.isOver) return slot
+    if (!this.#isTooMuch(holding)) return slot
     this.remove(slot)
     return undefined
   }
@@ -119,7 +119,7 @@ export class FairPool<T, Tag = undefined> {
     this.#shares.change(holding.share, 1, bytes)
     // What can never fit makes nobody else leave.
     if (bytes <= this.#limits.maxBytes) this.#makeRoom(undefined, slot)
-    if (!this.#shares.isOver) return true
+    if (!this.#isTooMuch(holding)) return true
     this.#drop(slot)
     return false
   }
@@ -151,11 +151,21 @@ export class FairPool<T, Tag = undefined> {
     }
   }
 
-  /** A value's size has changed; others make room where it has grown. */
-  resize(slot: Slot<T>, bytes: number): void {
+  /**
+   * A value's size has changed; others make room where it has grown. False where there is not enough: then it
+   * has its new size all the same, and should get its old one.
+   */
+  resize(slot: Slot<T>, bytes: number): boolean {
     this.#shares.change(slot.holding.share, 0, bytes - slot.bytes)
+    const hasGrown = bytes > slot.bytes
     slot.bytes = bytes
     this.#makeRoom(slot, NO_SLOT)
+    return !hasGrown || !this.#isTooMuch(slot.holding)
+  }
+
+  /** Makes room where there was none before: some of what is here may be allowed to go only now. */
+  settle(): void {
+    this.#makeRoom(undefined, NO_SLOT)
   }
 
   /** A value was used: the owner's others make room before it. */
@@ -198,6 +208,10 @@ export class FairPool<T, Tag = undefined> {
   #released(holding: Holding<T>, bytes: number): void {
     this.#shares.change(holding.share, -1, -bytes)
     if (holding.share.count === 0) this.#holdings.delete(holding.owner)
+  }
+
+  #isTooMuch({ share }: Holding<T>): boolean {
+    return this.#shares.isTooMuchFor(share, this.#holdings.size)
   }
 
   /** All but what is in use: a value, or texts, which are the last of their owner's. */

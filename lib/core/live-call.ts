@@ -24,6 +24,15 @@ import type {
 const nothing: readonly never[] = Object.freeze([])
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
 
+/** Where it is counted what runs keep in memory. */
+export interface CallBytes {
+  /** Throws `Fault('busy')` where there is no room. */
+  hold(call: LiveCall, bytes: number): void
+}
+
+/** Bytes that a character of text takes in memory at most. */
+const CHARACTER_BYTES = 2
+
 /** One run of a handler, from the side of the house. */
 export class LiveCall implements Call {
   readonly origin: Origin
@@ -34,6 +43,10 @@ export class LiveCall implements Call {
   history: readonly ChatMessage[] = nothing
   /** The limits of the server that runs it. */
   limits: Limits = defaults
+  /** Where it counts, once it runs. */
+  workload: CallBytes | undefined = undefined
+  /** Bytes of it that count there; written by the workload. */
+  held = 0
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
   /** Its client has left, or has taken the request back: nobody waits for an answer. */
@@ -118,6 +131,14 @@ export class LiveCall implements Call {
     this.cancel(new Fault('cancelled', why))
   }
 
+  /**
+   * So many characters more are kept until the run ends. Throws `Fault('busy')` where all runs together keep
+   * too much.
+   */
+  hold(characters: number): void {
+    this.workload?.hold(this, characters * CHARACTER_BYTES)
+  }
+
   /** Ends the run when the client leaves; at once where it has already. */
   cancelWhenGone(): void {
     this.origin.onGone(this.leave.bind(this, undefined))
@@ -194,7 +215,9 @@ export class LiveCall implements Call {
   artifact(input: ArtifactInput): void {
     if (this.over) return
     if (this.channel.artifact !== undefined) return this.channel.artifact(input)
-    this.artifacts = addArtifact(this.artifacts ?? nothing, artifactOf(input), input.append === true)
+    const artifact = artifactOf(input)
+    this.hold(JSON.stringify(artifact.parts).length)
+    this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)
   }
 
   /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */

@@ -25,6 +25,7 @@ export function runHandler<Given, T>(
   service.workload.check(call.origin)
   session?.check()
   call.limits = service.limits
+  call.workload = service.workload
   const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined
     : observeCall(service, call, runnable)
   let output
@@ -32,12 +33,14 @@ export function runHandler<Given, T>(
     output = work(given)
   } catch (error) {
     call.over = true
+    service.workload.release(call)
     const fault = failure(service, call, error)
     onEnd?.(fault, undefined)
     throw fault
   }
   if (!(output instanceof Promise)) {
     call.over = true
+    service.workload.release(call)
     onEnd?.(undefined, output)
     return output
   }

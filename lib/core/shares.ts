@@ -6,6 +6,7 @@
  * By number, there is one queue for each number, so that nothing is ever searched; by bytes, holders are
  * ranked from the first time that bytes are short. Knows accounts, and not what is held.
  */
+import { BEYOND } from './caller-shares.ts'
 import { Queue } from './queue.ts'
 import { NO_PLACE, Ranking } from './ranking.ts'
 import type { Queued } from './queue.ts'
@@ -61,6 +62,16 @@ export class Shares<T> {
 
   /** Whether bytes are what is short. */
   get isHeavy(): boolean { return this.#bytes > this.#maxBytes }
+
+  /**
+   * Whether it is too much for this holder. Where nobody can make room, one who has less than an equal part
+   * of the bytes still gets it, up to half as much again in all.
+   */
+  isTooMuchFor({ bytes }: Share<T>, holders: number): boolean {
+    if (!this.isOver) return false
+    return this.#count > this.#maxCount || this.#bytes > this.#maxBytes * (1 + BEYOND)
+      || bytes > this.#maxBytes / holders
+  }
 
   /** Whoever holds most of what is short: of bytes, if those are. */
   get largest(): T | undefined { return this.#largest?.holder }

@@ -23,25 +23,32 @@ export class TaskArtifacts {
 
   /**
    * Adds an artifact, adds to one, or replaces it. Whether it goes on with one that was there. Throws
-   * `Fault('too-large')`, and then nothing has changed.
+   * `Fault('too-large')`, or `Fault('busy')` where all tasks together leave no room for it, and then nothing
+   * has changed.
    */
   add(place: TaskPlace, artifact: Artifact, append: boolean): boolean {
     const { task } = place
     const isMore = append && place.holds(artifact.id)
-    this.#places.change(place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) })
-    if (place.slot !== undefined && this.#isTooLarge(place.slot.bytes)) {
-      this.#places.change(place, task)
-      throw this.#tooLarge()
-    }
-    return isMore
+    const hasRoom = this.#places.change(
+      place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) },
+    )
+    const isTooLarge = place.slot !== undefined && this.#isTooLarge(place.slot.bytes)
+    if (hasRoom && !isTooLarge) return isMore
+    this.#places.change(place, task)
+    throw isTooLarge ? this.#tooLarge() : this.#places.noRoom()
   }
 
   /** Adds the one part of a piece to the artifact of its id, in the same way. */
   addPiece(place: TaskPlace, piece: Artifact, append: boolean): boolean {
     const isMore = append && place.holds(piece.id)
     // Only what is new is counted: a task is looked at for each piece.
-    const bytes = (place.slot?.bytes ?? 0) + bytesOfParts(piece.parts)
+    const before = place.slot?.bytes ?? 0
+    const bytes = before + bytesOfParts(piece.parts)
     if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    if (!this.#places.resize(place, bytes)) {
+      this.#places.resize(place, before)
+      throw this.#places.noRoom()
+    }
     const part = piece.parts[0]
     if (isMore && part !== undefined && isPlainText(part)) {
       place.grow(piece.id, part.text)
@@ -49,7 +56,6 @@ export class TaskArtifacts {
       const { task } = place
       place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
     }
-    this.#places.resize(place, bytes)
     return isMore
   }
 

@@ -76,8 +76,16 @@ export class TaskPlaces {
     if (!this.#keepTexts(task, texts)) throw this.#busy()
   }
 
-  /** A task is over, and everybody has heard so. Where texts say all of it, they alone are kept. */
-  condense(place: TaskPlace): void {
+  /**
+   * A task is over, and everybody has heard so. Where texts say all of it, they alone are kept. For what it
+   * has grown by while it ran, those that do not run may have to make room now, and it is one of them.
+   */
+  settle(place: TaskPlace): void {
+    this.#condense(place)
+    this.#pool.settle()
+  }
+
+  #condense(place: TaskPlace): void {
     const { slot, task } = place
     const texts = task.id.length === ID_LENGTH ? plainOf(task) : undefined
     if (slot === undefined || texts === undefined) return
@@ -130,15 +138,15 @@ export class TaskPlaces {
     for (const place of this.#places.values()) if (!place.isFinished) yield place
   }
 
-  /** The task is another one now, of so many bytes. */
-  change(place: TaskPlace, task: Task): void {
+  /** The task is another one now, of so many bytes. False where the others leave no room for that. */
+  change(place: TaskPlace, task: Task): boolean {
     place.task = task
-    this.resize(place, bytesOf(task))
+    return this.resize(place, bytesOf(task))
   }
 
-  /** The task holds so many bytes now. */
-  resize({ slot }: TaskPlace, bytes: number): void {
-    if (slot !== undefined) this.#pool.resize(slot, bytes)
+  /** The task holds so many bytes now. False where the others leave no room for that. */
+  resize({ slot }: TaskPlace, bytes: number): boolean {
+    return slot === undefined || this.#pool.resize(slot, bytes)
   }
 
   /** Its state has changed. */
@@ -200,6 +208,12 @@ export class TaskPlaces {
     let kind = this.#kinds.get(name)
     if (kind === undefined) this.#kinds.set(name, kind = { protocol, runnable })
     return kind
+  }
+
+  /** What is said where a task cannot grow. */
+  noRoom(): Fault {
+    const { maxTasksBytes } = this.#limits
+    return new Fault('busy', `The tasks of this server hold ${maxTasksBytes} bytes together already`)
   }
 
   #busy(): Fault {

@@ -204,13 +204,18 @@ export class Tasks {
     return place.tell({ what: 'artifact', artifact: piece, append: isMore, last })
   }
 
-  /** Adds to the history. False on a finished task. */
+  /** Adds to the history. False on a finished task. Throws `Fault('busy')` where there is no room for it. */
   addMessage(id: string, message: TaskMessage): boolean {
     const place = this.#unfinished(id)
     if (place === undefined) return false
     const { task } = place
     const spoken = { ...task, history: historyOf(task, this.#limits) }
-    void this.#change(place, { ...task, history: historyWith(spoken, message, this.#limits) })
+    const history = historyWith(spoken, message, this.#limits)
+    if (!this.#places.change(place, { ...task, history })) {
+      this.#places.change(place, task)
+      throw this.#places.noRoom()
+    }
+    void this.#write(place)
     return true
   }
 
@@ -293,6 +298,6 @@ export class Tasks {
     this.#places.rest(place)
     if (this.#ends !== undefined) return this.#ends.begin(place)
     tellEnd(place)
-    this.#places.condense(place)
+    this.#places.settle(place)
   }
 }

@@ -57,10 +57,12 @@ class ToolPieces {
   }
 
   #add(block: Content): void {
-    this.#size += block.type === 'text' ? block.text.length : JSON.stringify(block).length
+    const size = block.type === 'text' ? block.text.length : JSON.stringify(block).length
+    this.#size += size
     if (this.#size > this.#maxBytes) {
       throw new Fault('too-large', `The result is larger than ${this.#maxBytes} bytes`)
     }
+    this.#call.hold(size)
     if (isPlainText(block)) {
       this.#said += block.text
       return

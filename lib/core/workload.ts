@@ -1,7 +1,7 @@
 /**
  * How many calls run at one time. A run counts from the moment it has to be waited for until its own promise
  * settles; one that ignores its abort signal counts for one more time limit, and is then only counted as
- * abandoned.
+ * abandoned. And how much memory they take together with what they have said so far.
  */
 import { callerOf } from './call.ts'
 import { CallerShares } from './caller-shares.ts'
@@ -9,10 +9,10 @@ import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import type { Origin } from './call.ts'
 import type { Holder } from './caller-shares.ts'
-import type { LiveCall } from './live-call.ts'
+import type { CallBytes, LiveCall } from './live-call.ts'
 
 /** The calls that run, with a ceiling. */
-export class Workload {
+export class Workload implements CallBytes {
   readonly #max: number
   readonly #where: string
   // Made when needed: most of ten thousand sessions never have a call that takes a while.
@@ -21,11 +21,20 @@ export class Workload {
   /** Those that did not end when they should have, and have lost their place. */
   #abandoned: Set<LiveCall> | undefined
   #onIdle: (() => void) | undefined
+  readonly #maxBytes: number
+  #bytes = 0
+  /** Those that hold some of them. */
+  #holding: Set<LiveCall> | undefined
+  #byteShares: CallerShares | undefined
 
-  constructor(max: number, where: string) {
+  constructor(max: number, where: string, maxBytes: number = Infinity) {
     this.#max = max
     this.#where = where
+    this.#maxBytes = maxBytes
   }
+
+  /** Bytes that the calls hold together. */
+  get bytes(): number { return this.#bytes }
 
   /** Calls that run now. */
   get running(): number { return this.#running?.size ?? 0 }
@@ -43,9 +52,39 @@ export class Workload {
   check(asker?: Origin): void {
     if (!this.isFull) return
     const used = this.running + 1
-    this.#shares ??= new CallerShares(() => this.#holders())
+    this.#shares ??= new CallerShares(() => this.#places())
     if (asker !== undefined && this.#shares.mayExceed(this.#max, used, callerOf(asker), 1)) return
     throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
+  }
+
+  /**
+   * A call holds so many bytes more, until it leaves; one that is over holds nothing more. Throws
+   * `Fault('busy')` where there is no room, as `check` does.
+   */
+  hold(call: LiveCall, bytes: number): void {
+    if (call.over) return
+    const used = this.#bytes + bytes
+    if (used > this.#maxBytes) {
+      const shares = this.#byteShares ??= new CallerShares(() => this.#holding ?? [])
+      if (!shares.mayExceed(this.#maxBytes, used, call.caller, bytes)) {
+        const why = `The calls that are running hold ${this.#maxBytes} bytes together already`
+        throw new Fault('busy', `${why}; try again later`)
+      }
+    }
+    (this.#holding ??= new Set()).add(call)
+    call.held += bytes
+    this.#bytes = used
+    this.#byteShares?.changed(call, bytes, this.#maxBytes, used)
+  }
+
+  /** A call holds no bytes any more. */
+  release(call: LiveCall): void {
+    const { held } = call
+    if (held === 0) return
+    call.held = 0
+    this.#bytes -= held
+    this.#holding?.delete(call)
+    this.#byteShares?.changed(call, -held, this.#maxBytes, this.#bytes)
   }
 
   enter(call: LiveCall): void {
@@ -87,12 +126,13 @@ export class Workload {
     for (const call of [...this.#running ?? []]) call.cancel(reason)
   }
 
-  * #holders(): Generator<Holder> {
+  * #places(): Generator<Holder> {
     for (const { caller } of this.#running ?? []) yield { caller, held: 1 }
   }
 
   #take(call: LiveCall): boolean {
     if (this.#running?.delete(call) !== true) return false
+    this.release(call)
     this.#shares?.changed(call, -1, this.#max, this.running)
     return true
   }

@@ -5,6 +5,8 @@ import { defineAgent } from '../../lib/core/agent.ts'
 import { runHandler } from '../../lib/core/run-handler.ts'
 import { Fault } from '../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import type { Answer } from '../../lib/core/answer.ts'
+import type { MaybePromise } from '../../lib/core/store.ts'
 
 const never = new Promise<string>(() => {})
 
@@ -44,6 +46,50 @@ test('a run that takes too long is told so, and goes on counting until it really
   await sleep(1)
   assert.equal(service.workload.running, 0)
   assert.deepEqual(logged, [])
+})
+
+test('what runs say piece by piece is bounded in all, and given back when they end', async () => {
+  const { service } = serviceOf({ maxCallsBytes: 1_000 })
+  const gates: (() => void)[] = []
+  const agent = defineAgent(async function * () {
+    yield 'x'.repeat(200)
+    yield { type: 'text', text: 'y'.repeat(200), annotations: { priority: 1 } }
+    await new Promise<void>((resolve) => gates.push(resolve))
+    yield 'The end'
+  })
+  const run = (caller: string): MaybePromise<Answer> => ask(service, agent, 'hi', callOf({}, { caller }))
+  const one = run('a')
+  await sleep(1)
+  assert.equal(service.workload.bytes, 800)
+  await assert.rejects(async () => run('a'), {
+    kind: 'busy', message: 'The calls that are running hold 1000 bytes together already; try again later',
+  })
+  const other = run('b')
+  await assert.rejects(async () => other, { kind: 'busy' }, 'one who has less gets an equal part at most')
+  assert.equal(service.workload.bytes, 800)
+  for (const open of gates) open()
+  assert.match((await one).text, /The end$/)
+  assert.deepEqual([service.workload.bytes, service.workload.running], [0, 0])
+})
+
+test('what a call gives aside counts until its run is over, whether it was waited for or not', async () => {
+  const { service } = serviceOf({ maxCallsBytes: 10_000 })
+  const parts = ['x'.repeat(500)]
+  const sync = defineAgent((_prompt, call) => {
+    call.artifact({ parts })
+    return String(service.workload.bytes)
+  })
+  const failing = defineAgent((_prompt, call) => { call.artifact({ parts }); throw new Error('no') })
+  const slow = defineAgent(async (_prompt, call) => {
+    call.artifact({ parts })
+    await sleep(1)
+    call.artifact({ parts })
+    return String(service.workload.bytes)
+  })
+  assert.match((await ask(service, sync, 'hi', callOf())).text, /^1054/)
+  await assert.rejects(async () => ask(service, failing, 'hi', callOf()))
+  assert.match((await ask(service, slow, 'hi', callOf())).text, /^2108/)
+  assert.equal(service.workload.bytes, 0)
 })
 
 test('what breaks after its end is a note in the log, and no more', async () => {

@@ -160,7 +160,7 @@ test('a task that is over is kept as texts where these say all of it, and otherw
   const [plain, whole] = [over, more].map((one) => places.add(one, undefined, 0))
   for (const place of [plain, whole]) {
     places.rest(place!)
-    places.condense(place!)
+    places.settle(place!)
   }
   assert.deepEqual([plain!.slot, places.idle, places.running], [undefined, 2, 0])
   assert.equal(places.find(more.id), whole)

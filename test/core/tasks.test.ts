@@ -184,6 +184,31 @@ test('finished tasks are bounded in bytes', () => {
   assert.ok(tasks.bytes <= 1_000_000 && tasks.finished > 5 && tasks.finished < 15, String(tasks.finished))
 })
 
+/** A piece of an artifact that grows. */
+function piece(bytes: number): Artifact {
+  return { id: 'p', parts: [{ type: 'text', text: 'x'.repeat(bytes / 2) }] }
+}
+
+test('running tasks are bounded in bytes too, and one owner who fills them shuts no other out', () => {
+  const tasks = tasksWith({ maxTasksBytes: 1_000_000 })
+  const [one, other] = [begin(tasks, 'ann').id, begin(tasks, 'ann').id]
+  void tasks.addPiece(one, piece(400_000), false, false)
+  void tasks.addArtifact(other, piece(400_000))
+  const full = { kind: 'busy', message: 'The tasks of this server hold 1000000 bytes together already' }
+  assert.throws(() => tasks.addPiece(one, piece(400_000), true, false), full)
+  assert.throws(() => tasks.addArtifact(other, { ...piece(400_000), id: 'q' }), full)
+  const message = { id: 'm', role: 'user', parts: piece(400_000).parts } as const
+  assert.throws(() => tasks.addMessage(one, message), full)
+  assert.ok(tasks.bytes <= 1_000_000)
+  const bobs = begin(tasks, 'bob').id
+  void tasks.addPiece(bobs, piece(400_000), false, false)
+  assert.throws(() => tasks.addPiece(bobs, piece(200_000), true, false), full)
+  assert.ok(tasks.bytes <= 1_500_000)
+  for (const id of [one, other, bobs]) tasks.move(id, 'completed')
+  assert.ok(tasks.bytes <= 1_000_000, String(tasks.bytes))
+  assert.equal(tasks.running, 0)
+})
+
 test('in one process a task is the object it was, and nothing waits', () => {
   const tasks = tasksWith()
   const { id } = begin(tasks, 'ann')
