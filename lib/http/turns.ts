@@ -40,6 +40,8 @@ export class Turns {
     this.#add(socket, 1)
     socket.pause()
     response.once('socket', () => {
+      // Its connection has closed: what waited there is counted no more.
+      if (!this.#waiting.has(socket)) return
       this.#add(socket, -1)
       if (this.#count(socket) === 0) socket.resume()
       // One read may have brought a thousand; others have their turn in between.

@@ -59,7 +59,8 @@ export class ReplayBudget {
 
   /** Keeps account of who has ended, and still holds something. */
   ended(stream: ReplayStream, bytes: number): void {
-    if (this.#slots.has(stream)) return
+    // One that was dropped has nothing to give way with, and would stay for ever.
+    if (bytes === 0 || this.#slots.has(stream)) return
     const slot = this.#ended.add(stream.owner, stream, bytes)
     if (slot !== undefined) this.#slots.set(stream, slot)
   }

@@ -159,7 +159,10 @@ export class Session implements Peer {
   openStream(owed: readonly Id[] = nothing): ReplayStream {
     const { limits, budget, mark } = this.#terms
     this.#streams ??= new KeptStreams(this.owner, limits, budget)
-    return this.#streams.open(streamMark(mark, owed))
+    const stream = this.#streams.open(streamMark(mark, owed))
+    // Nobody would drop what one opens that has ended meanwhile.
+    if (this.isOver) this.#streams.drop()
+    return stream
   }
 
   get streams(): Iterable<ReplayStream> { return this.#streams?.all ?? nothing }

@@ -8,6 +8,7 @@ import { limitsOf } from '../../lib/core/defaults.ts'
 import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import { standingTime } from '../fixtures/time.ts'
 import {
   answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
@@ -341,6 +342,21 @@ test('a large answer in one piece with the word before it arrives', async (t) =>
   const session = await begin(server)
   const messages = await (await session.stream('large', {}, token)).rest()
   assert.equal(said(messages.at(-1).result).length, 2 * defaults.replayBytes)
+})
+
+test('a stream that is dropped before it has begun is not kept for those that make room', () => {
+  const limits = { ...defaults, maxReplayBytes: 100 }
+  const budget = new ReplayBudget(limits)
+  const before = heldBytes()
+  for (let n = 0; n < 20_000; n++) {
+    const stream = new ReplayStream(`owner ${n}`, limits, budget)
+    stream.send('1')
+    stream.drop()
+    stream.source(0).open(keeper().sink)
+  }
+  assert.equal(budget.held, 0)
+  const kept = heldBytes() - before
+  assert.ok(kept < 4_000_000, `${kept} bytes are kept`)
 })
 
 test('a stream that is dropped gives back what it held, and takes nothing more', () => {

@@ -316,6 +316,16 @@ test('the addresses of all sessions are bounded together, and go with their sess
   assert.equal(sessions.watched.held, 0)
 })
 
+test('a stream that a session opens after its end holds nothing', () => {
+  const budget = new ReplayBudget(defaults)
+  const sessions = new Sessions(defaults, budget)
+  const session = sessions.open('me', oldest)
+  sessions.close(session)
+  const stream = session.openStream()
+  stream.send('late')
+  assert.deepEqual([budget.held, stream.isFinished, [...session.streams]], [0, true, []])
+})
+
 test('the addresses of a session are bounded in bytes, each and together, and make room when they go', () => {
   const session = new Sessions(defaults, new ReplayBudget(defaults)).open('me', oldest)
   const address = (n: number, bytes = 8_192): string => `test://${n}/`.padEnd(bytes, 'x')
