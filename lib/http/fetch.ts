@@ -71,7 +71,7 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
   const { headers, method, body } = incoming
   const url = new URL(incoming.url)
   const rawHeaders: string[] = []
-  for (const [name, value] of headers) rawHeaders.push(name, value)
+  for (const [name, value] of headers) if (!ofConnection.has(name)) rawHeaders.push(name, value)
   // A web Request has its authority in its address and its body's length nowhere.
   if (!headers.has('host')) rawHeaders.push('host', url.host)
   const length = headers.get('content-length') ?? '0'
@@ -87,6 +87,14 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
     onGone: (listener) => departure.onGone(listener),
   }
 }
+
+/**
+ * Headers of one connection, which hosts copy: here there is none. What the client names in `Connection`
+ * besides stays: it could take away what a proxy wrote. RFC 9110 §7.6.1.
+ */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+])
 
 /** Reads the body into the request; a reply where that cannot be. */
 async function readInto(

@@ -163,6 +163,25 @@ test('a body that comes in pieces is read within the same bounds', async (t) => 
   assert.deepEqual(logged, [])
 })
 
+test('what a host copied of its connection means nothing here', async (t) => {
+  const server = serve(t, { agents: [echo] })
+  const headers = {
+    'content-type': 'application/json', 'connection': 'keep-alive, X-Request-Id',
+    'keep-alive': 'timeout=5',
+    'te': 'trailers', 'trailer': 'x-sum', 'upgrade': 'h2c', 'proxy-connection': 'close',
+    'x-request-id': 'mine',
+  }
+  for (const coding of ['chunked', 'gzip, chunked', 'gzip']) {
+    const body = new Blob(['{"query":', '"hi"}']).stream()
+    const coded = { ...headers, 'transfer-encoding': coding }
+    const answer = await server.fetch(new Request('http://own.example/', {
+      method: 'POST', body, headers: coded, duplex: 'half',
+    }))
+    assert.equal(answer.status, 200, coding)
+    assert.equal(answer.headers.get('x-request-id'), 'mine')
+  }
+})
+
 test('a body that does not come to its end in time is given up', async (t) => {
   const server = serve(t, { agents: [echo], bodyTimeoutMs: 50, headersTimeoutMs: 50 })
   let isCancelled = false
