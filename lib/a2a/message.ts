@@ -18,12 +18,20 @@ import type { Origin } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
+import type { TaskMessage } from '../core/task.ts'
 import type { ToolResult } from '../core/tool.ts'
-import type { Message, SendRequest } from './model.ts'
+import type { JsonMembers, Message, SendRequest } from './model.ts'
 
 /** What a run hears of a message; read when somebody asks. */
 class MessageChannel extends PlainChannel {
   get extensions(): readonly string[] { return requestedExtensions(this.origin) }
+}
+
+/** What a client attached: to a message, and beside it to its request. What the message says itself wins. */
+export function attachedTo(
+  { metadata }: Pick<TaskMessage, 'metadata'>, beside: JsonMembers | undefined,
+): JsonMembers | undefined {
+  return metadata === undefined || beside === undefined ? metadata ?? beside : { ...beside, ...metadata }
 }
 
 /**
@@ -31,10 +39,12 @@ class MessageChannel extends PlainChannel {
  * the dialect has texts and files alone.
  */
 export function answerMessage(
-  service: Service, who: Agent | Group, { message, metadata }: SendRequest, origin: Origin, isPlain: boolean,
+  service: Service, who: Agent | Group, { message, metadata: beside }: SendRequest, origin: Origin,
+  isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts: content } = message
   const conversationId = contextId ?? service.conversations.makeId()
+  const metadata = attachedTo(message, beside)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
   const answer = answerTo(service, who, message, conversationId, call)

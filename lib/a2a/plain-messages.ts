@@ -52,7 +52,6 @@ function encodeRequest({ tenant, message, isBlocking, push, metadata }: SendRequ
   refuse(message.taskId, 'which task a message is for')
   refuse(message.referenceTaskIds, 'other tasks')
   refuse(message.extensions, 'extensions')
-  refuse(message.metadata, 'metadata of a message, only of a request')
   refuse(push, 'where events are posted to')
   refuse(isBlocking ? undefined : isBlocking, 'that nobody waits for the answer')
   return { message: encodeMessage(message), metadata }
@@ -89,14 +88,15 @@ function decodeMessage(said: JsonMembers, role: Message['role'], at: string, max
     role,
     parts: needList(said['parts'], at, 'parts', decodePart),
     contextId: readName(said['contextId'], at, 'contextId', maxNameBytes),
-    taskId: undefined, metadata: undefined, extensions: undefined, referenceTaskIds: undefined,
+    metadata: readMembers(said['metadata'], at, 'metadata'),
+    taskId: undefined, extensions: undefined, referenceTaskIds: undefined,
   }
 }
 
-function encodeMessage({ id, role, parts, contextId }: Message): JsonMembers {
+function encodeMessage({ id, role, parts, contextId, metadata }: Message): JsonMembers {
   // Parts must not be empty, and a client reads parts[0].text without looking.
   const shown = parts.length === 0 ? [encodePart(text(''))] : parts.map(encodePart)
-  return { role, parts: shown, messageId: id, contextId }
+  return { role, parts: shown, messageId: id, contextId, ...metadata !== undefined && { metadata } }
 }
 
 function decodePart(value: unknown, at: string): Content {

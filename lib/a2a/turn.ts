@@ -17,7 +17,7 @@ import { requestOf } from '../core/task-request.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { randomUuid } from '../wire/random.ts'
 import { answerParts, dataPart } from './answer-parts.ts'
-import { messageOf } from './message.ts'
+import { attachedTo, messageOf } from './message.ts'
 import type { Answer, AnswerState, Emit } from '../core/answer.ts'
 import type { ArtifactInput } from '../core/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../core/call.ts'
@@ -43,6 +43,7 @@ export interface TurnSetup {
   readonly service: Service
   readonly origin: Origin
   readonly message: TaskMessage
+  /** What came beside the message, with its request. */
   readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[]
   readonly work: Work
@@ -94,7 +95,10 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   get taskId(): string { return this.#setup.task.id }
   get contextId(): string { return this.#setup.task.contextId }
   get sessionId(): string { return this.contextId }
-  get metadata(): JsonMembers | undefined { return this.#setup.metadata }
+  get metadata(): JsonMembers | undefined {
+    return attachedTo(this.#setup.message, this.#setup.metadata)
+  }
+
   get extensions(): readonly string[] { return this.#setup.extensions }
 
   /** Whether its task is there, and its client may see it. */

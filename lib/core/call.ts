@@ -59,7 +59,10 @@ export interface Call {
   readonly taskId: string | undefined
   /** The conversation that tasks and messages belong to (A2A). */
   readonly contextId: string | undefined
-  /** What the client attached: MCP `_meta`, A2A and HTTP `metadata`. */
+  /**
+   * What the client attached: MCP `_meta`, HTTP `metadata`; with A2A the `metadata` of the message, and what
+   * that of the request says besides.
+   */
   readonly metadata: Readonly<Record<string, unknown>>
   /** URIs of the extensions that the client asks for (A2A). */
   readonly extensions: readonly string[]

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { promptOf } from '../../lib/a2a/message.ts'
 import { ask, message, post } from './ask.ts'
-import { serveA2a, serveBot } from './caller.ts'
+import { Caller, serveA2a, serveBot } from './caller.ts'
+import type { JsonMembers } from '../../lib/a2a/model.ts'
 import type { Run } from '../../lib/core/agent.ts'
 
 const history: Run = (prompt, call) => {
@@ -42,6 +43,38 @@ test('a handler sees the door, the conversation, the metadata and every part', a
     trace: { traceparent: '00-1' },
     asks: false,
   })
+})
+
+test('what is attached to a message reaches the handler, above what its request says', async (t) => {
+  const own = { tone: 'dry', deep: { a: 1 } }
+  const rows: readonly (readonly [own: object | undefined, beside: object | undefined, seen: object])[] = [
+    [own, undefined, own], [undefined, own, own], [{}, own, own], [undefined, undefined, {}],
+    [own, { tone: 'warm', tenant: 'blue' }, { tenant: 'blue', ...own }],
+  ]
+  for (const replies of ['task', 'message', 'either'] as const) {
+    const seen: unknown[] = []
+    const server = serveBot(t, async (_, { metadata }) => {
+      seen.push(metadata)
+      return 'ok'
+    }, {}, { replies })
+    for (const dialect of ['1.0', '0.3'] as const) {
+      const bot = new Caller(server, { dialect })
+      for (const [message, beside, owed] of rows) {
+        const attached = { message: { metadata: message as JsonMembers }, metadata: beside as JsonMembers }
+        await bot.send('hi', attached)
+        await (await bot.stream('hi', attached)).rest()
+        const said = { parts: [{ text: 'hi' }], metadata: message }
+        const params = { message: { messageId: 'm', role: 'ROLE_USER', ...said }, metadata: beside }
+        await server.fetch(new Request('http://a.example/message:send', {
+          method: 'POST', headers: { 'content-type': 'application/a2a+json', 'a2a-version': '1.0' },
+          body: JSON.stringify(params),
+        }))
+        const plain = { message: { role: 'user', ...said }, metadata: beside }
+        await post(server, { jsonrpc: '2.0', id: '1', method: 'message/send', params: plain })
+        assert.deepEqual(seen.splice(0), [owed, owed, owed, owed], `${replies} ${dialect}`)
+      }
+    }
+  }
 })
 
 test('a handler sees the extensions that the client asks for, known or not', async (t) => {

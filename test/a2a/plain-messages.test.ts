@@ -72,6 +72,7 @@ test('params that are wrong are refused with the member and what it must be', ()
     [message([text], { contextId: 7 }), 'params.message.contextId must be a string'],
     [message([text], { contextId: 'x'.repeat(257) }), 'params.message.contextId must be a string of'],
     [message([text], { contextId: 'ü'.repeat(129) }), 'params.message.contextId must be a string of'],
+    [message([text], { metadata: 'x' }), 'params.message.metadata must be an object'],
     [{ ...message([text]) as object, metadata: 'x' }, 'params.metadata must be an object'],
     [{ ...message([text]) as object, metadata: [] }, 'params.metadata must be an object'],
   ]
@@ -150,7 +151,6 @@ test('what a request of the dialect has no words for is refused', () => {
     ['which task a message is for', { ...asked, message: { ...message, taskId: 't' } }],
     ['other tasks', { ...asked, message: { ...message, referenceTaskIds: ['t'] } }],
     ['extensions', { ...asked, message: { ...message, extensions: ['https://e.example'] } }],
-    ['metadata of a message, only of a request', { ...asked, message: { ...message, metadata: {} } }],
     ['where events are posted to', { ...asked, push }],
     ['that nobody waits for the answer', { ...asked, isBlocking: false }],
   ]
