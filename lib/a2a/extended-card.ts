@@ -5,7 +5,7 @@
  */
 import { Clock } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
-import { isThenable } from '../core/thenable.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import { A2aFault } from './faults.ts'
 import { checkExtendedCard } from './options.ts'
@@ -35,7 +35,7 @@ export function signedExtendedCard(visit: Visit): MaybePromise<Card> {
   const card = extendedCard(visit)
   if (signer === undefined) return card
   const signed = (one: Card): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] })
-  return card instanceof Promise ? card.then(signed) : signed(card)
+  return andThen(card, signed)
 }
 
 function cardOf({ service, options, who, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {

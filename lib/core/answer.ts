@@ -4,11 +4,11 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
+import { isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
 import { Fault, mistake } from './fault.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
-import { isThenable } from './thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'

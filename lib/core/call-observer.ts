@@ -3,7 +3,7 @@
  * `node:diagnostics_channel`. Told once per call, at its end. While nobody listens it costs one look.
  */
 import diagnostics from 'node:diagnostics_channel'
-import { isThenable } from './thenable.ts'
+import { isThenable } from '../util/thenable.ts'
 import type { Protocol } from './call.ts'
 import type { Fault, FaultKind } from './fault.ts'
 import type { LiveCall } from './live-call.ts'

@@ -3,10 +3,10 @@
  * Neutral input and a call in, a neutral result or a `Fault` out.
  */
 import { summarize } from '../schema/compile.ts'
+import { isThenable } from '../util/thenable.ts'
 import { text } from './content.ts'
 import { requireScopes } from './principal.ts'
 import { runHandler } from './run-handler.ts'
-import { isThenable } from './thenable.ts'
 import { outputOfPieces } from './tool-pieces.ts'
 import { conforming, toolResultOf } from './tool-result.ts'
 import type { Checked } from '../schema/standard.ts'
@@ -41,7 +41,7 @@ export interface ToolRun {
 /** The same without scopes, a place in the workload and a time limit, for whoever sees to these itself. */
 export function runTool(one: ToolRun): MaybePromise<ToolResult> {
   const checked = one.tool.input.check(one.args, one.limits.maxCheckSteps)
-  return checked instanceof Promise ? checked.then((later) => run(one, later)) : run(one, checked)
+  return isThenable(checked) ? checked.then((later) => run(one, later)) : run(one, checked)
 }
 
 function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
@@ -56,10 +56,8 @@ function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
  */
 function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
   const { tool, call, limits } = one
-  if (typeof output === 'object' && output !== null) {
-    const later = isThenable(output) ? output : outputOfPieces(output, call, limits.maxResultBytes)
-    if (later !== undefined) return Promise.resolve(later).then(resultOf.bind(undefined, one))
-  }
+  const later = isThenable(output) ? output : outputOfPieces(output, call, limits.maxResultBytes)
+  if (later !== undefined) return Promise.resolve(later).then(resultOf.bind(undefined, one))
   let result = toolResultOf(output)
   if (call.artifacts !== undefined) {
     const parts = call.takeArtifacts().flatMap((artifact) => artifact.parts)

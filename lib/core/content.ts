@@ -5,6 +5,7 @@
  * Knows no revision: which blocks an old client understands is the door's business.
  * Spec: MCP 2026-07-28, schema `ContentBlock`.
  */
+import { isUint8Array } from 'node:util/types'
 import { nearest } from '../schema/options.ts'
 import { standardBase64 } from '../wire/base64.ts'
 import { mistake } from './fault.ts'
@@ -133,7 +134,7 @@ export function contentOf(value: ContentInput): Content {
     const member: unknown = Reflect.get(value, name)
     const fine = value.type === 'data' ? member !== undefined
       : name === 'resource' ? isRecord(member)
-      : typeof member === 'string' || (name === 'data' && member instanceof Uint8Array)
+      : typeof member === 'string' || (name === 'data' && isUint8Array(member))
     if (!fine) throw mistake(`a content block of type '${value.type}' needs '${name}'`)
   }
   const { annotations, _meta } = value
@@ -152,7 +153,7 @@ export function contentOf(value: ContentInput): Content {
   if (typeof resource.uri !== 'string') throw mistake(`the resource of a content block needs 'uri'`)
   const label = wrongLabel(resource)
   if (label !== undefined) throw mistake(`the resource of a content block has ${label}`)
-  if (typeof resource.text !== 'string' && typeof blob !== 'string' && !(blob instanceof Uint8Array)) {
+  if (typeof resource.text !== 'string' && typeof blob !== 'string' && !(isUint8Array(blob))) {
     throw mistake(`the resource of a content block needs 'text' or 'blob'`)
   }
   if (blob === undefined) return { ...value, resource }

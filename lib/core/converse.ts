@@ -5,13 +5,13 @@
  *
  * Knows no protocol. A run that outlives its request is in `task-run.ts`.
  */
+import { isThenable } from '../util/thenable.ts'
 import { answerOf, noAnswer } from './answer.ts'
 import { textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { runGroup } from './group.ts'
 import { describe, logLevelOf } from './log.ts'
 import { runHandler } from './run-handler.ts'
-import { isThenable } from './thenable.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
@@ -77,7 +77,7 @@ function begin(talk: Talk): MaybePromise<Answer> {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {
     const history = service.conversations.history(call.principal.id, message.conversationId)
-    if (history instanceof Promise) return recallAndRun(talk, history)
+    if (isThenable(history)) return recallAndRun(talk, history)
     call.history = history
   }
   return run(talk)
@@ -116,9 +116,9 @@ function hear(talk: Talk, output: unknown): MaybePromise<Answer> {
 
 function finish(talk: Talk, answer: MaybePromise<Answer>): MaybePromise<Answer> {
   // Bound: an async function would take twice the room.
-  if (answer instanceof Promise) return answer.then(finish.bind(undefined, talk))
+  if (isThenable(answer)) return answer.then(finish.bind(undefined, talk))
   const remembered = remember(talk, answer)
-  if (remembered instanceof Promise) return acceptLater(talk, remembered)
+  if (isThenable(remembered)) return acceptLater(talk, remembered)
   return talk.isStrict ? accepted(remembered, talk.who) : remembered
 }
 
@@ -142,7 +142,7 @@ function remember({ service, who, message, call }: Talk, answer: Answer): MaybeP
   const recorded = isNamed ? conversations.record(call.principal.id, conversationId, [
     { role: 'user', content: asked }, { role: 'assistant', content: answered },
   ], call.history) : conversations.begin(call.principal.id, conversationId, asked, answered)
-  return recorded instanceof Promise ? recorded.then(() => whole) : whole
+  return isThenable(recorded) ? recorded.then(() => whole) : whole
 }
 
 function accepted(answer: Answer, { name }: Agent | Group): Answer {

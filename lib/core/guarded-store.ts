@@ -5,6 +5,7 @@
  *
  * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
  */
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
@@ -100,7 +101,7 @@ export class GuardedStore implements Store {
     } catch (error) {
       return Promise.reject(this.#failed(error))
     }
-    if (answer instanceof Promise) return this.#within(answer, onLate)
+    if (isThenable(answer)) return this.#within(Promise.resolve(answer), onLate)
     this.#failures = 0
     return answer
   }

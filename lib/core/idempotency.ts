@@ -9,6 +9,7 @@
  * is not known. Knows no protocol; a reply is a text.
  */
 import { createHash } from 'node:crypto'
+import { isThenable } from '../util/thenable.ts'
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
 import type { Limits } from './defaults.ts'
@@ -66,10 +67,10 @@ export class IdempotentReplies {
     const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + this.#limits.idempotencyKeepMs
     try {
       const version = this.#store.write(place, `r${digest}${this.#nodes?.id ?? ''}`, keepMs, 0)
-      const claim = version instanceof Promise
+      const claim = isThenable(version)
         ? version.then((written) => this.#claimed(place, digest, written))
         : this.#claimed(place, digest, version)
-      return claim instanceof Promise ? claim.catch((cause: unknown) => { throw unknown(cause) }) : claim
+      return isThenable(claim) ? claim.catch((cause: unknown) => { throw unknown(cause) }) : claim
     } catch (cause) {
       throw unknown(cause)
     }
@@ -82,7 +83,7 @@ export class IdempotentReplies {
       return { state: 'held', hold }
     }
     const entry = this.#store.read(place)
-    if (entry instanceof Promise) return entry.then((read) => this.#found(place, digest, read))
+    if (isThenable(entry)) return entry.then((read) => this.#found(place, digest, read))
     return this.#nodes === undefined ? claimIn(entry, digest) : this.#found(place, digest, entry)
   }
 
@@ -168,7 +169,7 @@ export class KeyHold {
   ): MaybePromise<void> {
     try {
       const done = work()
-      return done instanceof Promise ? done.then(() => {}, failed) : undefined
+      return isThenable(done) ? Promise.resolve(done).then(() => {}, failed) : undefined
     } catch (cause) {
       return failed(cause)
     }

@@ -2,6 +2,7 @@
  * One logger for the whole house: a function that takes a level, a sentence and a few fields.
  * Never given a credential or a body. Knows nothing of requests.
  */
+import { isThenable } from '../util/thenable.ts'
 
 /** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
 export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
@@ -95,7 +96,7 @@ export function quietly(log: Log): Log {
   return (level, message, fields) => {
     try {
       const done: unknown = log(level, message, fields)
-      if (done instanceof Promise) done.catch(() => {})
+      if (isThenable(done)) Promise.resolve(done).catch(() => {})
     } catch {
       // There is nobody left to tell.
     }

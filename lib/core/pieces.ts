@@ -2,9 +2,9 @@
  * What comes piece by piece: which values are read so, and how they are read. Knows nothing of what a piece
  * means.
  */
+import { isThenable } from '../util/thenable.ts'
 import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
-import { isThenable } from './thenable.ts'
 import type { LiveCall } from './live-call.ts'
 
 /** So many pieces are taken in one turn of the event loop. */

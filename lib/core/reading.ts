@@ -6,6 +6,7 @@
  * under `runHandler`, and answers without a promise where they did.
  */
 import { pointerOf } from '../schema/error.ts'
+import { isThenable } from '../util/thenable.ts'
 import { FaultList, sentenceWithin } from '../wire/bounded.ts'
 import { completionOf } from './completion.ts'
 import { isRecord } from './content.ts'
@@ -14,7 +15,6 @@ import { requireScopes } from './principal.ts'
 import { promptResultOf } from './prompt.ts'
 import { contentsOf } from './resource.ts'
 import { runHandler } from './run-handler.ts'
-import { isThenable } from './thenable.ts'
 import type { ProblemError } from '../wire/problem.ts'
 import type { Catalog } from './catalog.ts'
 import type { Completion } from './completion.ts'

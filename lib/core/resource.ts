@@ -5,6 +5,7 @@
  *
  * Knows no schemes and no files. Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
  */
+import { isUint8Array } from 'node:util/types'
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
@@ -237,14 +238,14 @@ type Usual = Pick<About, 'mimeType' | '_meta'>
 export function contentsOf(output: unknown, uri: string, usual: Usual): readonly ResourceContents[] {
   if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, usual))
   if (typeof output === 'string') return [pieceOf({ text: output }, uri, usual)]
-  if (output instanceof Uint8Array) return [pieceOf({ blob: output }, uri, usual)]
+  if (isUint8Array(output)) return [pieceOf({ blob: output }, uri, usual)]
   return [pieceOf(output, uri, usual)]
 }
 
 function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
   const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
   const hasText = typeof text === 'string' && blob === undefined
-  const hasBlob = (typeof blob === 'string' || blob instanceof Uint8Array) && text === undefined
+  const hasBlob = (typeof blob === 'string' || isUint8Array(blob)) && text === undefined
   const bytes = hasBlob ? base64(blob) : undefined
   if (!hasText && !hasBlob) {
     throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `

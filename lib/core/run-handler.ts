@@ -5,6 +5,7 @@
  * A plain value is answered without a promise; only a promise gets a timer and counts as running. Whatever is
  * thrown leaves here as a `Fault`, logged once.
  */
+import { isThenable } from '../util/thenable.ts'
 import { callChannel, observeCall } from './call-observer.ts'
 import { asFault, Fault } from './fault.ts'
 import type { EndListener, Runnable } from './call-observer.ts'
@@ -38,7 +39,7 @@ export function runHandler<Given, T>(
     onEnd?.(fault, undefined)
     throw fault
   }
-  if (!(output instanceof Promise)) {
+  if (!isThenable(output)) {
     call.over = true
     service.workload.release(call)
     onEnd?.(undefined, output)

@@ -2,6 +2,7 @@
  * Tasks in a store that other processes share: each change is written with the version before it, so that a
  * task which another process has taken over is noticed and never overwritten.
  */
+import { andThen } from '../util/thenable.ts'
 import { ListedWholeTask } from './plain-task.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatRun, runPlace } from './announced-runs.ts'
@@ -123,7 +124,7 @@ export class StoredTasks {
       // A store that mixes up owners must not show one to another.
       return task?.owner === owner ? task : undefined
     }
-    return entry instanceof Promise ? entry.then(read) : read(entry)
+    return andThen(entry, read)
   }
 
   /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
@@ -141,7 +142,7 @@ export class StoredTasks {
       }
       return [...byId.values()].sort(byStatus).map((task) => new ListedWholeTask(task))
     }
-    return entries instanceof Promise ? entries.then(merged) : merged(entries)
+    return andThen(entries, merged)
   }
 
   /** The version at which a task was read here; undefined where it was not. */

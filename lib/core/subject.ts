@@ -1,12 +1,12 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
+import { isThenable } from '../util/thenable.ts'
 import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
 import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.ts'
 import { definePrompt, promptMembers } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
-import { isThenable } from './thenable.ts'
 import { defineTool, toolMembers } from './tool.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'

@@ -4,6 +4,7 @@
  *
  * Knows no protocol: how a client learns of the task, and how it spells an answer, is its door's business.
  */
+import { isThenable } from '../util/thenable.ts'
 import { artifactOf } from './artifact.ts'
 import { MAX_TIMER_MS } from './clock.ts'
 import { text } from './content.ts'
@@ -71,7 +72,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (said !== undefined) this.#said = [text(said)]
     const turn = this.#memory?.turn
     const task = this.#service.tasks.create(turn === undefined ? seed : { ...seed, turn }, this)
-    if (!(task instanceof Promise)) return this.#begun(task)
+    if (!isThenable(task)) return this.#begun(task)
     const begun = task.then((kept) => this.#begun(kept))
     this.#beginning = begun.catch(() => {})
     return begun

@@ -3,6 +3,7 @@
  * `outputSchema` has promised it. Knows no calls: whose result it is stands in `call-tool.ts`.
  */
 import { summarize } from '../schema/compile.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
 import { isPlain, rejectUnknownMembers, show } from './define.ts'
 import { foreignTo, jsonOf, spelled } from './json-value.ts'
@@ -99,11 +100,11 @@ export function conforming(
   const given = structuredContent === undefined ? loneText(result) : structuredContent
   const isSpelled = isOfClass(given)
   const checked = output.check(isSpelled ? asJson(given) : given, maxSteps)
-  const isFine = !(checked instanceof Promise) && checked.errors.length === 0
+  const isFine = !isThenable(checked) && checked.errors.length === 0
   if (isFine && checked.value === structuredContent) return result
-  return then(checked, (first) => {
+  return andThen(checked, (first) => {
     if (isSpelled || !isObject(given) || first.errors.length === 0) return kept(tool, result, first)
-    return then(output.check(asJson(given), maxSteps), (last) => kept(tool, result, last))
+    return andThen(output.check(asJson(given), maxSteps), (last) => kept(tool, result, last))
   })
 }
 
@@ -121,10 +122,6 @@ function isObject(value: unknown): value is object {
 /** What such an object inherits is not sent. */
 function isOfClass(value: unknown): value is object {
   return isObject(value) && !Array.isArray(value) && !isPlain(value)
-}
-
-function then<T, U>(value: MaybePromise<T>, act: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(act) : act(value)
 }
 
 function asJson(given: object): unknown {

@@ -5,7 +5,7 @@
  * `apiKey` function, and a bearer that this does not know either, of `auth.verify`. A credential that is
  * wrong ends the matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
  */
-import { isThenable } from '../core/thenable.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isStrings } from '../wire/json.ts'
 import { isScope } from '../wire/scope.ts'
 import { credentialOf, hasKey } from './credential.ts'
@@ -108,7 +108,7 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     if (askKey === undefined && auth === undefined) return undefined
     pending.check()
     const found = ofKey(credential, head, shown(request))
-    return found instanceof Promise ? pending.wait(found) : found
+    return isThenable(found) ? pending.wait(found) : found
   }
 }
 

@@ -5,6 +5,7 @@
  * Knows no socket: a listener, `server.fetch` and tests all arrive here. Every refusal behind the match
  * is written by the endpoint, in the form of its own door.
  */
+import { isThenable } from '../util/thenable.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { isAtOrBelow } from '../wire/path.ts'
@@ -91,7 +92,7 @@ export function createGate(options: GateOptions): Gate {
   ): HttpRequest | Promise<HttpRequest> {
     try {
       const found = authenticate(request.head, request.query, request)
-      if (!(found instanceof Promise)) return enter(request, match, found)
+      if (!isThenable(found)) return enter(request, match, found)
       return found.then((later) => enter(request, match, later), (error) => broken(request, error, log))
     } catch (error) {
       return broken(request, error, log)
@@ -127,7 +128,7 @@ export function createGate(options: GateOptions): Gate {
     }
     if (rateLimits === undefined || request.method !== 'POST') return pass(request, endpoint, undefined)
     const overuse = request.take('call', 1)
-    return overuse instanceof Promise ? overuse.then((later) => pass(request, endpoint, later))
+    return isThenable(overuse) ? overuse.then((later) => pass(request, endpoint, later))
       : pass(request, endpoint, overuse)
   }
 

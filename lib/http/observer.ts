@@ -4,6 +4,7 @@
  * together and no clock is read.
  */
 import { channel } from 'node:diagnostics_channel'
+import { isThenable } from '../util/thenable.ts'
 import { withoutQuery } from './node-request.ts'
 import type { Channel } from 'node:diagnostics_channel'
 import type { Log } from '../core/log.ts'
@@ -58,7 +59,7 @@ export function createObserver(
   function tell(summary: RequestSummary): void {
     try {
       const told: unknown = onRequest?.(summary)
-      if (told instanceof Promise) told.catch(failed)
+      if (isThenable(told)) Promise.resolve(told).catch(failed)
     } catch (error) {
       failed(error)
     }

@@ -4,6 +4,7 @@
  *
  * Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
  */
+import { isThenable } from '../util/thenable.ts'
 import { Buckets } from './buckets.ts'
 import { SharedBuckets } from './shared-buckets.ts'
 import type { Counter, Taken } from './buckets.ts'
@@ -61,7 +62,7 @@ export function createRateLimits(
       const limit = what === 'call' ? call : initialize
       if (limit === undefined) return undefined
       const taken = limit.counter.take(caller, cost, monotonic())
-      return taken instanceof Promise ? taken.then((later) => countOf(limit, later)) : countOf(limit, taken)
+      return isThenable(taken) ? taken.then((later) => countOf(limit, later)) : countOf(limit, taken)
     },
   }
 

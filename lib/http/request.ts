@@ -2,6 +2,7 @@
  * One request on its way: the head that a transport hands over, and what its endpoint and its handler
  * see of it. Also how it is refused, which is the endpoint's word wherever there is one.
  */
+import { isThenable } from '../util/thenable.ts'
 import { problemReply } from '../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from './address.ts'
 import { findHeader, handlerHeaders, readHead } from './headers.ts'
@@ -163,7 +164,7 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
     const { rateLimits } = this.#options
     const count = rateLimits?.take(what, this.caller, cost)
     if (count === undefined) return undefined
-    return count instanceof Promise ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
+    return isThenable(count) ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
   }
 
   get streamObjection(): string | undefined {

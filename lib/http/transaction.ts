@@ -3,6 +3,7 @@
  * to its response. The one owner of what it holds: all of it is given back at its end, and its end is told
  * once. Whatever fails on the way is answered or dropped, and never thrown to an event or a timer.
  */
+import { isThenable } from '../util/thenable.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { readBody } from './body.ts'
 import { inContext } from './context.ts'
@@ -90,7 +91,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     try {
       if (observer.isAlwaysWanted || requestChannel.hasSubscribers) this.#beganAtMs = performance.now()
       const request = gate(this.#head)
-      if (!(request instanceof Promise)) return this.#go(request)
+      if (!isThenable(request)) return this.#go(request)
       request.then((later) => this.#go(later)).catch((error) => this.#broke(error))
     } catch (error) {
       this.#broke(error)

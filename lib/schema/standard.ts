@@ -5,6 +5,7 @@
  * libraries share, not the libraries.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
+import { isThenable } from '../util/thenable.ts'
 import { compile, compileBounded } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
@@ -110,7 +111,8 @@ function standard(
     json,
     check(value) {
       const result = library.validate(value)
-      return result instanceof Promise ? result.then((late) => checked(value, late)) : checked(value, result)
+      return isThenable(result) ? Promise.resolve(result).then((late) => checked(value, late))
+        : checked(value, result)
     },
   }
 }
