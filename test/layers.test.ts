@@ -153,6 +153,12 @@ function namesakes(files: readonly SourceFile[]): readonly string[] {
     .map(([name, paths]) => `${name} is defined in ${[...paths].join(' and ')}`)
 }
 
+/** Where a promise is told by its class: those of another realm, and thenables, would pass unseen. */
+function realms(path: string, lines: readonly string[]): readonly string[] {
+  const isAsked = (line: string): boolean => /\binstanceof (?:Promise|Uint8Array)\b/.test(line)
+  return lines.flatMap((line, at) => isAsked(line) ? [`${path}:${at + 1} asks for a class of a realm`] : [])
+}
+
 /** The lines that are too long. */
 function wide(path: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap(({ length }, at) => (
@@ -173,7 +179,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
     const isLong = count > MAX_LINES ? [`${path} has ${count} lines, more than ${MAX_LINES}`] : []
     return [
       ...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong,
-      ...wide(path, lines),
+      ...wide(path, lines), ...realms(path, lines),
     ]
   }), ...circles(files), ...namesakes(files)]
 }
@@ -235,6 +241,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['test/a.test.ts', `// ${'a'.repeat(108)}`, /^test\/a\.test\.ts:1 has 111 columns/],
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
   ['bench/a.js', `// ${'a'.repeat(108)}`, /^bench\/a\.js:1 has 111 columns/],
+  ['lib/core/a.ts', 'return value instanceof Promise', /^lib\/core\/a\.ts:1 asks for a class of a realm$/],
   ['lib/util/a.ts', `import { Fault } from '../core/fault.ts'`, /\(util\/\) imports core\//],
   ['test/mcp/revisions/a.test.ts', '', /deeper than one folder/],
 ]

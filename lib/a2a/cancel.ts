@@ -5,6 +5,7 @@
  */
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { isFinished } from '../core/task.ts'
+import { isThenable } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
 import { viewOf } from './task-view.ts'
@@ -23,7 +24,7 @@ export function requestCancel(visit: Visit, request: TaskRequest): MaybePromise<
 
 function cancel(visit: Visit, request: TaskRequest, tries: number): MaybePromise<TaskView> {
   const found = findTask(visit, request.tenant, request.id)
-  return found instanceof Promise ? found.then((task) => end(visit, request, task, tries))
+  return isThenable(found) ? found.then((task) => end(visit, request, task, tries))
     : end(visit, request, found, tries)
 }
 
@@ -48,7 +49,7 @@ function end(visit: Visit, request: TaskRequest, task: Task, tries: number): May
     return cancelAgain(visit, request, tries)
   }
   const taken = tasks.take(task)
-  return taken instanceof Promise ? taken.then(() => recovery?.taken(task)).then(done) : done()
+  return isThenable(taken) ? taken.then(() => recovery?.taken(task)).then(done) : done()
 }
 
 /** What came of it: one that another process has changed meanwhile is not canceled yet. */
@@ -59,7 +60,7 @@ function cancelAgain(visit: Visit, request: TaskRequest, tries: number): MaybePr
 
 function shown(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView> {
   const task = findTask(visit, tenant, id)
-  return task instanceof Promise ? task.then((one) => viewOf(one, undefined)) : viewOf(task, undefined)
+  return isThenable(task) ? task.then((one) => viewOf(one, undefined)) : viewOf(task, undefined)
 }
 
 /** Resolves when the handler has come to its end, or `waitMs` are over. */

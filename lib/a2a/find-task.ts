@@ -1,6 +1,7 @@
 /**
  * Whose a task is: a principal's, a tenant's and an agent's. For everybody else it does not exist.
  */
+import { andThen } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
@@ -23,5 +24,5 @@ export function findTask(visit: Visit, tenant: string | undefined, id: string): 
   }
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
   const found = tasks.get(principal.id, id)
-  return found instanceof Promise ? found.then(owned) : owned(found)
+  return andThen(found, owned)
 }

@@ -3,6 +3,7 @@
  * task of the one before it by its time and id, so that nothing is lost where that task is gone.
  * Spec: A2A 1.0 §3.1.4.
  */
+import { isThenable } from '../util/thenable.ts'
 import { wrongField } from './fields.ts'
 import { isVisible } from './find-task.ts'
 import { viewOf } from './task-view.ts'
@@ -22,7 +23,7 @@ export function listTasks(visit: Visit, request: ListRequest): MaybePromise<Task
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
   const after = request.pageToken === '' ? undefined : openCursor(visit, request.pageToken)
   const all = tasks.list(principal.id)
-  return all instanceof Promise ? all.then((some) => page(visit, request, some, after))
+  return isThenable(all) ? all.then((some) => page(visit, request, some, after))
     : page(visit, request, all, after)
 }
 

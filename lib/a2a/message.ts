@@ -6,6 +6,7 @@ import { callTool } from '../core/call-tool.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { saidParts } from './answer-parts.ts'
 import { requestedExtensions } from './extensions.ts'
@@ -48,7 +49,7 @@ export function answerMessage(
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
   const answer = answerTo(service, who, message, conversationId, call)
-  if (!(answer instanceof Promise)) return messageOf(answer, conversationId, isPlain)
+  if (!isThenable(answer)) return messageOf(answer, conversationId, isPlain)
   call.cancelWhenGone()
   return answer.then((later) => messageOf(later, conversationId, isPlain))
 }
@@ -60,7 +61,7 @@ function answerTo(
   const chosen = toolCallFor(service, who, parts)
   if (chosen !== undefined) {
     const result = callTool(service, chosen.tool, chosen.args, call)
-    return result instanceof Promise ? result.then(toolAnswer) : toolAnswer(result)
+    return andThen(result, toolAnswer)
   }
   const prompt = promptOf(parts)
   return converse(service, who, {

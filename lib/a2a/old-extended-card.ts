@@ -4,6 +4,7 @@
  * Spec: A2A 0.2 §7.9.
  */
 import { asFault, sentence } from '../core/fault.ts'
+import { isThenable } from '../util/thenable.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { documentOf, modeFor } from './card-document.ts'
@@ -43,7 +44,7 @@ export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise
   }
   try {
     const card = extendedCard({ ...asked, dialect: plain })
-    return card instanceof Promise ? card.then(done).catch(failed) : done(card)
+    return isThenable(card) ? card.then(done).catch(failed) : done(card)
   } catch (error) {
     return failed(error)
   }

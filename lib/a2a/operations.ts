@@ -3,6 +3,7 @@
  * the visit it came on go in, a result or a stream of events comes out. Whatever is wrong is thrown as a
  * `Fault`.
  */
+import { isThenable } from '../util/thenable.ts'
 import { requestCancel } from './cancel.ts'
 import { signedExtendedCard } from './extended-card.ts'
 import { findTask } from './find-task.ts'
@@ -19,7 +20,7 @@ export const operations: Operations = {
   'stream': streamMessage,
   'get'(visit, { tenant, id, historyLength }) {
     const task = findTask(visit, tenant, id)
-    return task instanceof Promise ? task.then((one) => viewOf(one, historyLength))
+    return isThenable(task) ? task.then((one) => viewOf(one, historyLength))
       : viewOf(task, historyLength)
   },
   'list': listTasks,

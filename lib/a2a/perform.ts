@@ -6,6 +6,7 @@
  * Spec: A2A 1.0 §3.1, §3.3.
  */
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
@@ -85,13 +86,13 @@ class Performance implements Source, EventSpelling {
       requireTenant(visit.options, asked)
       if (this.#isStreamed) requireStream(visit)
       const result = act(visit, asked)
-      return result instanceof Promise ? this.#replyLater(result) : this.#succeed(result)
+      return isThenable(result) ? this.#replyLater(result) : this.#succeed(result)
     } catch (error) {
       return this.#fail(error)
     }
   }
 
-  async #replyLater(result: Promise<unknown>): Promise<Reply> {
+  async #replyLater(result: PromiseLike<unknown>): Promise<Reply> {
     try {
       return this.#succeed(await result)
     } catch (error) {

@@ -8,6 +8,7 @@
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { keyOf } from '../core/store.ts'
+import { andThen } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { A2aFault } from './faults.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from '../core/store.ts'
@@ -176,7 +177,7 @@ export class PushConfigs {
 }
 
 function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
+  return andThen(value, next)
 }
 
 /** What names a task, as it was published for other processes. Undefined for anything else. */

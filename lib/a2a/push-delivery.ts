@@ -9,6 +9,7 @@
  */
 import { FairPool } from '../core/fair-pool.ts'
 import { isFinished } from '../core/task.ts'
+import { isThenable } from '../util/thenable.ts'
 import { dialectNamed } from './dialects.ts'
 import { PushCourier } from './push.ts'
 import { lookupHost } from './push-address.ts'
@@ -110,7 +111,7 @@ export class PushDeliveries {
   /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
   register(task: Task, config: PushConfig, dialect: DialectName): MaybePromise<KeptPushConfig> {
     const kept = this.configs.put(task, config, dialect, this.#keepMs(task))
-    if (kept instanceof Promise) return kept.then((one) => this.#begin(task, one))
+    if (isThenable(kept)) return kept.then((one) => this.#begin(task, one))
     return this.#begin(task, kept)
   }
 

@@ -6,6 +6,7 @@
 import { MAX_TIMER_MS } from '../core/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'
 import { checkMediaTypes } from './media-types.ts'
@@ -29,11 +30,11 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
     checkMediaTypes(visit.who, request.message.parts)
     const isPlain = !visit.dialect.hasTasks
     const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
-    return answer instanceof Promise ? answer.then(messageResult) : messageResult(answer)
+    return andThen(answer, messageResult)
   }
   if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
   const taken = take(visit, request, false)
-  return taken instanceof Promise ? taken.then((one) => run(visit, request, one)) : run(visit, request, taken)
+  return isThenable(taken) ? taken.then((one) => run(visit, request, one)) : run(visit, request, taken)
 }
 
 /** Sends a message, and tells what happens. */
@@ -48,7 +49,7 @@ export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<
     return takeWatched(visit, request).then((one) => taskStream(visit, request, one))
   }
   const taken = take(visit, request, true)
-  return taken instanceof Promise ? taken.then((one) => taskStream(visit, request, one))
+  return isThenable(taken) ? taken.then((one) => taskStream(visit, request, one))
     : taskStream(visit, request, taken)
 }
 
@@ -93,7 +94,7 @@ function result(
   if (turn?.reply !== undefined) return messageResult(turn.reply)
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
   const task = turn?.ended ?? tasks.get(principal.id, id)
-  return task instanceof Promise ? task.then((one) => resultOf(visit, request, one))
+  return isThenable(task) ? task.then((one) => resultOf(visit, request, one))
     : resultOf(visit, request, task)
 }
 
@@ -152,7 +153,7 @@ function messageStream(visit: Visit, request: SendRequest): EventStream {
       }
       try {
         const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, false)
-        if (answer instanceof Promise) answer.then(done).catch((error: unknown) => sink.end(error))
+        if (isThenable(answer)) answer.then(done).catch((error: unknown) => sink.end(error))
         else done(answer)
       } catch (error) {
         sink.end(error)

@@ -4,6 +4,7 @@
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
 import { isFinished } from '../core/task.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
 import { eventOf, isSettled, viewOf } from './task-view.ts'
@@ -26,7 +27,7 @@ export function subscribe(
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
   }
   const found = findTask(visit, tenant, id)
-  return found instanceof Promise ? found.then(follow) : follow(found)
+  return andThen(found, follow)
 }
 
 /** Tells a sink of a task that another process runs, as `followTask` does of one that runs here. */
@@ -96,7 +97,7 @@ export function followTask(
     sink.end()
   }
   const task = tasks.get(principal.id, id)
-  if (task instanceof Promise) task.then(last).catch((error: unknown) => sink.end(error))
+  if (isThenable(task)) task.then(last).catch((error: unknown) => sink.end(error))
   else last(task)
   return () => {}
 }

@@ -6,6 +6,7 @@
 import { Fault } from '../core/fault.ts'
 import { isFinished } from '../core/task.ts'
 import { hear } from '../core/task-hearing.ts'
+import { isThenable } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
@@ -32,7 +33,7 @@ export function take(visit: Visit, request: SendRequest, isSeen: boolean): Maybe
   const { message: { taskId }, tenant } = request
   if (taskId === undefined) return begin(visit, request, isSeen)
   const task = findTask(visit, tenant, taskId)
-  return task instanceof Promise ? task.then((one) => goOn(visit, request, one)) : goOn(visit, request, task)
+  return isThenable(task) ? task.then((one) => goOn(visit, request, one)) : goOn(visit, request, task)
 }
 
 /** The same, with a webhook that is told of the task from its beginning. */
@@ -43,7 +44,7 @@ export async function takeWatched(visit: Visit, request: SendRequest): Promise<T
   const { id, turn } = taken
   const watch = async (): Promise<void> => {
     const found = tasks.get(principal.id, id)
-    const task = found instanceof Promise ? await found : found
+    const task = isThenable(found) ? await found : found
     if (task !== undefined) await register(task)
   }
   if (turn === undefined || turn.isShown) await watch()
@@ -74,7 +75,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   })
   if (!service.store.isShared && (!isSeen || isReserved)) return { id, turn }
   const begun = turn.begin()
-  return begun instanceof Promise ? begun.then(() => ({ id, turn })) : { id, turn }
+  return isThenable(begun) ? begun.then(() => ({ id, turn })) : { id, turn }
 }
 
 /** The next turn of a task, or the answer to its questions. */
@@ -109,7 +110,7 @@ async function heardElsewhere(visit: Visit, request: SendRequest, task: Task): P
 /** Makes the task this process's to go on with. */
 function takeUp(visit: Visit, request: SendRequest, task: Task): MaybePromise<TakenMessage> {
   const taken = visit.service.tasks.take(task)
-  return taken instanceof Promise ? taken.then(() => heard(visit, request, task))
+  return isThenable(taken) ? taken.then(() => heard(visit, request, task))
     : heard(visit, request, task)
 }
 

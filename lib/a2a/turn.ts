@@ -15,6 +15,7 @@ import { RunMemory } from '../core/run-memory.ts'
 import { isFinished } from '../core/task.ts'
 import { requestOf } from '../core/task-request.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { isThenable } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { answerParts, dataPart } from './answer-parts.ts'
 import { attachedTo, messageOf } from './message.ts'
@@ -107,7 +108,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   /** Makes its task, which then is there before anything runs. */
   begin(): MaybePromise<void> {
     const begun = this.#run.begin(this.#setup.task)
-    return begun instanceof Promise ? begun.then(() => this.#begun()) : this.#begun()
+    return isThenable(begun) ? begun.then(() => this.#begun()) : this.#begun()
   }
 
   #begun(): void {
@@ -139,7 +140,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
   execute(): Promise<void> | undefined {
     try {
       const answer = this.#setup.work.run(this, this.#piece.bind(this))
-      if (answer instanceof Promise) return this.#await(answer)
+      if (isThenable(answer)) return this.#await(answer)
       this.#answered(answer)
     } catch (error) {
       this.#failed(error)

@@ -6,6 +6,7 @@ import { mayRerun } from '../core/agent.ts'
 import { callTool } from '../core/call-tool.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
 import { runHandler } from '../core/run-handler.ts'
+import { andThen } from '../util/thenable.ts'
 import { namesOfFiles, promptOf } from './message.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'
 import type { Answer, Emit } from '../core/answer.ts'
@@ -73,7 +74,7 @@ function toolWork({ service }: Pick<Visit, 'service'>, { tool, args }: ToolCall)
   return {
     run({ call }) {
       const result = callTool(service, tool, args, call)
-      return result instanceof Promise ? result.then(answerOfTool) : answerOfTool(result)
+      return andThen(result, answerOfTool)
     },
   }
 }

@@ -6,6 +6,7 @@
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
 import { Fault } from '../core/fault.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import {
   errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
@@ -39,7 +40,7 @@ export function openPair(mcp: McpContext, exchange: Exchange): Reply | Promise<R
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   const overuse = exchange.take('initialize', 1)
-  return overuse instanceof Promise ? overuse.then((later) => beginPair(mcp, exchange, later))
+  return isThenable(overuse) ? overuse.then((later) => beginPair(mcp, exchange, later))
     : beginPair(mcp, exchange, overuse)
 }
 
@@ -110,7 +111,7 @@ function postBatch(
   // Each is a call; one of them is counted already. Only here is it known whose.
   const { length } = requestsIn(messages)
   const overuse = length > 1 ? exchange.take('call', length - 1) : undefined
-  return overuse instanceof Promise ? overuse.then(pass) : pass(overuse)
+  return andThen(overuse, pass)
 }
 
 /** Takes what other processes get for the streams that are here. */
@@ -203,7 +204,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
     const overuse = exchange.take('initialize', 1)
-    return overuse instanceof Promise ? overuse.then((later) => greetInBody(mcp, message, later))
+    return isThenable(overuse) ? overuse.then((later) => greetInBody(mcp, message, later))
       : greetInBody(mcp, message, overuse)
   }
   const peer = anonymousPeer(oldest)
@@ -211,7 +212,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   const request = dispatch(mcp, message, peer, exchange.origin, post)
   const reply = post.reply()
   // Nobody else could fetch the answer.
-  if (reply instanceof Promise) exchange.origin.onGone(() => request?.leave())
+  if (isThenable(reply)) exchange.origin.onGone(() => request?.leave())
   return reply
 }
 

@@ -7,6 +7,7 @@ import { Fault } from '../core/fault.ts'
 import { isSeverity } from '../core/log.ts'
 import { requireScopes } from '../core/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../core/reading.ts'
+import { isPromised, isThenable } from '../util/thenable.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../wire/jsonrpc.ts'
 import { openCall } from './call-channel.ts'
@@ -107,7 +108,7 @@ export function dispatch(
   try {
     if (given !== noParams) checkMetadata(given, mcp.service.limits.maxNameBytes)
     const result = method.run(request)
-    if (result instanceof Promise) {
+    if (isPromised(result)) {
       request.wait()
       result.then(succeed.bind(undefined, request), request.fail.bind(request))
     } else if (result !== undefined) {
@@ -158,7 +159,7 @@ function read(request: McpRequest): Result {
   try {
     const contents = readResource(mcp.service, uri, call, peer.session?.workload)
     const cache = peer.revision.stamps ? cacheHints(request) : {}
-    if (!(contents instanceof Promise)) return { ...readResult(contents), ...cache }
+    if (!isThenable(contents)) return { ...readResult(contents), ...cache }
     return contents.then((later) => ({ ...readResult(later), ...cache }), missing)
   } catch (error) {
     return missing(error)
@@ -193,14 +194,14 @@ function prompt(request: McpRequest): Result {
   const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
   const call = openCall(request, ['prompts/get', name, args])
   const result = getPrompt(mcp.service, name, args, call, session?.workload)
-  return result instanceof Promise ? result.then((later) => promptResult(later, revision))
+  return isThenable(result) ? result.then((later) => promptResult(later, revision))
     : promptResult(result, revision)
 }
 
 function completion(request: McpRequest): Result {
   const { mcp, params: { ref, argument, context }, peer: { session } } = request
   const result = complete(mcp.service, ref, argument, context, openCall(request), session?.workload)
-  return result instanceof Promise ? result.then((later) => ({ completion: later })) : { completion: result }
+  return isThenable(result) ? result.then((later) => ({ completion: later })) : { completion: result }
 }
 
 function setLevel(request: McpRequest): Result {

@@ -7,6 +7,7 @@ import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { isSeverity } from '../core/log.ts'
 import { keyOf } from '../core/store.ts'
+import { andThen } from '../util/thenable.ts'
 import { SESSION_MS } from './session-id.ts'
 import type { Severity } from '../core/log.ts'
 import type { Entry, MaybePromise, Store, StoreKey } from '../core/store.ts'
@@ -38,7 +39,7 @@ export class AllSessionWords {
   /** What is kept of a session; undefined where nothing is. */
   read(owner: string, id: string): MaybePromise<SessionWords | undefined> {
     const entry = this.#store.read(placeOf(owner, id))
-    return entry instanceof Promise ? entry.then(decode) : decode(entry)
+    return andThen(entry, decode)
   }
 
   /** Changes what is kept. Rejects with `Fault('busy')` where that cannot be done now. */

@@ -4,6 +4,7 @@
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
 import { Fault } from '../core/fault.ts'
+import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
@@ -108,14 +109,14 @@ function answerAll(
 
 function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
   const reply = post.reply()
-  if (reply instanceof Promise) origin.onGone(post.leave.bind(post))
+  if (isThenable(reply)) origin.onGone(post.leave.bind(post))
   return reply
 }
 
 /** `initialize`: a new session, unless there are none. */
 function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
   const overuse = exchange.take('initialize', 1)
-  return overuse instanceof Promise ? overuse.then((later) => begin(mcp, exchange, message, later))
+  return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, message, later))
     : begin(mcp, exchange, message, overuse)
 }
 
@@ -162,7 +163,7 @@ function postBatch(
   const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
   const refuse = ({ detail, headers }: Overuse): Reply => invalid(429, detail, undefined, headers)
   const run = (): Reply | Promise<Reply> => runBatch(mcp, exchange, messages, requests, peer, forms)
-  if (!(overuse instanceof Promise)) return overuse === undefined ? run() : refuse(overuse)
+  if (!isThenable(overuse)) return overuse === undefined ? run() : refuse(overuse)
   return overuse.then((later) => later === undefined ? run() : refuse(later))
 }
 
@@ -173,7 +174,7 @@ function runBatch(
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
   if (requests.length === 0) return taken
   // Who asked elsewhere waits on; the requests beside the answer are answered all the same.
-  if (taken instanceof Promise) taken.catch(() => {})
+  if (isThenable(taken)) taken.catch(() => {})
   return answerAll(mcp, exchange, requests, peer, forms)
 }
 

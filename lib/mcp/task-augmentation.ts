@@ -10,6 +10,7 @@ import { Fault } from '../core/fault.ts'
 import { anonymous, requireScopes } from '../core/principal.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { completeElicitation, openCall } from './call-channel.ts'
@@ -76,7 +77,7 @@ export function runAugmented(
     request.succeed({ task: shapeOf(request, begun) })
     execute(request, run, () => work(call))
   }
-  return task instanceof Promise ? task.then(go) : go(task)
+  return andThen(task, go)
 }
 
 /** Runs a tool again for a task that is this process's by now. */
@@ -105,7 +106,7 @@ function execute(request: McpRequest, run: TaskRun, work: () => MaybePromise<Too
   const failed = (error: unknown): void => run.fail(request.faultOf(error))
   try {
     const result = work()
-    if (result instanceof Promise) result.then((later) => run.complete(later)).catch(failed)
+    if (isThenable(result)) result.then((later) => run.complete(later)).catch(failed)
     else run.complete(result)
   } catch (error) {
     failed(error)
@@ -220,7 +221,7 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
     return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
   }
   const tasks = service.tasks.list(principal.id)
-  return tasks instanceof Promise ? tasks.then(page) : page(tasks)
+  return andThen(tasks, page)
 }
 
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */

@@ -9,6 +9,7 @@ import { isRecord } from '../core/content.ts'
 import { asFault, Fault } from '../core/fault.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
+import { isThenable } from '../util/thenable.ts'
 import { RequestChannel } from './call-channel.ts'
 import { memoryOf } from './kept-request.ts'
 import { decodeAnswer, encodeQuestion } from './questions.ts'
@@ -111,7 +112,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     this.request.call = undefined
     try {
       const output = work(this.live)
-      if (output instanceof Promise) {
+      if (isThenable(output)) {
         output.then((result) => this.#task.complete(result)).catch((error: unknown) => this.#fail(error))
       } else {
         this.#task.complete(output)
@@ -125,7 +126,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
     let output
     try {
       output = work(this.live)
-      if (!(output instanceof Promise)) return this.#succeed(output, encode)
+      if (!isThenable(output)) return this.#succeed(output, encode)
     } catch (error) {
       return this.#fail(error)
     }
@@ -167,7 +168,7 @@ class TaskableChannel extends RequestChannel implements TaskClient {
       owner: origin.principal.id, protocol: 'mcp', runnable: this.#tool, contextId: '', sessionId: undefined,
       ttlMs: undefined,
     }, this.#said)
-    if (!(task instanceof Promise)) return this.#tell(task)
+    if (!isThenable(task)) return this.#tell(task)
     // What is asked meanwhile is the task's to ask.
     const rounds = this.roundTrips()
     rounds.hold()

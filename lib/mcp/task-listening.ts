@@ -4,6 +4,7 @@
  * Spec: MCP SEP-2663, `notifications/tasks`.
  */
 import { Fault } from '../core/fault.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isStrings } from '../wire/json.ts'
 import { MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 import { requireTasks, shapeOf } from './task-extension.ts'
@@ -53,7 +54,7 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
         if (watched !== undefined) stops.push(watched.stop)
         const now = watched === undefined ? tasks.get(owner, id) : watched.task
         // A store that fails is heard of by whoever asks for the task.
-        if (now instanceof Promise) now.then(say, () => {})
+        if (isThenable(now)) now.then(say, () => {})
         else say(now)
       }
     },

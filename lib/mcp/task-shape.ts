@@ -7,6 +7,7 @@
 import { isRecord, textOf } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { isFinished } from '../core/task.ts'
+import { andThen } from '../util/thenable.ts'
 import { toolResult } from './shape.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { MaybePromise } from '../core/store.ts'
@@ -54,7 +55,7 @@ export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePro
     if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
     return act(task)
   }
-  return found instanceof Promise ? found.then(go) : go(found)
+  return andThen(found, go)
 }
 
 /** Other doors have tasks too. */

@@ -6,6 +6,7 @@ import { callTool } from '../core/call-tool.ts'
 import { isRecord, text } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
 import { isWaiting } from '../core/task.ts'
+import { isThenable } from '../util/thenable.ts'
 import { quote } from '../wire/json.ts'
 import { openCall } from './call-channel.ts'
 import { keptRequestOf } from './kept-request.ts'
@@ -107,7 +108,7 @@ function run<T>(
   } catch (error) {
     return as(request, tool, failureOf(request, tool, error, true))
   }
-  return result instanceof Promise ? makeLater(request, tool, call, result, as) : as(request, tool, result)
+  return isThenable(result) ? makeLater(request, tool, call, result, as) : as(request, tool, result)
 }
 
 async function makeLater<T>(

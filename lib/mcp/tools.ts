@@ -9,6 +9,7 @@ import { speak, timeoutOf } from '../core/converse.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { defineTool } from '../core/tool.ts'
+import { andThen } from '../util/thenable.ts'
 import { headersFor } from './param-headers.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
@@ -106,7 +107,7 @@ function say(
   }
   const message = { prompt, conversationId, isNamed: conversationId !== undefined }
   const answer = speak(service, who, message, call, emit)
-  return answer instanceof Promise ? answer.then(resultOf) : resultOf(answer)
+  return andThen(answer, resultOf)
 }
 
 function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultInput {

@@ -6,6 +6,7 @@
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
@@ -53,7 +54,7 @@ export class ChatRun implements Source, UserMessage {
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
     const answer = converse(this.#service, this.#who, this, this.#call)
-    if (!(answer instanceof Promise)) return this.#finished(answer)
+    if (!isThenable(answer)) return this.#finished(answer)
     this.#call.cancelWhenGone()
     return answer.then((later) => this.#finished(later))
   }
@@ -96,7 +97,7 @@ export class ChatRun implements Source, UserMessage {
     chunk('"role":"assistant","content":""')
     try {
       const answer = converse(this.#service, this.#who, this, this.#call, hear)
-      if (answer instanceof Promise) answer.then(finish).catch(failed)
+      if (isThenable(answer)) answer.then(finish).catch(failed)
       else finish(answer)
     } catch (error) {
       failed(error)

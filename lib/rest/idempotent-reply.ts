@@ -5,6 +5,7 @@
  * Spec: draft-ietf-httpapi-idempotency-key-header-07
  */
 import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
+import { isThenable } from '../util/thenable.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { problemText, problemTextReply } from './reply.ts'
@@ -38,7 +39,7 @@ export function replyOnce(
     return refusal(400, 'The Idempotency-Key must be 1 to 255 visible ASCII characters', requestId)
   }
   const claim = service.idempotency.claim(principal.id, key, work.identity, work.timeoutMs)
-  return claim instanceof Promise ? claim.then((later) => replyTo(later, requestId, work))
+  return isThenable(claim) ? claim.then((later) => replyTo(later, requestId, work))
     : replyTo(claim, requestId, work)
 }
 
@@ -71,16 +72,16 @@ function replyTo(claim: KeyClaim, requestId: string, work: Repeatable): MaybePro
 function runHolding(hold: KeyHold, work: Repeatable): MaybePromise<Reply> {
   const kept = (reply: Reply): MaybePromise<Reply> => {
     const keeping = typeof reply.body === 'string' ? hold.keep(reply.body) : undefined
-    return keeping instanceof Promise ? keeping.then(() => reply) : reply
+    return isThenable(keeping) ? keeping.then(() => reply) : reply
   }
   const released = (error: unknown): MaybePromise<never> => {
     const releasing = hold.release()
-    if (releasing instanceof Promise) return releasing.then(() => { throw error })
+    if (isThenable(releasing)) return releasing.then(() => { throw error })
     throw error
   }
   try {
     const reply = work.begin(hold)
-    return reply instanceof Promise ? reply.then(kept, released) : kept(reply)
+    return isThenable(reply) ? reply.then(kept, released) : kept(reply)
   } catch (error) {
     return released(error)
   }

@@ -5,6 +5,7 @@ import { PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { getPrompt } from '../core/reading.ts'
+import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { underscored } from './listing.ts'
 import { boundedJson, problemText, problemTextReply } from './reply.ts'
@@ -29,7 +30,7 @@ export function answerPrompt(service: Service, { body, params, origin }: Exchang
     boundedJson({ description, messages }, limits)
   )
   const result = getPrompt(service, prompt.name, parsed.value, call)
-  if (!(result instanceof Promise)) return reply(result)
+  if (!isThenable(result)) return reply(result)
   call.cancelWhenGone()
   return result.then(reply)
 }

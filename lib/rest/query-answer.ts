@@ -3,6 +3,7 @@
  * a key runs once.
  */
 import { timeoutOf } from '../core/converse.ts'
+import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { replyOnce } from './idempotent-reply.ts'
@@ -52,7 +53,7 @@ function begin(
     service.workload.check(exchange.origin)
     const reply = { status: 200, type: EVENT_STREAM, body: run }
     const recalled = run.recall()
-    return recalled instanceof Promise ? recalled.then(() => reply) : reply
+    return isThenable(recalled) ? recalled.then(() => reply) : reply
   }
   return run.reply()
 }

@@ -3,6 +3,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { asFault, Fault, sentence } from '../core/fault.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
@@ -105,7 +106,7 @@ export function caught(
   const failed = (error: unknown): Reply => asReply(service, error, origin.requestId)
   try {
     const reply = work()
-    return reply instanceof Promise ? reply.catch(failed) : reply
+    return isThenable(reply) ? reply.catch(failed) : reply
   } catch (error) {
     return failed(error)
   }

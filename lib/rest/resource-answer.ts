@@ -5,6 +5,7 @@ import { PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { readResource } from '../core/reading.ts'
+import { isThenable } from '../util/thenable.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { boundedJson } from './reply.ts'
@@ -19,7 +20,7 @@ export function answerResource(service: Service, exchange: Exchange): Reply | Pr
   const uri = uriIn(exchange.query)
   // It runs what an author wrote, so it is a call, whatever its method.
   const overuse = exchange.take('call', 1)
-  return overuse instanceof Promise ? overuse.then((later) => readOnce(service, origin, uri, later))
+  return isThenable(overuse) ? overuse.then((later) => readOnce(service, origin, uri, later))
     : readOnce(service, origin, uri, overuse)
 }
 
@@ -30,7 +31,7 @@ function readOnce(
   const channel = new PlainChannel(service, origin, 'http')
   const call = new LiveCall(origin, channel, channel)
   const contents = readResource(service, uri, call)
-  if (!(contents instanceof Promise)) return replyOf(service, contents)
+  if (!isThenable(contents)) return replyOf(service, contents)
   call.cancelWhenGone()
   return contents.then((later) => replyOf(service, later))
 }

@@ -5,6 +5,7 @@ import { isRecord } from '../core/content.ts'
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
@@ -56,7 +57,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
     const answer = converse(this.#service, this.#who, this, this.#call)
-    if (!(answer instanceof Promise)) return this.#finished(answer)
+    if (!isThenable(answer)) return this.#finished(answer)
     if (this.#hold === undefined) this.#call.cancelWhenGone()
     return answer.then(this.#finished.bind(this))
   }
@@ -68,7 +69,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
   recall(): MaybePromise<void> {
     if (!this.isNamed || this.history !== undefined) return undefined
     const known = this.#service.conversations.history(this.#call.principal.id, this.conversationId)
-    if (!(known instanceof Promise)) {
+    if (!isThenable(known)) {
       this.history = known
       return undefined
     }
@@ -86,7 +87,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
     this.#sink = sink
     try {
       const answer = converse(this.#service, this.#who, this, this.#call, this.#hear.bind(this), this)
-      if (answer instanceof Promise) void this.#finishLater(answer)
+      if (isThenable(answer)) void this.#finishLater(answer)
       else this.#finish(answer)
     } catch (error) {
       this.#fail(error)
@@ -132,7 +133,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
 
   /** Whoever asks again after the end is told of that end. */
   #end(event: string, data: string, settled: MaybePromise<void>): void {
-    if (settled instanceof Promise) void settled.then(() => this.#sendLast(event, data))
+    if (isThenable(settled)) void settled.then(() => this.#sendLast(event, data))
     else this.#sendLast(event, data)
   }
 

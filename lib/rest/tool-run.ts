@@ -8,6 +8,7 @@ import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
 import { requireScopes } from '../core/principal.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../wire/sse.ts'
@@ -33,7 +34,7 @@ export function wholeResult(
     { status: 200, type: JSON_TYPE, body: encode(service, tool, result, origin.requestId) }
   )
   const result = callTool(service, tool, args, call)
-  if (!(result instanceof Promise)) return reply(result)
+  if (!isThenable(result)) return reply(result)
   if (hold === undefined) call.cancelWhenGone()
   return result.then(reply)
 }
@@ -52,7 +53,7 @@ export function streamedResult(
   const call = new LiveCall(origin, events, events)
   // Whoever asks again after the end is told of that end.
   const end = (event: 'done' | 'error', data: string, settled: MaybePromise<void>): void => {
-    if (settled instanceof Promise) void settled.then(() => events.finish(event, data))
+    if (isThenable(settled)) void settled.then(() => events.finish(event, data))
     else events.finish(event, data)
   }
   const finish = (result: ToolResult): void => {
@@ -65,7 +66,7 @@ export function streamedResult(
   let refused: Fault | undefined
   try {
     const result = callTool(service, tool, args, call)
-    if (result instanceof Promise) result.then(finish).catch(fail)
+    if (isThenable(result)) result.then(finish).catch(fail)
     else if (result.invalid === undefined) finish(result)
     else refused = faultOf(tool, result)
   } catch (error) {
