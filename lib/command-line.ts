@@ -9,8 +9,10 @@ import { slipsBetween } from './schema/options.ts'
 export interface Flag<Name extends string = string> {
   readonly name: Name
   readonly short?: string
-  /** What stands for its value in the help; a flag without one is given or not. */
+  /** What stands for its value in the help; a flag without one is given or not. A `LIST` may come in parts. */
   readonly value?: string
+  /** It is not to be repeated in any sentence. */
+  readonly isSecret?: true
   readonly meaning: string
   /** What holds where it is left out. */
   readonly fallback?: string
@@ -52,7 +54,8 @@ export function parseCommandLine<Name extends string>(
     if (token.kind !== 'option') continue
     const flag = flags.find(({ name }) => name === token.name)
     if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags))
-    values.set(flag.name, valueOf(flag, token))
+    const value = valueOf(flag, token)
+    values.set(flag.name, values.has(flag.name) ? together(flag, values.get(flag.name), value) : value)
   }
   return {
     words,
@@ -79,6 +82,16 @@ function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToke
   if (value !== undefined && (inlineValue === true || !value.startsWith('-'))) return value
   const dashed = value === undefined ? '' : `; where it begins with a dash, write --${name}=${value}`
   throw new UsageError(`--${name} needs a value: --${name} ${what}${dashed}`)
+}
+
+/** The value of a flag that was given twice. Throws `UsageError` where it takes one value. */
+function together(
+  { name, value: what, isSecret }: Flag, first: string | undefined, second: string | undefined,
+): string | undefined {
+  if (what === undefined) return undefined
+  if (what === 'LIST') return `${first},${second}`
+  const both = isSecret === true ? '' : `, ${JSON.stringify(first)} and ${JSON.stringify(second)}`
+  throw new UsageError(`--${name} is given twice${both}; it takes one value, so leave one out`)
 }
 
 function unknownFlag(written: string, flags: readonly Flag[]): string {

@@ -34,12 +34,16 @@ const flags = [
     name: 'host', value: 'HOST', variable: 'HOST',
     meaning: 'any other address asks for a key', fallback: '127.0.0.1',
   },
-  { name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', meaning: 'the key that callers need' },
+  {
+    name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', isSecret: true,
+    meaning: 'the key that callers need',
+  },
   { name: 'insecure', meaning: 'no key on an address that others can reach' },
   { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
   { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
   {
-    name: 'store', value: 'NAME',
+    // Its address may have a password in it.
+    name: 'store', value: 'NAME', isSecret: true,
     meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
   },
   { name: 'workers', value: 'N', meaning: 'serves in N processes that share state; auto: one for each core' },

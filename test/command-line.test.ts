@@ -6,6 +6,7 @@ import type { CommandLine, Flag } from '../lib/command-line.ts'
 const flags = [
   { name: 'port', value: 'N', variable: 'PORT', meaning: 'where it listens', fallback: '8000' },
   { name: 'path', value: 'PATH', meaning: 'a path' },
+  { name: 'key', value: 'KEY', meaning: 'a key', isSecret: true },
   { name: 'protocol', value: 'LIST', meaning: 'which doors', fallback: 'http' },
   { name: 'watch', meaning: 'starts again' },
   { name: 'help', short: 'h', meaning: 'prints this' },
@@ -25,7 +26,8 @@ const lines: readonly (readonly [args: string, words: readonly string[], flags: 
   ['--path=', [], ['--path=']],
   ['--path=-x', [], ['--path=-x']],
   ['--path=a=b', [], ['--path=a=b']],
-  ['--port 1 --port 2', [], ['--port=2']],
+  ['--protocol http --protocol mcp,a2a', [], ['--protocol=http,mcp,a2a']],
+  ['--watch --watch', [], ['--watch']],
   ['-h', [], ['--help']],
   ['-- --port', ['--port'], []],
 ]
@@ -56,6 +58,9 @@ test('a variable stands in for a flag that is left out, where it is not empty', 
 })
 
 const mistakes: readonly (readonly [args: string, sentence: string])[] = [
+  ['--port 1 --port=2', `--port is given twice, "1" and "2"; it takes one value, so leave one out`],
+  ['--path /a --path /a', `--path is given twice, "/a" and "/a"; it takes one value, so leave one out`],
+  ['--key one --key two', '--key is given twice; it takes one value, so leave one out'],
   ['--prot 1', `Unknown option '--prot'; did you mean --port or --protocol?`],
   ['--potr=1', `Unknown option '--potr'; did you mean --port?`],
   ['--PORT 1', `Unknown option '--PORT'; did you mean --port?`],

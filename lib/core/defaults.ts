@@ -2,6 +2,8 @@
  * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
  * Checked once, when a server is made.
  */
+import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
 import { show } from './define.ts'
 
 /** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
@@ -135,10 +137,24 @@ export interface Limits {
 
 const MiB = 1024 * 1024
 
+/** Bytes that this process may have. Most of what it holds lives in the heap. */
+function memoryBytes(): number {
+  const { heap_size_limit: heap } = getHeapStatistics()
+  // Without such a bound it says 0, or more than there is.
+  return Math.min(heap, process.constrainedMemory() || Infinity, totalmem())
+}
+
+const quarter = Math.floor(memoryBytes() / 4)
+
+/** A limit of what is held for all together: by itself at most a quarter of the memory. */
+function total(bytes: number): number {
+  return Math.min(bytes, quarter)
+}
+
 /** What holds where nothing else is said. */
 export const defaults: Limits = Object.freeze({
   maxBodyBytes: 4 * MiB,
-  maxBodiesBytes: 256 * MiB,
+  maxBodiesBytes: total(256 * MiB),
   maxDepth: 64,
   maxObjects: 100_000,
   maxBatch: 100,
@@ -157,7 +173,7 @@ export const defaults: Limits = Object.freeze({
   agentTimeoutMs: 300_000,
   askTimeoutMs: 600_000,
   maxCalls: 1_024,
-  maxCallsBytes: 256 * MiB,
+  maxCallsBytes: total(256 * MiB),
   maxCallsPerSession: 64,
   maxCheckSteps: 500_000,
   maxResultBytes: 16 * MiB,
@@ -165,12 +181,12 @@ export const defaults: Limits = Object.freeze({
   maxSessions: 10_000,
   sessionIdleMs: 30 * 60_000,
   maxStreamBytes: MiB,
-  maxQueuedBytes: 64 * MiB,
+  maxQueuedBytes: total(64 * MiB),
   writeTimeoutMs: 30_000,
   replayEvents: 256,
   replayBytes: MiB,
   replayMs: 5 * 60_000,
-  maxReplayBytes: 64 * MiB,
+  maxReplayBytes: total(64 * MiB),
   heartbeatMs: 15_000,
   maxTasks: 10_000,
   // Longer than any agent may take: who waits gets the end.
@@ -179,15 +195,15 @@ export const defaults: Limits = Object.freeze({
   taskKeepMs: 60 * 60_000,
   // A person may answer tomorrow.
   waitingTaskKeepMs: 24 * 60 * 60_000,
-  maxTasksBytes: 256 * MiB,
+  maxTasksBytes: total(256 * MiB),
   maxConversations: 10_000,
   conversationIdleMs: 30 * 60_000,
   conversationMessages: 100,
   conversationBytes: MiB,
-  maxConversationsBytes: 256 * MiB,
+  maxConversationsBytes: total(256 * MiB),
   idempotencyKeepMs: 10 * 60_000,
   maxIdempotencyKeys: 10_000,
-  maxIdempotencyBytes: 64 * MiB,
+  maxIdempotencyBytes: total(64 * MiB),
   storeTimeoutMs: 2_000,
   maxValueBytes: 16 * MiB,
   leaseMs: 10_000,

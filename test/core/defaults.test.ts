@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import test from 'node:test'
+import { promisify } from 'node:util'
 import { limitsOf } from '../../lib/core/defaults.ts'
 import { createServer, defaults } from '../../lib/index.ts'
 import type { Limits } from '../../lib/index.ts'
@@ -72,4 +74,24 @@ test('two limits that contradict each other are refused; where one is given the 
     const lowered = limitsOf({ [large]: 1 })
     assert.equal(lowered[small], 1)
   }
+})
+
+test('a total of bytes follows the memory that the process may have', async () => {
+  const module = new URL('../../lib/core/defaults.js', import.meta.url).href
+  const print = `const { defaults, limitsOf } = await import('${module}')
+    console.log(JSON.stringify([defaults, limitsOf({ maxTasksBytes: 2 ** 30 }), limitsOf({})]))`
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--max-old-space-size=96', '--input-type=module', '-e', print,
+  ])
+  const [small, given, all] = JSON.parse(stdout) as readonly [Limits, Limits, Limits]
+  const ofOne = /^max(?:Body|Name|Header|Result|State|Stream|Value)Bytes$/
+  const totals = Object.entries(defaults).filter(([name]) => /^max\w+Bytes$/.test(name) && !ofOne.test(name))
+  assert.equal(totals.length, 7)
+  for (const [name, usual] of totals) {
+    const held = small[name as keyof Limits]
+    assert.ok(held <= 40 * MiB && held >= 16 * MiB, `${name}: ${held} of ${usual}`)
+  }
+  assert.equal(small.maxBodyBytes, 4 * MiB)
+  assert.equal(given.maxTasksBytes, 2 ** 30, 'what is given holds')
+  assert.deepEqual(all, small)
 })
