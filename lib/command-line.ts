@@ -9,7 +9,7 @@ import { slipsBetween } from './schema/options.ts'
 export interface Flag<Name extends string = string> {
   readonly name: Name
   readonly short?: string
-  /** What stands for its value in the help; a flag without one is given or not. A `LIST` may come in parts. */
+  /** Stands for its value in the help; a flag without one is given or not. A `LIST` may come in parts. */
   readonly value?: string
   /** It is not to be repeated in any sentence. */
   readonly isSecret?: true

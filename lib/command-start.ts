@@ -1,5 +1,6 @@
 /**
- * What several starts of one command line have in common: one port, and one key where one has to be made.
+ * What several starts of one command line have in common: one port, one secret, and one key where one has to
+ * be made.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
@@ -12,10 +13,15 @@ export interface CommonStart {
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Finds a port where any will do, and makes and tells a key where callers need one and have none. */
+/**
+ * Finds a port where any will do, makes a secret where none is given, and makes and tells a key where callers
+ * need one and have none.
+ */
 export async function commonStart({ port, host, apiKey, insecure }: LaunchOptions): Promise<CommonStart> {
   const fixed = port === 0 ? await freePort(host) : port
-  const variables: Record<string, string> = {}
+  // The sessions of one start are those of the next, and of the others.
+  const secret = process.env['TRIPORT_SECRET'] || randomBytes(32).toString('base64url')
+  const variables: Record<string, string> = { TRIPORT_SECRET: secret }
   if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
     // Each start would make another one, and callers would have to be told again.
     variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')

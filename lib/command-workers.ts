@@ -4,7 +4,6 @@
  * left and the next ends before it listens, the command ends as that one did. Knows no flag.
  */
 import cluster from 'node:cluster'
-import { randomBytes } from 'node:crypto'
 import { isRecord } from './core/content.ts'
 import { defaults } from './core/defaults.ts'
 import { stderrLog, verboseStderrLog } from './core/log.ts'
@@ -42,7 +41,7 @@ export interface Crew {
   readonly count: number
   /** The command line of each. */
   readonly args: readonly string[]
-  /** What stands in the environment of each, besides the secret. */
+  /** What stands in the environment of each, a secret among it. */
   readonly variables: Readonly<Record<string, string>>
   /** What they share; it is closed at the end. Left out: the memory of this process. */
   readonly store: Store | undefined
@@ -50,8 +49,6 @@ export interface Crew {
 
 /** Starts the workers of this process, the first alone, and runs until the process is told to end. */
 export function startWorkers({ count, args, variables, store = sharedMemory() }: Crew): void {
-  const secret = process.env['TRIPORT_SECRET'] || randomBytes(32).toString('base64url')
-  const environment = { ...variables, TRIPORT_SECRET: secret }
   const serving = new Map<Worker, Serving>()
   const waits = new Set<NodeJS.Timeout>()
   let isEnding = false
@@ -61,7 +58,7 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   cluster.setupPrimary({ args: [...args] })
 
   function start(deaths: number): void {
-    const worker = cluster.fork(environment)
+    const worker = cluster.fork(variables)
     worker.on('message', (message: unknown) => {
       if (newsIn(message)?.listens !== true) return
       // It was told to end before it could hear that.

@@ -3,19 +3,23 @@
  * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
  */
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { commonStart } from './command-start.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from './core/log.ts'
 import { sortOut } from './core/subject.ts'
-import { launch } from './launch.ts'
+import { isLoopback } from './http/guard.ts'
+import { launch, launchServer } from './launch.ts'
 import { loadModule } from './load.ts'
 import { createServer } from './server.ts'
-import { claimStdout, serveStdio } from './stdio.ts'
+import { claimStdout, ofSockets, serveStdio } from './stdio.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
+import type { Writable } from 'node:stream'
 import type { CommandLine, Flag } from './command-line.ts'
 import type { Store } from './core/store.ts'
-import type { Defined } from './core/subject.ts'
 import type { LaunchOptions, Launched } from './launch.ts'
+import type { Loaded } from './load.ts'
+import type { TriportServer } from './server.ts'
 import type { ProtocolName } from './settings.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
@@ -65,8 +69,9 @@ Puts an agent, a group of agents or a set of tools on the network. The word serv
 before a path and before an option.
 
 module exports a function, a definition or a list: as default, or named agent, agents, group,
-groups, tools, resources, resourceTemplates or prompts. Without a module a built-in assistant is
-served, or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
+groups, tools, resources, resourceTemplates or prompts. Its default may also be what createServer
+takes, { name, version, agents, … }, or a server. Without a module a built-in assistant is served,
+or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
 
 ${formatFlags(flags)}`
 
@@ -99,15 +104,45 @@ async function obey(args: readonly string[]): Promise<void> {
     requireNoSocket(line)
     // Before the module is imported: what it prints meanwhile is no protocol.
     const output = claimStdout()
-    await serveStdio(await subjectOf(module), { output })
+    await serveOnStdio(await subjectOf(module), output)
     // Whatever the module holds open, its client is gone.
     process.exit(0)
   }
   if (line.has('workers')) return hostWorkers(module, line)
   if (isWorker) return work(module, line)
   const options = launchOptions(line)
-  const subject = await subjectOf(module)
-  await serve(subject, { ...options, store: await storeOf(line, module) })
+  const loaded = await subjectOf(module)
+  if (loaded.server !== undefined) return void await serveMade(loaded.server, line)
+  await serve(loaded, { ...options, store: await storeOf(line, module) })
+}
+
+/** What is about the server itself, and has been said where that was made. */
+const serverFlags = [
+  'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'path', 'verbose',
+] as const
+
+/** Serves what a module has made itself. Throws `UsageError` for what would have to be said there. */
+async function serveMade(server: TriportServer, line: Line): Promise<void> {
+  const late = serverFlags.find((name) => line.has(name))
+  if (late !== undefined) {
+    throw new UsageError(`--${late} and a server that is made: say it where the module calls `
+      + 'createServer, or export by default what that takes')
+  }
+  const host = line.given('host')?.value
+  await launchServer(server, { port: portOf(line), host, quiet: line.has('quiet') })
+}
+
+/** Throws `UsageError` where not a server is needed, but what it is made of. */
+function requireParts({ server }: Loaded, flag: FlagName): void {
+  if (server === undefined) return
+  throw new UsageError(`--${flag} and a server that is made: export by default what createServer takes`)
+}
+
+async function serveOnStdio(loaded: Loaded, output: Writable): Promise<void> {
+  requireParts(loaded, 'stdio')
+  const useless = new Set<string>([...ofSockets, 'port', 'host', 'quiet', 'protocol'])
+  const options = Object.fromEntries(Object.entries(loaded.options).filter(([name]) => !useless.has(name)))
+  await serveStdio(loaded.subject, { ...options, output })
 }
 
 /** What is about a socket, or about several clients. */
@@ -129,29 +164,46 @@ function requireNoSocket(line: Line): void {
 /** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
 function moduleOf(words: readonly string[]): string | undefined {
   const [first = 'serve'] = words
-  const [module, ...more] = commands.includes(first) ? words.slice(1) : words
+  const [named, ...more] = commands.includes(first) ? words.slice(1) : words
   if (!commands.includes(first) && !/[./\\]/.test(first)) {
     // A word that is only like a flag is more likely none.
     const known = [...commands, ...flags.filter(({ name }) => name === first).map(({ name }) => `--${name}`)]
     throw new UsageError(`There is no command '${first}'; ${didYouMean(first, known, 'write triport serve')}`)
   }
   if (more.length > 0) throw new UsageError(`One module can be served, not also ${more.join(' ')}`)
-  return module
+  return named === undefined ? undefined : pathOf(named)
 }
 
-async function serve(subject: Defined, options: LaunchOptions): Promise<Launched> {
+/** The path of a module, which may be the URL of a file. A drive of Windows is no scheme. */
+function pathOf(named: string): string {
+  const scheme = /^([a-z][a-z\d+.-]+):/i.exec(named)?.[1]?.toLowerCase()
+  if (scheme === undefined) return named
+  if (scheme === 'file' && URL.canParse(named)) {
+    try {
+      return fileURLToPath(named)
+    } catch {
+      // A file of another machine.
+    }
+  }
+  throw new UsageError(`${named} is no file of this machine; write a path, or file:///… of one`)
+}
+
+/** What flags and variables say counts before what the module says. */
+async function serve({ subject, options: own }: Loaded, given: LaunchOptions): Promise<Launched> {
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   try {
-    return await launch(subject, options)
+    return await launch(subject, { ...own, ...said })
   } catch (error) {
     const isMistake = error instanceof TypeError || error instanceof RangeError
     // What cannot be served without any flag either is the module's mistake.
-    throw isMistake && isServable(subject) ? new UsageError(error.message) : error
+    throw isMistake && isServable(subject, own) ? new UsageError(error.message) : error
   }
 }
 
-function isServable(subject: Defined): boolean {
+function isServable(subject: Loaded['subject'], own: LaunchOptions): boolean {
+  const { port: _port, host: _host, quiet: _quiet, ...options } = own
   try {
-    return createServer({ ...subject, log: false }) !== undefined
+    return createServer({ ...options, ...subject, log: false, store: undefined }) !== undefined
   } catch {
     return false
   }
@@ -164,11 +216,11 @@ function launchOptions(line: Line): LaunchOptions {
     host: line.given('host')?.value,
     protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
     apiKey: line.given('api-key')?.value,
-    insecure: line.has('insecure'),
+    insecure: line.has('insecure') || undefined,
     publicUrl: line.given('public-url')?.value,
     allowedHosts: listOf(line.given('allowed-hosts')?.value),
     path: line.given('path')?.value,
-    quiet: line.has('quiet'),
+    quiet: line.has('quiet') || undefined,
     ...line.has('verbose') && { accessLog: true },
   }
 }
@@ -230,9 +282,26 @@ async function work(module: string | undefined, line: Line): Promise<void> {
   const { workerOptions, serveAsWorker } = await import('./command-workers.ts')
   // A module that waits for what never comes must not be kept waiting by the primary.
   process.channel?.unref()
-  const subject = await subjectOf(module)
+  const loaded = await subjectOf(module)
   process.channel?.ref()
-  serveAsWorker(await serve(subject, workerOptions(launchOptions(line))))
+  requireParts(loaded, 'workers')
+  const { log, store, ...given } = workerOptions(launchOptions(line))
+  const { options } = loaded
+  const { host = options.host, apiKey = options.apiKey, insecure = options.insecure } = given
+  const isOpen = apiKey === undefined && insecure !== true && options.auth === undefined
+  if (isOpen && host !== undefined && !isLoopback(host)) {
+    throw new UsageError(`${host} can be reached from other machines, and each worker would make a key `
+      + 'of its own; give one with --api-key, or in TRIPORT_API_KEY')
+  }
+  serveAsWorker(await serve(loaded, {
+    ...given, log: options.log ?? log, store: sharedStoreOf(options) ?? store,
+  }))
+}
+
+/** A store of the module's own. Throws `UsageError` where the workers would each have another. */
+function sharedStoreOf({ store }: LaunchOptions): Store | undefined {
+  if (store === undefined || store.isShared) return store
+  throw new UsageError('--workers and a store that is not shared; leave one of them out')
 }
 
 /** Whether a primary has started this process as its worker. */
@@ -243,17 +312,18 @@ function takeWorker(): boolean {
   return isWorker
 }
 
-async function subjectOf(module: string | undefined): Promise<Defined> {
+async function subjectOf(module: string | undefined): Promise<Loaded> {
   if (module !== undefined) return loadModule(module)
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('./adapters/openai.ts')
-    return sortOut(openaiAgent({
+    const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
-    }), 'triport')
+    })
+    return { subject: sortOut(agent, 'triport'), options: {} }
   }
   const { assistant, tools } = await import('./assistant/assistant.ts')
-  return sortOut({ agents: [assistant], tools }, 'triport')
+  return { subject: sortOut({ agents: [assistant], tools }, 'triport'), options: {} }
 }
 
 /** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */

@@ -51,7 +51,25 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
   const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
-  let address
+  return start(server, { port, host, signals }, (address) => (
+    quiet === true ? '' : announcement(server, address, options)
+  ))
+}
+
+/** Where a server listens, and whether it ends on signals. */
+type Start = Pick<LaunchOptions, 'port' | 'host' | 'signals'>
+
+/** The same with a server that is made already. Of its doors only the address is told. */
+export function launchServer(
+  server: TriportServer, { quiet, ...where }: Start & { readonly quiet: boolean },
+): Promise<Launched> {
+  return start(server, where, ({ url }) => quiet ? '' : `${headline(server, url, url)}\n`)
+}
+
+async function start(
+  server: TriportServer, { port, host, signals }: Start, told: (address: Address) => string,
+): Promise<Launched> {
+  let address: Address
   try {
     address = await server.listen(port ?? defaultPort(server.protocols), host)
   } catch (error) {
@@ -62,7 +80,7 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   const forget = signals === false ? () => {} : endOnSignals({
     running: () => server.status().calls.running, close: () => server.close(),
   })
-  if (quiet !== true) process.stderr.write(announcement(server, address, options))
+  process.stderr.write(told(address))
   async function close(): Promise<void> {
     if (typeof arguments[0] === 'function') throw noCallback('close', 'await close()')
     await server.close().finally(forget)
@@ -78,11 +96,15 @@ type Line = (path: string, body?: object) => string
 
 const doorNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 
+function headline({ name, version }: TriportServer, url: string, docs: string): string {
+  return `${name} ${version} at ${url}  (docs: ${docs}/docs)`
+}
+
 /** Where each door is that was asked for. */
 function announcement(server: TriportServer, { url }: Address, options: LaunchOptions): string {
   const listed = listedName(url, options)
   const docs = listed === undefined ? url : namedUrl(url, listed, options)
-  const head = [`${server.name} ${server.version} at ${url}  (docs: ${docs}/docs)`]
+  const head = [headline(server, url, docs)]
   const credential = credentialOf(server, options)
   if (credential.variable !== undefined) {
     head.push(`  A key is asked for: the lines below take it from ${credential.variable}.`)

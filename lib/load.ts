@@ -7,12 +7,15 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { namesLike } from './command-line.ts'
-import { defineGroup } from './core/agent.ts'
+import { defineGroup, groupMembers } from './core/agent.ts'
 import { isRecord } from './core/content.ts'
 import { rejectUnknown } from './core/define.ts'
 import { sortOut } from './core/subject.ts'
 import { loadReason } from './load-error.ts'
+import { serverOptions } from './server-options.ts'
 import type { Defined, Subject } from './core/subject.ts'
+import type { LaunchOptions } from './launch.ts'
+import type { TriportServer } from './server.ts'
 
 /** The name of the group that a list of agents makes. */
 const NAME = 'triport'
@@ -26,11 +29,25 @@ const kinds = [
 type Kind = typeof kinds[number][1]
 type Exports = Readonly<Record<string, unknown>>
 
+/** What a default may say besides what is to be served: options of the server, and where it listens. */
+const optionNames: readonly string[] = [
+  ...serverOptions.filter((name) => !kinds.some(([, many]) => many === name)), 'port', 'host', 'quiet',
+]
+
+/** What a module exports. */
+export interface Loaded {
+  readonly subject: Defined
+  /** Those that its default holds beside what is served. */
+  readonly options: LaunchOptions
+  /** It has made its server itself; then the others are empty. */
+  readonly server?: TriportServer | undefined
+}
+
 /**
  * Imports a module. Rejects with an `Error` whose message says all there is to say. Ends the process with 13
  * where the module waits for what never comes.
  */
-export async function loadModule(path: string): Promise<Defined> {
+export async function loadModule(path: string): Promise<Loaded> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file`)
   if (stat.isDirectory()) throw new Error(`Cannot load ${path}: it is a folder; name a file in it`)
@@ -48,24 +65,51 @@ export async function loadModule(path: string): Promise<Defined> {
   } finally {
     process.off('beforeExit', giveUp)
   }
-  exported = exportsOf(exported, path)
-  const subject = sortOutExports(exported, path)
-  if (Object.values(subject).some(({ length }) => length > 0)) return subject
-  throw new Error(`${path} ${nothingIn(exported)}`)
+  const server = exported['default'] ?? exported['server']
+  if (isTriport(server)) return { subject: nothing, options: {}, server }
+  const { options, isOffer, ...read } = readDefault(exported, path)
+  const subject = sortOutExports(read.exported, isOffer, path)
+  if (Object.values(subject).some(({ length }) => length > 0)) return { subject, options }
+  throw new Error(`${path} ${nothingIn(read.exported)}`)
+}
+
+const nothing: Defined = {
+  agents: [], groups: [], tools: [], resources: [], resourceTemplates: [], prompts: [],
+}
+
+/** Whether a value is what `createServer` returns, of whichever copy of this library. */
+function isTriport(value: unknown): value is TriportServer {
+  return isRecord(value) && Array.isArray(value['protocols'])
+    && ['listen', 'close', 'status', 'fetch', 'handler'].every((name) => typeof value[name] === 'function')
+}
+
+/** A module's exports, with what its default holds among them, and what that says besides. */
+interface ReadDefault {
+  readonly exported: Exports
+  readonly options: LaunchOptions
+  /** The default is what `createServer` takes: of several agents the first answers. */
+  readonly isOffer: boolean
 }
 
 /**
  * What CommonJS exports by name arrives as the members of a default, and often a second time by name. It may
- * be anything; in the default of an ES module there is nothing but what is to be served. Throws an `Error`.
+ * be anything; in the default of an ES module there is nothing but what is to be served, or what
+ * `createServer` takes. Throws an `Error`.
  */
-function exportsOf(module: Exports, path: string): Exports {
+function readDefault(module: Exports, path: string): ReadDefault {
   const { default: whole } = module
-  if (!isRecord(whole) || 'run' in whole) return module
-  const isGroup = 'name' in whole && 'agents' in whole
-  const hasNames = 'default' in whole || kinds.flat().some((name) => name in whole)
-  if (!hasNames || isGroup) return module
-  if (!isCommonJs(path)) rejectUnknown(`${path}: The default export`, whole, kinds.flat())
-  return { ...module, default: undefined, ...whole }
+  const asItIs = { exported: module, options: {}, isOffer: false }
+  if (!isRecord(whole) || 'run' in whole) return asItIs
+  const members = Object.keys(whole)
+  if (!members.some((name) => name === 'default' || kinds.flat().some((kind) => kind === name))) return asItIs
+  if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupMembers, name))) {
+    const { version } = whole
+    return { ...asItIs, options: typeof version === 'string' ? { version } : {} }
+  }
+  const isOffer = !isCommonJs(path)
+  if (isOffer) rejectUnknown(`${path}: The default export`, whole, [...kinds.flat(), ...optionNames])
+  const options = Object.fromEntries(Object.entries(whole).filter(([name]) => optionNames.includes(name)))
+  return { exported: { ...module, default: undefined, ...whole }, options, isOffer }
 }
 
 /** Whether a module that has been imported is CommonJS, which stays where `require` looks. */
@@ -74,15 +118,15 @@ function isCommonJs(path: string): boolean {
 }
 
 /** Throws an `Error` that names the module, for what in it cannot be served. */
-function sortOutExports(exported: Exports, path: string): Defined {
+function sortOutExports(exported: Exports, isOffer: boolean, path: string): Defined {
   try {
-    return sortExports(exported)
+    return sortExports(exported, isOffer)
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 
-function sortExports(exported: Exports): Defined {
+function sortExports(exported: Exports, isOffer: boolean): Defined {
   const { default: main } = exported
   const held = new Set(partsOf(main))
   const exportedAs = (kind: Kind): readonly unknown[] => {
@@ -102,7 +146,7 @@ function sortExports(exported: Exports): Defined {
   ]
   const all = merge(subjects.map((subject) => sortOut(subject as Subject, NAME)))
   // Several agents of which none is put first are a group, as a list of them is.
-  const isList = main === undefined && exported['agent'] === undefined && all.groups.length === 0
+  const isList = !isOffer && main === undefined && exported['agent'] === undefined && all.groups.length === 0
   if (!isList || all.agents.length < 2) return all
   return { ...all, groups: [defineGroup({ name: NAME, agents: all.agents })] }
 }

@@ -35,6 +35,7 @@ const rules: Rules = [
   ['name', isText, TEXT],
   ['version', isText, TEXT],
   ['description', isString, 'write a string'],
+  ['instructions', isString, 'write a string'],
   ['insecure', isBoolean, BOOLEAN],
   ['exposeErrors', isBoolean, BOOLEAN],
   ['cors', (value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`],
@@ -173,6 +174,9 @@ export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   if (isRecord(mcp)) {
     rejectUnknown('mcp', mcp, Object.keys(mcpMembers))
     obey('mcp.', mcp, mcpRules)
+    if (mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
+      throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
+    }
     requireIcons('mcp', mcp['icons'])
     if (isRecord(mcp['cache'])) {
       rejectUnknown('mcp.cache', mcp['cache'], Object.keys(cacheMembers))

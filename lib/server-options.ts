@@ -24,6 +24,8 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly version?: string | undefined
   /** Left out: that of the first group, else of the first agent. */
   readonly description?: string | undefined
+  /** How a model should use this server; clients of MCP read it. The same as `mcp.instructions`. */
+  readonly instructions?: string | undefined
   /** Left out: `http`, or `mcp` where only tools are given. */
   readonly protocol?: ProtocolChoice | undefined
   /** A key, several, or a function that knows them. Left out: nobody needs a key on a loopback address. */
@@ -100,7 +102,8 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
 
 const names: Members<Omit<ServerOptions, keyof Limits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
-  name: true, version: true, description: true, protocol: true, apiKey: true, auth: true, insecure: true,
+  name: true, version: true, description: true, instructions: true, protocol: true, apiKey: true, auth: true,
+  insecure: true,
   publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
   allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
   metrics: true, exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,

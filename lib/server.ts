@@ -116,7 +116,9 @@ function assemble(
   const isKeyed = (): boolean => state.authenticate !== undefined
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
-  const mcp = protocols.includes('mcp') ? mcpDoor(service, { ...options.mcp, auth }, seal) : undefined
+  const mcp = protocols.includes('mcp') ? mcpDoor(service, {
+    instructions: options.instructions, ...options.mcp, auth,
+  }, seal) : undefined
   const a2a = protocols.includes('a2a')
     ? a2aDoor(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
   const push = a2a?.push

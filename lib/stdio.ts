@@ -26,10 +26,10 @@ export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protoco
 }
 
 /** What only a server with a socket reads. */
-const ofSockets = [
+export const ofSockets: readonly (keyof StdioOptions)[] = [
   'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
   'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
-] as const satisfies readonly (keyof StdioOptions)[]
+]
 
 const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 
@@ -57,7 +57,7 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
-  const mcp = new McpContext(service, options.mcp ?? {}, seal)
+  const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
   const closed = lines.over.then(async () => {
     await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)

@@ -96,6 +96,49 @@ test('help and version are printed, and nothing else', async (t) => {
   }
 })
 
+const mcpHeaders = { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream' }
+
+/** A handshake of MCP, which begins a session. */
+function initialize(url: string): Promise<Response> {
+  const clientInfo = { name: 'a', version: '1' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  return fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: mcpHeaders,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+}
+
+/** What createServer takes, and what it has made. */
+const OPTIONS = `{
+  name: 'Shop', version: '2.1.0', instructions: 'Ask first.', port: 1, protocol: 'all',
+  agents: [{ name: 'Clerk', run: () => 'mine' }, { name: 'Other', run: () => 'other' }], tools: [${tool}],
+}`
+
+test('a module may export what createServer takes, or the server itself; flags win', async (t) => {
+  const house = new URL('../lib/index.js', import.meta.url).href
+  const folder = modules(t, {
+    'options.mjs': `export default ${OPTIONS}`,
+    'server.mjs': `import { createServer } from '${house}'
+      const { port, ...options } = ${OPTIONS}
+      export default createServer(options)`,
+  })
+  for (const module of ['options.mjs', 'server.mjs']) {
+    const path = join(folder, module)
+    const { url, said } = await serve(t, [module === 'server.mjs' ? pathToFileURL(path).href : path])
+    assert.match(said(), /^Shop 2\.1\.0 at http/m, module)
+    assert.equal((await ask(url))['response'], 'mine', 'the first agent answers')
+    const handshake = await initialize(url)
+    assert.match(await handshake.text(), /"name":"Shop".*"version":"2\.1\.0".*"instructions":"Ask first\."/)
+  }
+  const { url } = await serve(t, [join(folder, 'options.mjs'), '--protocol', 'http'])
+  assert.equal((await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })).status, 404)
+  const host = run(t, [join(folder, 'options.mjs'), '--stdio'])
+  host.child.stdin!.end(linesFor(opening))
+  assert.equal(await host.ended, 0)
+  assert.match(JSON.stringify(answersIn(host)[0]), /"instructions":"Ask first\."/)
+})
+
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
@@ -126,6 +169,15 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--public-url', 'x'], 2, /^triport: publicUrl is "x"; write an address/],
   [['serve', 'fine.mjs', '--host', 'no.such.host.invalid', '--insecure'], 1,
     /^triport: 'no\.such\.host\.invalid' is no address of this machine/],
+  [['serve', 'fine.mjs', '--port', '80', '--port=81'], 2,
+    /^triport: --port is given twice, "80" and "81"; it takes one value, so leave one out\n$/],
+  [['serve', 'fine.mjs', '--api-key', 'k-one', '--api-key', 'k-two'], 2,
+    /^triport: --api-key is given twice; it takes one value, so leave one out\n$/],
+  [['serve', 'made.mjs', '--api-key', 'k'], 2, /^triport: --api-key and a server that is made: say it /],
+  [['serve', 'made.mjs', '--stdio'], 2, /^triport: --stdio and a server that is made: export by default /],
+  [['serve', 'https://a.example/fine.mjs'], 2, /^triport: https:\S+ is no file of this machine; write a /],
+  [['serve', 'file://host/fine.mjs'], 2, /^triport: file:\S+ is no file of this machine; write a path, /],
+  [['serve', 'wrong.mjs'], 1, /^triport: mountPath is "x"; write /],
   [['serve', 'missing.mjs'], 1, /^triport: Cannot load .*missing\.mjs: there is no such file\n$/],
   [['serve', 'empty.mjs'], 1,
     /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
@@ -147,6 +199,9 @@ test('what cannot be done is told in one sentence, and by the exit code', async 
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
     'number.mjs': 'export default 7',
+    'wrong.mjs': `export default { tools: [${tool}], mountPath: 'x', log: false }`,
+    'made.mjs': `import { createServer } from '${new URL('../lib/index.js', import.meta.url).href}'
+      export default createServer({ tools: [${tool}], log: false })`,
     'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (',
     'twins.mjs': `export const tools = [${tool}, ${tool}]`, 'stuck.mjs': 'await new Promise(() => {})',
     'throws.mjs': `throw new Error('on purpose')`,
@@ -157,7 +212,7 @@ test('what cannot be done is told in one sentence, and by the exit code', async 
     for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
       const [args, code, sentence] = mistake
       const failing = run(
-        t, args.map((one) => one.endsWith('.mjs') && one !== 'other.mjs' ? join(folder, one) : one),
+        t, args.map((one) => /^[\w-]+\.mjs$/.test(one) && one !== 'other.mjs' ? join(folder, one) : one),
       )
       assert.equal(await failing.ended, code, args.join(' '))
       assert.match(failing.said(), sentence)
@@ -302,14 +357,21 @@ test('a module that is watched starts again when a file of it changes, on its po
   })
   // While it cannot be loaded, nobody else may be given its port.
   const { url, child, ended, said } = await serve(
-    t, [join(folder, 'agent.mjs'), '--watch'], {}, await freePort(),
+    t, [join(folder, 'agent.mjs'), '--watch', '--protocol', 'all'], {}, await freePort(),
   )
   const answers = async (expected: string): Promise<void> => {
     await eventually(() => ask(url).then(({ response }) => response === expected, () => false), expected)
   }
   await answers('You said hi.')
+  const session = (await initialize(url)).headers.get('mcp-session-id')
+  assert.ok(session)
   writeFileSync(join(folder, 'end.mjs'), `export const end = '!'`)
   await answers('You said hi!')
+  const list = await fetch(`${url}/mcp`, {
+    method: 'POST', headers: { ...mcpHeaders, 'mcp-session-id': session },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }),
+  })
+  assert.equal(list.status, 200, 'a session of MCP goes on after a start')
   writeFileSync(join(folder, 'agent.mjs'), 'export default (')
   await eventually(() => /Cannot load .*agent\.mjs: [^]*ended; it starts again/.test(said()), 'the fault')
   writeFileSync(join(folder, 'agent.mjs'), agent('other.mjs', 'I heard'))

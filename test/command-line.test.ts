@@ -94,6 +94,7 @@ test('help is a line for each flag', () => {
   assert.equal(formatFlags(flags), [
     '  --port N         where it listens  (8000; or PORT)',
     '  --path PATH      a path',
+    '  --key KEY        a key',
     '  --protocol LIST  which doors  (http)',
     '  --watch          starts again',
     '  --help, -h       prints this',

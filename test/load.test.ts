@@ -64,13 +64,53 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
     exports.default = ${ANN}; exports.tools = [${tool('add')}]`, 'agents Ann, tools add'],
 ]
 
+/** The names of all that is found, by kind. */
+function foundIn(subject: object): string {
+  return Object.entries(subject).filter(([, things]) => things.length > 0)
+    .map(([kind, things]) => [kind, ...things.map(({ name }: { name: string }) => name)].join(' ')).join(', ')
+}
+
 test('whatever a module exports to be served is found, in ES modules and in CommonJS', async (t) => {
   const folder = modules(t, Object.fromEntries(forms))
   for (const [file, , expected] of forms) {
-    const found = Object.entries(await loadModule(join(folder, file)))
-      .filter(([, things]) => things.length > 0)
-      .map(([kind, things]) => [kind, ...things.map(({ name }: { name: string }) => name)].join(' '))
-    assert.equal(found.join(', '), expected, file)
+    assert.equal(foundIn((await loadModule(join(folder, file))).subject), expected, file)
+  }
+})
+
+/** What the default says besides what is to be served, and what is made of it. */
+const withOptions: readonly (readonly [file: string, text: string, found: string, options: object])[] = [
+  ['options.mjs',
+    `export default { name: 'Shop', version: '2.0.0', instructions: 'Ask.', agents: [${ANN}] }`,
+    'agents Ann', { name: 'Shop', version: '2.0.0', instructions: 'Ask.' }],
+  ['first-answers.mjs', `export default { name: 'Shop', port: 81, agents: [${ANN}, ${BOB}] }`,
+    'agents Ann Bob', { name: 'Shop', port: 81 }],
+  ['limits.mjs', `export default { tools: [${tool('add')}], maxCalls: 7, cors: '*', host: '::1' }`,
+    'tools add', { maxCalls: 7, cors: '*', host: '::1' }],
+  ['group-with-version.mjs', `export default { name: 'Desk', version: '3.0.0', agents: [${ANN}] }`,
+    'groups Desk', { version: '3.0.0' }],
+  ['options.cjs', `module.exports = { name: 'Shop', tools: [${tool('add')}], helper() {} }`, 'tools add',
+    { name: 'Shop' }],
+]
+
+test('a default may be what createServer takes', async (t) => {
+  const folder = modules(t, Object.fromEntries(withOptions))
+  for (const [file, , expected, owed] of withOptions) {
+    const { subject, options } = await loadModule(join(folder, file))
+    assert.equal(foundIn(subject), expected, file)
+    assert.deepEqual(options, owed, file)
+  }
+})
+
+test('a server that a module has made is served as it is', async (t) => {
+  const house = new URL('../lib/index.js', import.meta.url).href
+  const made = `import { createServer } from '${house}'\nconst server = createServer({ agents: [${ANN}] })\n`
+  const folder = modules(t, {
+    'default.mjs': `${made}export default server`, 'named.mjs': `${made}export { server }`,
+  })
+  for (const file of ['default.mjs', 'named.mjs']) {
+    const { server } = await loadModule(join(folder, file))
+    assert.equal(server?.name, 'Ann', file)
+    await server?.close()
   }
 })
 
@@ -103,8 +143,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['empty.mjs', 'export const nothing = 1',
     /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
-  ['key.mjs', `export default { agents: [${ANN}], apiKey: 'secret' }`,
-    /^key\.mjs: The default export has no option 'apiKey'; it has agent, agents, group, /],
+  ['signals.mjs', `export default { agents: [${ANN}], sekret: 'secret' }`,
+    `signals.mjs: The default export has no option 'sekret'; did you mean 'secret'?`],
   ['misspelt-member.mjs', `export default { agents: [${ANN}], tols: [] }`,
     `misspelt-member.mjs: The default export has no option 'tols'; did you mean 'tools'?`],
   ['number.mjs', 'export default 7', /^number\.mjs: Cannot serve 7: write a function/],

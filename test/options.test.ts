@@ -50,7 +50,8 @@ const store = memoryStore({ maxEntries: 1, maxBytes: 1 })
 test('every option and every limit is known', async () => {
   const all: Required<Omit<ServerOptions, keyof typeof defaults>> = {
     agents: [echo], groups: [], tools: [tool], resources: [], resourceTemplates: [], prompts: [],
-    name: 'Echo', version: '1.0.0', description: '', protocol: 'all', auth, insecure: false,
+    name: 'Echo', version: '1.0.0', description: '', instructions: 'Ask.', protocol: 'all', auth,
+    insecure: false,
     apiKey: [{ id: 'a', key: 'k', scopes: [] }], publicUrl: 'https://a.example', trustProxy: false,
     mountPath: '/m', path: '/ask', cors: '*', allowedHosts: ['a.example'],
     allowedOrigins: ['https://a.example'], log: false, onCall: () => {}, exposeErrors: false,
