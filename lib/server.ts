@@ -25,7 +25,7 @@ import { catalogEndpoints, queryEndpoints } from './rest/routes.ts'
 import { serviceEndpoints } from './rest/service-endpoints.ts'
 import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
-import { defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
+import { absentPaths, defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from './http/exchange.ts'
 import type { ServerState } from './http/gate.ts'
@@ -142,6 +142,7 @@ function assemble(
   const gate = createGate({
     name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     tokensOnly: auth !== undefined && apiKey === undefined,
+    absent: absentPaths(protocols),
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),

@@ -35,6 +35,23 @@ export function protocolsOf(
   return ALL.filter((one) => wanted.includes(one))
 }
 
+/** Where clients of each protocol come to first. */
+const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
+  http: ['/agents', '/tools', '/prompts', '/resources', '/v1/chat/completions', '/v1/models'],
+  mcp: ['/mcp', '/sse', '/messages', '/messages/'],
+  a2a: [
+    '/a2a', '/message:send', '/message:stream', '/.well-known/agent-card.json', '/.well-known/agent.json',
+  ],
+}
+
+/** What is said at the paths of protocols that are not served, by the path. */
+export function absentPaths(served: readonly ProtocolName[]): ReadonlyMap<string, string> {
+  const instead = served.map((name) => name.toUpperCase()).join(' and ')
+  return new Map(ALL.filter((name) => !served.includes(name)).flatMap((name) => entries[name].map((path) => [
+    path, `${name.toUpperCase()} is not served here, but ${instead}; GET / lists where`,
+  ])))
+}
+
 /** A path of the server; undefined where it is the root. */
 export function pathOf(option: string, path: string | undefined): string | undefined {
   if (path === undefined || path === '' || path === '/') return undefined

@@ -85,6 +85,7 @@ const codes: Readonly<Record<FaultKind, number>> = {
   'timeout': INTERNAL_ERROR,
   'cancelled': INTERNAL_ERROR,
   'failed': INTERNAL_ERROR,
+  'upstream': INTERNAL_ERROR,
   'internal': INTERNAL_ERROR,
 }
 

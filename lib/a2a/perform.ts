@@ -5,7 +5,7 @@
  * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
  * Spec: A2A 1.0 §3.1, §3.3.
  */
-import { asFault, Fault, sentence } from '../core/fault.ts'
+import { asFault, Fault, retryAfter, sentence } from '../core/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
@@ -163,17 +163,17 @@ function faultReply(
   }
   const said = sentence(fault, requestId, service.exposeErrors)
   try {
-    return withHeaders(request.writeFault(fault, said), service.name)
+    return withHeaders(request.writeFault(fault, said), fault, service.name)
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return withHeaders(request.writeFault(new Fault(fault.kind, fault.message), said), service.name)
+    return withHeaders(request.writeFault(new Fault(fault.kind, fault.message), said), fault, service.name)
   }
 }
 
 /** An error with what its status asks for besides its body. */
-function withHeaders(reply: WholeReply, realm: string): WholeReply {
+function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply {
   const { status, headers = [] } = reply
-  if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', '1'] }
+  if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', retryAfter(fault)] }
   if (status !== 401) return reply
   return { ...reply, headers: [...headers, 'WWW-Authenticate', formatChallenge({ realm })] }
 }

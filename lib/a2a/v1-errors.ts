@@ -39,6 +39,7 @@ const statuses: Readonly<Record<FaultKind, readonly [httpStatus: number, status:
   'timeout': [504, 'DEADLINE_EXCEEDED'],
   'cancelled': [503, 'UNAVAILABLE'],
   'failed': [500, 'INTERNAL'],
+  'upstream': [502, 'UNAVAILABLE'],
   'internal': [500, 'INTERNAL'],
 }
 

@@ -9,12 +9,14 @@ import type { Model } from './openai-options.ts'
 const TOKENS = /\bBearer\s+\S+|\b(?:sk|pk|gsk|hf|xai)[-_][\w*-]{8,}/gi
 
 /** `said` is an error, or what the endpoint sent: `{ error: { message } }`, or what stands in its place. */
-export function failure(model: Model, what: string, said?: unknown, kind: Fault['kind'] = 'failed'): Fault {
+export function failure(
+  model: Model, what: string, said?: unknown, kind: Fault['kind'] = 'upstream', retryAfterSeconds?: number,
+): Fault {
   const words = model.secrets.reduce((text, secret) => text.replaceAll(secret, '***'), wordsOf(said))
   const line = words.replace(TOKENS, '***').replace(/[\s\p{C}]+/gu, ' ').trim()
   const why = line === '' ? '' : `: ${line.replace(/^(.{200}).+$/u, '$1…')}`
   const cause = `${model.name} at ${model.url.origin}${why}`
-  return new Fault(kind, `The model ${what}`, undefined, { cause })
+  return new Fault(kind, `The model ${what}`, undefined, { cause, retryAfterSeconds })
 }
 
 function wordsOf(said: unknown): string {

@@ -6,7 +6,7 @@
 import { parseJson } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
 import { Clock } from '../core/clock.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault, secondsIn } from '../core/fault.ts'
 import { MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { failure } from './openai-failure.ts'
 import type { ChatCompletion } from './openai-completion.ts'
@@ -53,7 +53,7 @@ export async function* request(
       const step = reader === undefined ? undefined : await wait(limitMs, reader.read())
       return step === undefined || step.done ? undefined : decoder.decode(step.value, { stream: true })
     }
-    if (!response.ok) throw await refusalOf(model, response.status, read)
+    if (!response.ok) throw await refusalOf(model, response, read)
     if (/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) {
       completion.take(await bodyOf(model, read))
       completion.isOver = true
@@ -99,12 +99,12 @@ async function bodyOf(model: Model, read: Read): Promise<string> {
   return body
 }
 
-async function refusalOf(model: Model, status: number, read: Read): Promise<Fault> {
+async function refusalOf(model: Model, { status, headers }: Response, read: Read): Promise<Fault> {
   // What is said of a key may hold the key, half masked in somebody else's way.
   if (status === 401 || status === 403) return failure(model, `refused this server's key`)
   const parsed = parseJson(await bodyOf(model, read).catch(() => ''), MAX_DEPTH)
   const said = parsed.ok ? parsed.value : undefined
   if (status === 404) return failure(model, 'was not found', said)
-  if (status === 429) return failure(model, 'is busy', said, 'busy')
+  if (status === 429) return failure(model, 'is busy', said, 'busy', secondsIn(headers))
   return failure(model, `${status >= 500 ? 'failed' : 'refused the request'} (${status})`, said)
 }

@@ -120,6 +120,14 @@ export type AgentLike = Agent | AgentDefinition | Run
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
+/** Agents that were given as functions, which have no place for a description. */
+const functions = new WeakSet<Agent>()
+
+/** Whether an agent was given as a bare function. */
+export function isBareFunction(agent: Agent): boolean {
+  return functions.has(agent)
+}
+
 /**
  * Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead, also for a
  * member that is not known; an object of a class may have members of its own, which are its state.
@@ -128,7 +136,9 @@ export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
   if (typeof definition === 'function') {
     rejectClass('The agent', definition)
-    return defineAgent({ name: 'Assistant', run: definition })
+    const agent = defineAgent({ name: 'Assistant', run: definition })
+    functions.add(agent)
+    return agent
   }
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
   if (isMade(definition, 'agent')) return definition

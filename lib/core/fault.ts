@@ -14,16 +14,20 @@ import { describe } from './log.ts'
  * `conflict` right in itself, but not in this state · `unsupported` this server or this client cannot ·
  * `too-large` over a limit of size · `busy` over a limit of load, try again later · `timeout` took too
  * long · `cancelled` the caller no longer wants it · `failed` it was tried and did not work, and the
- * text says why · `internal` a defect, whose text is not shown.
+ * text says why · `upstream` a service that was asked on the way has failed, a model for one · `internal` a
+ * defect, whose text is not shown.
  */
 export type FaultKind =
   | 'invalid' | 'unauthenticated' | 'forbidden' | 'not-found' | 'conflict' | 'unsupported'
-  | 'too-large' | 'busy' | 'timeout' | 'cancelled' | 'failed' | 'internal'
+  | 'too-large' | 'busy' | 'timeout' | 'cancelled' | 'failed' | 'upstream' | 'internal'
 
 const kinds: ReadonlySet<string> = new Set<FaultKind>([
   'invalid', 'unauthenticated', 'forbidden', 'not-found', 'conflict', 'unsupported',
-  'too-large', 'busy', 'timeout', 'cancelled', 'failed', 'internal',
+  'too-large', 'busy', 'timeout', 'cancelled', 'failed', 'upstream', 'internal',
 ])
+
+/** What a `Fault` may carry besides: what caused it, for the log, and when to try again. */
+export interface FaultOptions extends ErrorOptions { readonly retryAfterSeconds?: number | undefined }
 
 /** What a fault is known by, whichever copy of this library made it: a command may have one of its own. */
 const MARK = Symbol.for('triport.Fault')
@@ -37,16 +41,19 @@ const MARK = Symbol.for('triport.Fault')
 export class Fault extends Error {
   readonly kind: FaultKind
   readonly detail: unknown
+  /** When it may work, in seconds: what `Retry-After` says of a fault that is `busy`. Left out: 1. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(kind: FaultKind, message: string, detail?: unknown, options?: ErrorOptions) {
+  constructor(kind: FaultKind, message: string, detail?: unknown, options: FaultOptions = {}) {
     if (!kinds.has(kind)) {
       throw new TypeError(`'${String(kind)}' is no kind of Fault; write one of ${[...kinds].join(', ')}`)
     }
-    super(message || kind, options)
+    super(message || kind, 'cause' in options ? { cause: options.cause } : undefined)
     Object.defineProperty(this, MARK, { value: true })
     this.name = 'Fault'
     this.kind = kind
     this.detail = detail
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
 
@@ -82,4 +89,51 @@ export function sentence(fault: Fault, requestId: string, exposeErrors: boolean)
     return fault.cause instanceof Error ? fault.cause.message : describe(fault.cause)
   }
   return `Internal error (request ${requestId})`
+}
+
+/** The longest that a caller is told to wait, in seconds. */
+const MAX_RETRY_S = 3_600
+
+/** What `Retry-After` says of a fault: whole seconds, from 1 to an hour. */
+export function retryAfter({ retryAfterSeconds = 1 }: Fault): string {
+  const seconds = Math.ceil(retryAfterSeconds)
+  return String(Math.min(MAX_RETRY_S, seconds >= 1 ? seconds : 1))
+}
+
+/**
+ * What an error of a client for other people's services is to our caller: `busy` for 429, `upstream` for 5xx.
+ * Such clients say the status as `status` or `statusCode`, and wrap the last of several tries. Undefined for
+ * any other error. Never throws.
+ */
+export function upstreamFault(thrown: unknown): Fault | undefined {
+  try {
+    let error = thrown
+    for (let depth = 0; depth < 3 && typeof error === 'object' && error !== null; depth++) {
+      const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'statusCode')
+      if (status === 429) {
+        const headers: unknown = Reflect.get(error, 'headers') ?? Reflect.get(error, 'responseHeaders')
+        const retryAfterSeconds = secondsIn(headers)
+        const said = 'A service that was asked on the way is busy; try again later'
+        return new Fault('busy', said, undefined, { cause: thrown, retryAfterSeconds })
+      }
+      if (typeof status === 'number' && status >= 500 && status < 600) {
+        const said = 'A service that was asked on the way has failed'
+        return new Fault('upstream', said, undefined, { cause: thrown })
+      }
+      error = Reflect.get(error, 'lastError') ?? Reflect.get(error, 'cause')
+    }
+  } catch {
+    // A proxy may throw whatever is asked of it.
+  }
+  return undefined
+}
+
+/** The seconds of a `Retry-After`, of `Headers` or of a plain object. */
+export function secondsIn(headers: unknown): number | undefined {
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const get: unknown = Reflect.get(headers, 'get')
+  const name = 'retry-after'
+  const said: unknown = typeof get === 'function' ? get.call(headers, name) : Reflect.get(headers, name)
+  const seconds = Number(said ?? NaN)
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }

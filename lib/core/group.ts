@@ -50,7 +50,9 @@ function pick(group: Group, choice: unknown): readonly Member[] {
     const agent = group.agents.find((one) => one.id === name || one.name === name)
     if (agent !== undefined) return agent
     const ids = group.agents.map((one) => `'${one.id}'`).join(', ')
-    throw new TypeError(`The router of '${group.name}' chose ${describe(name)}; it has ${ids}`)
+    const cause = new TypeError(`The router of '${group.name}' chose ${describe(name)}; it has ${ids}`)
+    const said = `The router of '${group.name}' chose an agent that is not there`
+    throw new Fault('upstream', said, undefined, { cause })
   })
 }
 

@@ -50,11 +50,16 @@ export function formatLine(
   return 'cause' in fields ? `${line}\n${stackOf(fields['cause'])}` : line
 }
 
+/** What stands in the message of a line about a request. */
+const inMessage: ReadonlySet<string> = new Set(['method', 'path', 'status'])
+
 /** The same without time, level and cause, for a logger that has its own way with them. */
 function formatText(message: string, fields: Readonly<Record<string, unknown>>): string {
   let text = printable(message)
+  const isOfRequest = 'method' in fields && 'status' in fields
   for (const [name, value] of Object.entries(fields)) {
-    if (name !== 'cause' && value !== undefined) text += ` ${name}=${printable(String(value))}`
+    if (name === 'cause' || value === undefined || (isOfRequest && inMessage.has(name))) continue
+    text += ` ${name}=${printable(String(value))}`
   }
   return text
 }
@@ -114,9 +119,20 @@ function printable(given: string): string {
 
 const short: ReadonlyMap<string, string> = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
 
-function stackOf(cause: unknown): string {
-  const text = cause instanceof Error ? cause.stack ?? cause.message : `thrown: ${describe(cause)}`
-  return String(text).split('\n', MAX_ROWS).map((row) => '  ' + printable(row)).join('\n')
+/** A thrown value with what caused it, each once: a stack, or a line. */
+function stackOf(thrown: unknown): string {
+  const rows: string[] = []
+  const shown = new Set<unknown>()
+  for (let cause = thrown; rows.length < MAX_ROWS && !shown.has(cause);) {
+    const error = cause instanceof Error ? cause : undefined
+    const text = String(error === undefined ? describe(cause) : error.stack ?? error.message)
+    const label = shown.size > 0 ? 'caused by: ' : error === undefined ? 'thrown: ' : ''
+    rows.push(...`${label}${text}`.split('\n', MAX_ROWS - rows.length))
+    shown.add(cause)
+    if (error?.cause === undefined) break
+    cause = error.cause
+  }
+  return rows.map((row) => '  ' + printable(row)).join('\n')
 }
 
 /** Any value as text that is fit for a log. Never throws. */

@@ -7,7 +7,7 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { callChannel, observeCall } from './call-observer.ts'
-import { asFault, Fault } from './fault.ts'
+import { asFault, Fault, upstreamFault } from './fault.ts'
 import type { EndListener, Runnable } from './call-observer.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
@@ -35,7 +35,7 @@ export function runHandler<Given, T>(
   } catch (error) {
     call.over = true
     service.workload.release(call)
-    const fault = failure(service, call, error)
+    const fault = failure(service, call, runnable, error)
     onEnd?.(fault, undefined)
     throw fault
   }
@@ -45,7 +45,7 @@ export function runHandler<Given, T>(
     onEnd?.(undefined, output)
     return output
   }
-  return new AwaitedRun<T>(service, call, timeoutMs, session, onEnd).begin(output)
+  return new AwaitedRun<T>(service, call, runnable, timeoutMs, session, onEnd).begin(output)
 }
 
 /**
@@ -55,6 +55,7 @@ export function runHandler<Given, T>(
 class AwaitedRun<T> {
   readonly #service: Service
   readonly #call: LiveCall
+  readonly #runnable: Runnable
   readonly #timeoutMs: number
   readonly #session: Workload | undefined
   readonly #onEnd: EndListener | undefined
@@ -64,11 +65,12 @@ class AwaitedRun<T> {
   #reject: (reason: Fault) => void = ignore
 
   constructor(
-    service: Service, call: LiveCall, timeoutMs: number, session: Workload | undefined,
+    service: Service, call: LiveCall, runnable: Runnable, timeoutMs: number, session: Workload | undefined,
     onEnd: EndListener | undefined,
   ) {
     this.#service = service
     this.#call = call
+    this.#runnable = runnable
     this.#timeoutMs = timeoutMs
     this.#session = session
     this.#onEnd = onEnd
@@ -102,7 +104,7 @@ class AwaitedRun<T> {
     if (!this.#settle()) {
       return service.log('debug', 'A handler failed after its run was over', { request: call.requestId })
     }
-    const fault = failure(service, call, error)
+    const fault = failure(service, call, this.#runnable, error)
     this.#onEnd?.(fault, undefined)
     this.#reject(fault)
   }
@@ -147,9 +149,14 @@ class AwaitedRun<T> {
 function ignore(): void {}
 
 /** What was thrown, as a `Fault`, logged with its cause if it is not one the author meant for the caller. */
-function failure(service: Service, call: LiveCall, thrown: unknown): Fault {
-  const fault = asFault(thrown)
-  if (fault.kind !== 'internal') return fault
-  service.log('error', 'A handler failed', { request: call.requestId, cause: fault.cause ?? fault })
+function failure(service: Service, call: LiveCall, { kind, name }: Runnable, thrown: unknown): Fault {
+  const thrownFault = asFault(thrown)
+  const fault = thrownFault.kind === 'internal' ? upstreamFault(thrown) ?? thrownFault : thrownFault
+  const isDefect = fault.kind === 'internal'
+  if (isDefect || (fault.cause !== undefined && (fault.kind === 'upstream' || fault.kind === 'busy'))) {
+    service.log(isDefect ? 'error' : 'warning', 'A handler failed', {
+      [kind]: name, protocol: call.protocol, request: call.requestId, cause: fault.cause ?? fault,
+    })
+  }
   return fault
 }

@@ -1,6 +1,7 @@
 /**
  * Mistakes of an author that break nothing: each is told once in the log of a server, not with every call.
  */
+import { isBareFunction } from './agent.ts'
 import type { Agent } from './agent.ts'
 import type { Catalog } from './catalog.ts'
 import type { Log } from './log.ts'
@@ -15,9 +16,12 @@ export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
     + 'and await what it is made of', { request: requestId })
 }
 
-/** The tools of a catalog, now and later, that no model can choose with reason. */
+/** The agents and tools of a catalog, now and later, that nobody can choose with reason. */
 export function warnOfSilence(log: Log, catalog: Catalog): void {
-  const warn = (): void => { for (const tool of catalog.tools) warnOfTool(log, tool) }
+  const warn = (): void => {
+    for (const tool of catalog.tools) warnOfTool(log, tool)
+    for (const agent of catalog.agents) warnOfAgent(log, agent)
+  }
   warn()
   catalog.onChange(warn)
 }
@@ -26,6 +30,12 @@ function warnOfTool(log: Log, tool: Tool): void {
   if (tool.description !== '') return
   warnOnce(log, tool, `The tool '${tool.name}' has no description, so models cannot tell what it is for; `
     + `write description: 'Finds documents.'`)
+}
+
+function warnOfAgent(log: Log, agent: Agent): void {
+  if (agent.description !== '' || isBareFunction(agent)) return
+  warnOnce(log, agent, `The agent '${agent.name}' has no description, so nobody can tell what to ask it; `
+    + `write description: 'Answers questions about orders.'`)
 }
 
 function warnOnce(

@@ -37,6 +37,8 @@ export interface GateOptions extends RequestOptions {
   readonly state: Readonly<ServerState>
   /** Whether there are tokens and no keys, so that a refusal says nothing of keys. */
   readonly tokensOnly?: boolean
+  /** What is said of paths that a server may have and this one has not. */
+  readonly absent?: ReadonlyMap<string, string>
   readonly limits: Limits
   readonly log: Log
 }
@@ -50,6 +52,8 @@ type Objection = readonly [status: number, detail: string, headers?: readonly st
 /** RFC 8615: at the host, whatever is mounted there. */
 const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
+
+const NOTHING = 'There is nothing at this path; GET / lists what is'
 
 /** The sentence for a body that all bodies together leave no room for. */
 export const NO_ROOM = 'Too many bodies are being read; try again later'
@@ -119,7 +123,7 @@ export function createGate(options: GateOptions): Gate {
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
       if (methods === '') {
-        return refuseRequest(request, 404, 'There is nothing at this path; GET / lists what is')
+        return refuseRequest(request, 404, options.absent?.get(request.path) ?? NOTHING)
       }
       return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
     }

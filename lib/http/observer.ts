@@ -66,8 +66,10 @@ export function createObserver(
     if (requestChannel.hasSubscribers) requestChannel.publish(summary)
     if (!accessLog) return
     const { method, path, status, bytes, durationMs, requestId, principalId, remoteAddress } = summary
-    log('info', `${method} ${path.slice(0, MAX_SHOWN)} ${status}`, {
-      bytes, ms: durationMs.toFixed(1), request: requestId, principal: principalId, address: remoteAddress,
+    const shown = path.slice(0, MAX_SHOWN)
+    log('info', `${method} ${shown} ${status}`, {
+      method, path: shown, status, bytes, ms: Math.round(durationMs * 10) / 10,
+      request: requestId, principal: principalId, address: remoteAddress,
     })
   }
 

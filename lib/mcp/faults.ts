@@ -4,6 +4,7 @@
  * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
 import { isRecord } from '../core/content.ts'
+import { retryAfter } from '../core/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import {
   INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
@@ -30,6 +31,7 @@ const codes: Readonly<Record<FaultKind, number>> = {
   'timeout': INTERNAL_ERROR,
   'cancelled': INTERNAL_ERROR,
   'failed': INTERNAL_ERROR,
+  'upstream': INTERNAL_ERROR,
   'internal': INTERNAL_ERROR,
 }
 
@@ -72,9 +74,10 @@ export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision
 
 /** What HTTP adds to it. */
 export function faultHeaders(
-  { kind, detail }: Fault, realm: string, auth: Authorization | undefined,
+  fault: Fault, realm: string, auth: Authorization | undefined,
 ): readonly string[] | undefined {
-  if (kind === 'busy' || kind === 'cancelled') return ['Retry-After', '1']
+  const { kind, detail } = fault
+  if (kind === 'busy' || kind === 'cancelled') return ['Retry-After', retryAfter(fault)]
   if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
   const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
   return ['WWW-Authenticate', challenge(realm, auth, error, scopesIn(detail))]

@@ -6,12 +6,13 @@
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
 import { isRecord } from '../core/content.ts'
-import { sentence } from '../core/fault.ts'
+import { retryAfter, sentence } from '../core/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { companionsOf, httpStatusOf, loggedFault } from './reply.ts'
 import type { Service } from '../core/service.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
+import type { ProblemText } from './reply.ts'
 
 /** The codes that clients look for, and the one type that is not told by its status alone. */
 const codes: ReadonlyMap<number, string> = new Map([
@@ -36,22 +37,23 @@ export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
 
 /** Whatever was thrown, as a reply. */
 export function openaiFault(service: Service, thrown: unknown, requestId: string): Reply {
-  const { status, text } = openaiFaultText(service, thrown, requestId)
+  const { status, text, retryAfter } = openaiFaultText(service, thrown, requestId)
   const isOver = status === 409 || (status >= 500 && status !== 503)
-  const headers = isOver ? DO_NOT_RETRY : companionsOf(status, service.name)
+  const headers = isOver ? DO_NOT_RETRY : companionsOf(status, service.name, retryAfter)
   return { status, type: JSON_TYPE, body: text, ...headers !== undefined && { headers } }
 }
 
 /** The same as text, for a stream that has begun. */
 export function openaiFaultText(
   service: Service, thrown: unknown, requestId: string,
-): { readonly status: number; readonly text: string } {
+): Required<ProblemText> {
   const fault = loggedFault(service, thrown, requestId)
   const known = httpStatusOf(fault)
   // OpenAI has one status for what is wrong with a request.
   const status = known === 422 ? 400 : known
   const said = sentence(fault, requestId, service.exposeErrors)
-  return { status, text: errorText(status, said, fault.kind === 'internal' ? undefined : fault.detail) }
+  const text = errorText(status, said, fault.kind === 'internal' ? undefined : fault.detail)
+  return { status, text, retryAfter: retryAfter(fault) }
 }
 
 function errorText(status: number, said: string, detail: unknown): string {

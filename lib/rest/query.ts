@@ -3,6 +3,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
+import { nearest } from '../core/define.ts'
 import { FaultList } from '../wire/bounded.ts'
 import type { ChatMessage } from '../core/chat.ts'
 import type { ProblemError } from '../wire/problem.ts'
@@ -20,6 +21,13 @@ export interface Query {
 
 /** The names under which clients of different habits send the text. */
 const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
+/** Every member that counts. What is not nearly one of them is the client's own, and let pass. */
+const members: ReadonlySet<string> = new Set([...TEXT_NAMES, 'messages', 'session_id', 'metadata', 'stream'])
+const bare = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
+const byBareName: ReadonlyMap<string, string> = new Map([...members].map((name) => [bare(name), name]))
+const LONGEST = Math.max(...[...members].map(({ length }) => length))
+/** So many members that do not count are looked at: no person misspells more. */
+const MAX_STRAY = 100
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 /**
@@ -34,6 +42,7 @@ export function decodeQuery(
     errors.add({ path: '', message: 'must be a JSON object, as in {"query": "hello"}' })
     return errors
   }
+  rejectNearMisses(body, errors)
   const said = saidIn(body, errors)
   const { session_id: bodySession, metadata, stream } = body
   if (bodySession !== undefined && bodySession !== null && !isSessionId(bodySession)) {
@@ -57,6 +66,26 @@ export function decodeQuery(
     metadata: isRecord(metadata) ? metadata : undefined,
     stream: typeof stream === 'boolean' ? stream : undefined,
   }
+}
+
+/** A slip in a name would be a member left out, and a new conversation for one, without a word. */
+function rejectNearMisses(body: Readonly<Record<string, unknown>>, errors: FaultList<ProblemError>): void {
+  let strays = 0
+  for (const name in body) {
+    if (members.has(name) || body[name] === null) continue
+    if (++strays > MAX_STRAY || errors.isFull) return
+    const meant = nearMember(name)
+    if (meant === undefined) continue
+    errors.add({ path: `/${name}`, message: `is no member; did you mean "${meant}"?` })
+  }
+}
+
+/** The member that a name was meant to be: but for its spelling, or for one slip. */
+function nearMember(name: string): string | undefined {
+  if (name.length > LONGEST + 2) return undefined
+  const same = byBareName.get(bare(name))
+  if (same !== undefined || name.length < 5) return same
+  return nearest(name, [...members], 1)
 }
 
 function isSessionId(value: unknown): boolean {

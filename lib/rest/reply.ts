@@ -2,7 +2,7 @@
  * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
  */
 import { isRecord } from '../core/content.ts'
-import { asFault, Fault, sentence } from '../core/fault.ts'
+import { asFault, Fault, retryAfter, sentence } from '../core/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
@@ -26,17 +26,24 @@ const statuses: Readonly<Record<FaultKind, number>> = {
   'timeout': 504,
   'cancelled': 503,
   'failed': 500,
+  'upstream': 502,
   'internal': 500,
 }
 
 /** What a status asks for besides its document. `realm` is the name of the server. */
-export function companionsOf(status: number, realm?: string): readonly string[] | undefined {
-  if (status === 503) return ['Retry-After', '1']
+export function companionsOf(
+  status: number, realm?: string, retryAfter = '1',
+): readonly string[] | undefined {
+  if (status === 503) return ['Retry-After', retryAfter]
   return status === 401 ? ['WWW-Authenticate', formatChallenge({ realm })] : undefined
 }
 
-/** A problem document as text, and its status. */
-export interface ProblemText { readonly status: number; readonly text: string }
+/** A problem document as text, its status, and when to try again where that is known. */
+export interface ProblemText {
+  readonly status: number
+  readonly text: string
+  readonly retryAfter?: string | undefined
+}
 
 /** A value as a JSON reply. */
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
@@ -80,7 +87,7 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
   const shown = kind === 'internal' ? undefined : detail
   try {
     const more = shown === undefined || isRecord(shown) ? shown : { data: shown }
-    return problemText(statuses[kind], said, requestId, more)
+    return { ...problemText(statuses[kind], said, requestId, more), retryAfter: retryAfter(fault) }
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
     return problemText(statuses[kind], said, requestId)
@@ -88,8 +95,8 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
 }
 
 /** A problem document as a reply. */
-export function problemTextReply({ status, text }: ProblemText, realm?: string): Reply {
-  const headers = companionsOf(status, realm)
+export function problemTextReply({ status, text, retryAfter }: ProblemText, realm?: string): Reply {
+  const headers = companionsOf(status, realm, retryAfter)
   return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
 }
 

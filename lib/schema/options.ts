@@ -29,21 +29,21 @@ export function rejectUnknown(owner: string, given: object, known: readonly stri
 
 /**
  * The known name that a wrong one was probably meant to be: the same but for capitals, else the first of
- * those that at most two slips of the keyboard lead to. Undefined where none is near.
+ * those that at most `slips` of the keyboard lead to; left out: two. Undefined where none is near.
  */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearest(name: string, known: readonly string[], slips = 2): string | undefined {
   const wrong = name.toLowerCase()
   let best: string | undefined
-  let least = 3
+  let least = slips + 1
   for (const one of known) {
     const right = one.toLowerCase()
     // Two slips make any name of two letters out of any other.
     const most = Math.min(least, wrong.length, right.length)
     if (Math.abs(wrong.length - right.length) >= most) continue
-    const slips = slipsBetween(wrong, right)
-    if (slips >= most) continue
+    const found = slipsBetween(wrong, right)
+    if (found >= most) continue
     best = one
-    least = slips
+    least = found
   }
   return best
 }

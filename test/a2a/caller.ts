@@ -191,7 +191,8 @@ export function serveBot(
   t: Scope, run: Run, options: Partial<ServerOptions> = {}, beside: AgentBeside = {},
 ): TriportServer {
   // What a test writes as an answer the house checks, not the compiler.
-  return serveA2a(t, { agents: [{ name: 'Bot', run: run as () => string, ...beside }], ...options })
+  const agent = { name: 'Bot', description: 'Answers.', run: run as () => string, ...beside }
+  return serveA2a(t, { agents: [agent], ...options })
 }
 
 /** A client of a server with one agent. */

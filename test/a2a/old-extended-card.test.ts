@@ -9,7 +9,10 @@ import type { ServerOptions } from '../../lib/server-options.ts'
 
 const NEW = '/extendedAgentCard'
 const OLD = '/agent/authenticatedExtendedCard'
-const agents = [{ name: 'Bot', description: 'Helps.', run: () => 'ok' }, { name: 'Muse', run: () => 'ok' }]
+const agents = [
+  { name: 'Bot', description: 'Helps.', run: () => 'ok' },
+  { name: 'Muse', description: 'Muses.', run: () => 'ok' },
+]
 const apiKey = [{ id: 'ann', key: 'key-of-ann' }, { id: 'bob', key: 'key-of-bob' }]
 const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
 

@@ -140,7 +140,9 @@ test('what is no call is passed over or refused, never thrown at', () => {
   for (const parts of [[null], ['x'], [7], [[]], [{}], [{ function: null }], [{ function: { name: {} } }],
     [part({}, [], [], {})], [part('x', 7, null, 7)], [part(0, 'i', '', '{"half')]]) {
     const completion = completionOf(parts)
-    assert.throws(() => completion.calls(), { kind: 'failed', message: 'The model sent what cannot be read' })
+    assert.throws(() => completion.calls(), {
+      kind: 'upstream', message: 'The model sent what cannot be read',
+    })
   }
 })
 
@@ -157,11 +159,11 @@ test('what is kept of a reply is bounded, whatever it is made of', () => {
     const json = JSON.stringify({ choices: [{ delta }] })
     completion.take(json)
     assert.throws(() => { for (let at = 0; at < 2; at++) completion.take(json) },
-      { kind: 'failed', message: 'The model sent more than is read' }, Object.keys(delta)[0])
+      { kind: 'upstream', message: 'The model sent more than is read' }, Object.keys(delta)[0])
   }
   const many = Array.from({ length: 65 }, (_none, index) => part(index, `i${index}`, 'a'))
   assert.equal(completionOf(many.slice(1)).calls().length, 64)
-  assert.throws(() => completionOf(many), { kind: 'failed', message: 'The model sent more than is read' })
+  assert.throws(() => completionOf(many), { kind: 'upstream', message: 'The model sent more than is read' })
 })
 
 test('many tiny fragments cost no more than their number', () => {

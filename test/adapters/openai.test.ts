@@ -190,39 +190,40 @@ test('what the model withholds is rejected, with the text that it gave', async (
 test('each way to fail has its kind, a sentence for the caller, and a reason for the log', async (t) => {
   const error = (message: string): string => JSON.stringify({ error: { message, type: 'x' } })
   const table: readonly (readonly [Respond, FaultKind, string, why?: string])[] = [
-    [reply(401, error('Incorrect API key provided: sk-1234')), 'failed', "refused this server's key"],
-    [reply(403, error('no')), 'failed', "refused this server's key"],
-    [reply(404, error('no such model')), 'failed', 'was not found', 'no such model'],
-    [reply(404, '<h1>Not found</h1>', HTML_TYPE), 'failed', 'was not found'],
+    [reply(401, error('Incorrect API key provided: sk-1234')), 'upstream', "refused this server's key"],
+    [reply(403, error('no')), 'upstream', "refused this server's key"],
+    [reply(404, error('no such model')), 'upstream', 'was not found', 'no such model'],
+    [reply(404, '<h1>Not found</h1>', HTML_TYPE), 'upstream', 'was not found'],
     [reply(429, error('Slow down')), 'busy', 'is busy', 'Slow down'],
-    [reply(400, error('Too\nlong')), 'failed', 'refused the request (400)', 'Too long'],
-    [reply(422, '{"detail":"bad"}'), 'failed', 'refused the request (422)', 'bad'],
-    [reply(422, '{"detail":[{"msg":"bad"}]}'), 'failed', 'refused the request (422)'],
-    [reply(500, '{"error":"out of memory"}'), 'failed', 'failed (500)', 'out of memory'],
-    [reply(503, ''), 'failed', 'failed (503)'],
-    [reply(400, '[{"error":{"message":"in a list"}}]'), 'failed', 'refused the request (400)', 'in a list'],
-    [reply(301, '', { location: 'http://127.0.0.1:9/' }), 'failed', 'refused the request (301)'],
-    [reply(200, error('overloaded')), 'failed', 'failed', 'overloaded'],
-    [reply(200, '{"choices":[]}'), 'failed', 'gave no answer'],
-    [reply(200, '{"choices":'), 'failed', 'sent what cannot be read'],
-    [reply(200, '<html>', HTML_TYPE), 'failed', 'gave no answer'],
-    [reply(204, '', {}), 'failed', 'gave no answer'],
-    [reply(200, ''), 'failed', 'sent what cannot be read'],
-    [stream(''), 'failed', 'gave no answer'],
-    [stream(DONE), 'failed', 'gave no answer'],
-    [stream(delta('half')), 'failed', 'broke off its answer'],
-    [stream(delta('half') + 'data: {"choices":\n\n' + DONE), 'failed', 'sent what cannot be read'],
-    [stream(`data: ${'['.repeat(100)}${']'.repeat(100)}\n\n`), 'failed', 'sent what cannot be read'],
-    [stream(delta('half') + data({ error: { message: 'too long' } }) + DONE), 'failed', 'failed', 'too long'],
-    [stream(data({ error: 'exploded' }) + DONE), 'failed', 'failed', 'exploded'],
-    [stream(`event: error\n${data({ message: 'lost' })}`), 'failed', 'failed', 'lost'],
-    [stream(data({ object: 'error', message: 'no room' })), 'failed', 'failed', 'no room'],
-    [stream(delta('x'.repeat(4 * 1024 * 1024))), 'failed', 'sent more than is read',
+    [reply(400, error('Too\nlong')), 'upstream', 'refused the request (400)', 'Too long'],
+    [reply(422, '{"detail":"bad"}'), 'upstream', 'refused the request (422)', 'bad'],
+    [reply(422, '{"detail":[{"msg":"bad"}]}'), 'upstream', 'refused the request (422)'],
+    [reply(500, '{"error":"out of memory"}'), 'upstream', 'failed (500)', 'out of memory'],
+    [reply(503, ''), 'upstream', 'failed (503)'],
+    [reply(400, '[{"error":{"message":"in a list"}}]'), 'upstream', 'refused the request (400)', 'in a list'],
+    [reply(301, '', { location: 'http://127.0.0.1:9/' }), 'upstream', 'refused the request (301)'],
+    [reply(200, error('overloaded')), 'upstream', 'failed', 'overloaded'],
+    [reply(200, '{"choices":[]}'), 'upstream', 'gave no answer'],
+    [reply(200, '{"choices":'), 'upstream', 'sent what cannot be read'],
+    [reply(200, '<html>', HTML_TYPE), 'upstream', 'gave no answer'],
+    [reply(204, '', {}), 'upstream', 'gave no answer'],
+    [reply(200, ''), 'upstream', 'sent what cannot be read'],
+    [stream(''), 'upstream', 'gave no answer'],
+    [stream(DONE), 'upstream', 'gave no answer'],
+    [stream(delta('half')), 'upstream', 'broke off its answer'],
+    [stream(delta('half') + 'data: {"choices":\n\n' + DONE), 'upstream', 'sent what cannot be read'],
+    [stream(`data: ${'['.repeat(100)}${']'.repeat(100)}\n\n`), 'upstream', 'sent what cannot be read'],
+    [stream(delta('half') + data({ error: { message: 'too long' } }) + DONE),
+      'upstream', 'failed', 'too long'],
+    [stream(data({ error: 'exploded' }) + DONE), 'upstream', 'failed', 'exploded'],
+    [stream(`event: error\n${data({ message: 'lost' })}`), 'upstream', 'failed', 'lost'],
+    [stream(data({ object: 'error', message: 'no room' })), 'upstream', 'failed', 'no room'],
+    [stream(delta('x'.repeat(4 * 1024 * 1024))), 'upstream', 'sent more than is read',
       'An event is longer than 4194304 characters'],
-    [reply(200, `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`), 'failed', 'sent more than is read'],
+    [reply(200, `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`), 'upstream', 'sent more than is read'],
     [(response) => {
       response.writeHead(200, EVENTS).write(delta('half'), () => response.destroy())
-    }, 'failed', 'broke off its answer', 'other side closed'],
+    }, 'upstream', 'broke off its answer', 'other side closed'],
   ]
   for (const [respond, kind, sentence, why] of table) {
     const { baseUrl, origin } = await endpoint(t, respond)
@@ -241,7 +242,7 @@ test('only the log is told where an endpoint is that cannot be reached', async (
   const port = await freePort()
   const fault = await faultOf({ baseUrl: `http://127.0.0.1:${port}/v1?token=abc`, apiKey: 'sk-1234' })
   assert.equal(fault.message, 'The model cannot be reached')
-  assert.equal(fault.kind, 'failed')
+  assert.equal(fault.kind, 'upstream')
   const origin = `127.0.0.1:${port}`
   assert.equal(fault.cause, `gpt-6-luna at http://${origin}: connect ECONNREFUSED ${origin}`)
 })
@@ -475,7 +476,7 @@ test('after the last round the model is asked for its answer without calls', asy
   assert.deepEqual(received.map(({ body }) => body['tool_choice']), ['required', 'required', 'none'])
   isPatient = false
   const fault = await faultOf(options)
-  assert.equal(fault.kind, 'failed')
+  assert.equal(fault.kind, 'upstream')
   assert.equal(fault.message, 'The model called tools 2 times over and gave no answer')
   received.length = 0
   await faultOf({ baseUrl, tools: [weather] })

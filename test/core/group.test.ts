@@ -130,11 +130,13 @@ const lost: readonly (readonly [choice: unknown, sentence: RegExp])[] = [
   [{ id: 'a' }, /chose \{"id":"a"\}; it has/],
 ]
 
-test('a router that chooses nobody is a defect, and the log says which', async () => {
+test('a router that chooses nobody has failed, and the log says whom it chose', async () => {
   for (const [choice, sentence] of lost) {
     const { service, logged } = serviceOf()
     const group = defineGroup({ name: 'Group', agents: [a, b], mode: () => choice as string })
-    await assert.rejects(async () => answer(service, group, 'q', callOf()), { kind: 'internal' })
+    await assert.rejects(async () => answer(service, group, 'q', callOf()), {
+      kind: 'upstream', message: `The router of 'Group' chose an agent that is not there`,
+    })
     assert.match(String(logged[0]?.[2]['cause']), sentence)
   }
   await assert.rejects(

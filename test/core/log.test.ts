@@ -107,3 +107,14 @@ test('a logger is a function, an object like console, or none', () => {
     assert.throws(() => logOf(wrong as never), /^TypeError: log is no logger; write \(level, message, f/)
   }
 })
+
+test('what caused an error stands below it, each cause once', () => {
+  const inner: Error & { cause?: unknown } = new Error('inner')
+  const outer = new Error('outer', { cause: inner })
+  inner.cause = outer
+  const text = formatLine('error', 'failed', { cause: outer })
+  assert.equal(text.match(/Error: outer/g)?.length, 1)
+  assert.equal(text.match(/^ {2}caused by: Error: inner$/gm)?.length, 1)
+  assert.match(formatLine('error', 'failed', { cause: new Error('a', { cause: { code: 7 } }) }),
+    /^ {2}caused by: \{"code":7\}$/m)
+})

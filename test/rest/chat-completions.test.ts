@@ -18,7 +18,8 @@ test('the agents and groups are models, listed and one by one', async (t) => {
   const list = await jsonOf(await server.fetch(request('/team/v1/models')))
   const data = list['data'] as Json[]
   assert.deepEqual(data.map(({ created, ...model }) => [Number.isSafeInteger(created), model]), [
-    ['desk', 'Desk', 'Both.'], ['echo', 'Echo', ''], ['the-writer', 'The Writer', 'Writes.'],
+    ['desk', 'Desk', 'Both.'], ['echo', 'Echo', 'Says what was said.'],
+    ['the-writer', 'The Writer', 'Writes.'],
   ].map(([id, name, description]) => [true, { id, object: 'model', owned_by: 'House', name, description }]))
   assert.equal(list['object'], 'list')
   for (const [index, id] of ['desk', 'echo', 'the_writer'].entries()) {

@@ -49,7 +49,10 @@ test('a fault is an error of OpenAI, and says whether its clients are to try aga
 test('what a defect says stays in the log', async (t) => {
   const logged: unknown[] = []
   const server = serve(t, {
-    agents: [{ name: 'Agent', run: () => { throw new Fault('internal', 'a secret', { code: 'secret' }) } }],
+    agents: [{
+      name: 'Agent', description: 'Fails.',
+      run: () => { throw new Fault('internal', 'a secret', { code: 'secret' }) },
+    }],
     log: (...line) => logged.push(line),
   })
   const { error } = await jsonOf(await server.fetch(chat('a'))) as { error: Told }

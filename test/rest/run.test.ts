@@ -11,7 +11,7 @@ import type { ServerEvent } from '../../lib/wire/sse.ts'
 function agent(
   run: (prompt: string, call: Call) => AgentOutput, options: Partial<ServerOptions> = {},
 ): ServerOptions {
-  return { agents: [{ name: 'Agent', run }], ...options }
+  return { agents: [{ name: 'Agent', description: 'Answers.', run }], ...options }
 }
 
 async function ask(
