@@ -12,6 +12,7 @@ import { Fault } from '../core/fault.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import type { Members } from '../core/define.ts'
 import type { IpKind } from '../wire/ip.ts'
+import type { HostAddress } from './push-lookups.ts'
 
 /** Where webhooks may be, and how long they are waited for. */
 export interface PushOptions {
@@ -119,19 +120,8 @@ function outOf(name: string, value: unknown, remedy: string): RangeError {
   return new RangeError(`${name} is ${show(value)}; write milliseconds, 1 to ${MAX_MS}: ${remedy}`)
 }
 
-/** One address of a host. */
-export interface HostAddress { readonly address: string; readonly family: number }
-
-/** Finds all addresses of a name. Rejects where there are none. */
-export type Lookup = (name: string) => Promise<readonly HostAddress[]>
-
 /** What an address is checked against. */
 export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' | 'allowedHosts'>
-
-/** As the machine finds names, its own list of hosts included. */
-export const lookupHost: Lookup = (name) => (
-  process.getBuiltinModule('node:dns/promises').lookup(name, { all: true })
-)
 
 const MAX_URL_BYTES = 2_048
 const none: readonly never[] = []
@@ -170,7 +160,7 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
  * `Fault('invalid')` where any of it may not be posted to, with the look-up's own error where it failed.
  */
 export async function resolvePushHost(
-  url: URL, rules: AddressRules, find: Lookup,
+  url: URL, rules: AddressRules, find: (name: string) => Promise<readonly HostAddress[]>,
 ): Promise<readonly HostAddress[]> {
   const name = nameOf(url)
   const found = ipKindOf(name) === undefined ? await find(name)

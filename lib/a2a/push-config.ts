@@ -36,6 +36,8 @@ const MAX_ID_BYTES = 256
 const MAX_TOKEN_BYTES = 1_024
 const MAX_CREDENTIALS_BYTES = 4_096
 const MAX_SCHEMES = 8
+/** Besides its texts. */
+const OWN_BYTES = 512
 /** So often is a change begun again after somebody else was first. */
 const MAX_ATTEMPTS = 16
 const none: readonly never[] = Object.freeze([])
@@ -62,6 +64,13 @@ export function checkPushConfig({ id, token, authentication }: PushConfig): void
   if (credentials !== undefined && !isHeaderValue(credentials, MAX_CREDENTIALS_BYTES)) {
     throw wrong('credentials', `must be 1 to ${MAX_CREDENTIALS_BYTES} visible ASCII characters`)
   }
+}
+
+/** What one takes in memory, roughly; no less where its texts are of one byte a character. */
+export function pushConfigBytes({ id, taskId, url, token = '', authentication }: KeptPushConfig): number {
+  const { schemes = none, credentials = '' } = authentication ?? {}
+  const texts = [id, taskId, url, token, credentials, ...schemes]
+  return OWN_BYTES + texts.reduce((sum, text) => sum + text.length * 2, 0)
 }
 
 /** A configuration as its client may see it: without token and credentials. */
@@ -147,9 +156,9 @@ export class PushConfigs {
     await this.#store.remove(placeOf(task), 'any')
   }
 
-  /** Keeps all of a task for so long from now, and no longer. */
-  async keepFor(task: OwnedTask, keepMs: number): Promise<void> {
-    await this.#change(task, keepMs, (configs) => [...configs])
+  /** Keeps all of a task for so long from now, and no longer: those. */
+  async keepFor(task: OwnedTask, keepMs: number): Promise<readonly KeptPushConfig[]> {
+    return this.#change(task, keepMs, (configs) => [...configs])
   }
 
   #change(

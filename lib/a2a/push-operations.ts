@@ -5,6 +5,7 @@
  */
 import { A2aFault } from './faults.ts'
 import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from './push-config.ts'
+import type { Principal } from '../core/principal.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect } from './dialect.ts'
@@ -17,6 +18,7 @@ export interface PushVisit {
   readonly dialect: Dialect
   /** Without `push` this server posts to no webhooks. */
   readonly options: { readonly push?: PushDeliveries | undefined }
+  readonly exchange: { readonly origin: { readonly principal: Pick<Principal, 'id'> } }
 }
 
 /** The caller's task of that id. Throws, or rejects with, `TASK_NOT_FOUND`. */
@@ -44,7 +46,7 @@ export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): 
       const push = requirePush(visit)
       const task = await taskOf(visit, tenant, config.taskId)
       checkPushConfig(config)
-      await push.checkUrl(config.url)
+      await push.checkUrl(config.url, visit.exchange.origin.principal.id)
       return shownPushConfig(await push.register(task, config, visit.dialect.name))
     },
     async 'push-get'(visit, request) {
@@ -72,7 +74,7 @@ export type RegisterPush = (task: Task) => MaybePromise<unknown>
 export async function preparePush(visit: PushVisit, config: PushConfig): Promise<RegisterPush> {
   const push = requirePush(visit)
   checkPushConfig(config)
-  await push.checkUrl(config.url)
+  await push.checkUrl(config.url, visit.exchange.origin.principal.id)
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
 }
 

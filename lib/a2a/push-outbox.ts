@@ -49,7 +49,9 @@ export class PushOutbox {
   readonly #lease: StoreKey = { collection: SENDERS, owner: HOUSE, key: this.#id }
   readonly #writing = new Set<Promise<unknown>>()
   #number = 0
+  #bytes = 0
   #held = 0
+  #isClosed = false
   #leased: Promise<unknown> | undefined
   #renewal: NodeJS.Timeout | undefined
   #hasFailed = false
@@ -63,20 +65,28 @@ export class PushOutbox {
 
   /** Whether anything is kept at all. */
   get isKept(): boolean { return this.#store.isShared }
+  /** What is on its way to the store, whether or not anybody still wants it. */
+  get bytes(): number { return this.#bytes }
 
   /**
-   * Keeps an event until it is forgotten. Undefined where nothing is kept. Never rejects: what cannot be kept
-   * is posted all the same, and the first failure logged.
+   * Keeps an event until it is forgotten. Undefined where nothing is kept, or this is closed. Never rejects:
+   * what cannot be kept is posted all the same, and the first failure logged.
    */
   keep({ owner, taskId, configId, body }: Undelivered): Promise<StoreKey | undefined> | undefined {
-    if (!this.isKept) return undefined
+    if (!this.isKept || this.#isClosed) return undefined
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
     const event: KeptEvent = { owner, taskId, configId, body, by: this.#id, number }
     this.#held++
     const place = { collection: EVENTS, owner: HOUSE, key: `${this.#id}/${number}` }
-    const kept = this.#keep(place, JSON.stringify(event))
+    const value = JSON.stringify(event)
+    const bytes = value.length * 2
+    this.#bytes += bytes
+    const kept = this.#keep(place, value)
     this.#writing.add(kept)
-    void kept.finally(() => this.#writing.delete(kept))
+    void kept.finally(() => {
+      this.#bytes -= bytes
+      this.#writing.delete(kept)
+    })
     return kept
   }
 
@@ -95,18 +105,24 @@ export class PushOutbox {
 
   /**
    * Events of processes that are gone, which are this one's from now on: those of each configuration in their
-   * order.
+   * order. No more are begun when these have so many bytes.
    */
-  async takeOver(): Promise<readonly (readonly TakenOver[])[]> {
+  async takeOver(maxBytes: number): Promise<readonly (readonly TakenOver[])[]> {
     const taken: (KeptEvent & TakenOver)[] = []
     const alive = new Map([[this.#id, true]])
     let before: number | undefined
+    let leftBytes = maxBytes
     try {
       while (taken.length < MAX_TAKEN) {
         const entries: readonly Entry[] = await this.#store.list(EVENTS, HOUSE, PAGE, before)
-        for (const entry of entries) taken.push(...await this.#take(entry, alive))
+        for (const entry of entries) {
+          if (this.#isClosed || leftBytes <= 0) break
+          const events = await this.#take(entry, alive)
+          if (events.length > 0) leftBytes -= entry.value.length * 2
+          taken.push(...events)
+        }
         before = entries.at(-1)?.version
-        if (entries.length < PAGE) break
+        if (entries.length < PAGE || this.#isClosed || leftBytes <= 0) break
       }
     } catch (cause) {
       this.#warn(cause)
@@ -123,6 +139,7 @@ export class PushOutbox {
 
   /** Lets another process have at once what is still here. */
   async close(): Promise<void> {
+    this.#isClosed = true
     const leased = this.#leased
     await Promise.all(this.#writing)
     this.#rest()
@@ -143,7 +160,7 @@ export class PushOutbox {
     if (!alive.has(by)) {
       alive.set(by, await this.#store.read({ collection: SENDERS, owner: HOUSE, key: by }) !== undefined)
     }
-    if (alive.get(by) === true) return []
+    if (alive.get(by) === true || this.#isClosed) return []
     await this.#ensureLease()
     const mine = { ...event, by: this.#id }
     const version = await this.#store.write(place, JSON.stringify(mine), UNDELIVERED_KEEP_MS, entry.version)
@@ -174,9 +191,10 @@ export class PushOutbox {
     this.#renewal = setInterval(() => {
       renew().catch((cause: unknown) => this.#warn(cause))
     }, this.#leaseMs / 3).unref()
-    this.#leased = renew()
-    this.#leased.catch(() => this.#rest())
-    return this.#leased
+    const leased = this.#leased = renew()
+    // It may be another's by then.
+    leased.catch(() => { if (this.#leased === leased) this.#rest() })
+    return leased
   }
 
   /** Without events no lease is needed. */

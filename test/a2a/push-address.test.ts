@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkPushUrl, pushSettingsOf, resolvePushHost } from '../../lib/a2a/push-address.ts'
-import type { AddressRules, Lookup } from '../../lib/a2a/push-address.ts'
+import type { AddressRules } from '../../lib/a2a/push-address.ts'
+import type { HostAddress } from '../../lib/a2a/push-lookups.ts'
+
+type Find = (name: string) => Promise<readonly HostAddress[]>
 
 const strict: AddressRules = { allowInsecure: false, allowPrivate: false, allowedHosts: undefined }
 const open: AddressRules = { allowInsecure: true, allowPrivate: true, allowedHosts: undefined }
@@ -108,7 +111,7 @@ test('with a list of hosts only those are posted to', () => {
   assert.throws(() => checkPushUrl('https://.example.com/', listed('*.example.com')), /must have the name/)
 })
 
-const finds = (...addresses: string[]): Lookup => async () => {
+const finds = (...addresses: string[]): Find => async () => {
   return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 
@@ -129,7 +132,7 @@ test('a name is refused where any of its addresses may not be posted to', async 
 })
 
 test('an address is its own, and is not looked up', async () => {
-  const never: Lookup = () => { throw new Error('looked up') }
+  const never: Find = () => { throw new Error('looked up') }
   const found = async (text: string): Promise<unknown> => {
     return resolvePushHost(checkPushUrl(text, open), open, never)
   }

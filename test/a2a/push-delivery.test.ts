@@ -273,7 +273,7 @@ test('a name is looked up for each post, and one that has turned inward is not p
   })
   const hook = await webhook(t)
   const url = `http://rebinding.example.com:${hook.port}/`
-  await push.checkUrl(url)
+  await push.checkUrl(url, 'ann')
   await push.register(await taskOf(service), config(url), '1.0')
   await eventually(() => push.waiting === 0, 'it is given up')
   assert.equal(lookups, 2)
@@ -302,9 +302,9 @@ test('a name that is not found now may be registered, one that leads inward may 
       throw new Error('ENOTFOUND')
     },
   })
-  await push.checkUrl('https://later.example.com/')
-  await assert.rejects(async () => push.checkUrl('https://inside.example.com/'), { kind: 'invalid' })
-  await assert.rejects(async () => push.checkUrl('https://169.254.169.254/'), { kind: 'invalid' })
+  await push.checkUrl('https://later.example.com/', 'ann')
+  await assert.rejects(async () => push.checkUrl('https://inside.example.com/', 'ann'), { kind: 'invalid' })
+  await assert.rejects(async () => push.checkUrl('https://169.254.169.254/', 'ann'), { kind: 'invalid' })
 })
 
 test('nothing secret is logged, not even of an address', async (t) => {
@@ -501,5 +501,5 @@ test('a server tells for how many webhooks something waits', async (t) => {
     serve(t, { protocol: 'a2a', agents, a2a: { pushNotifications } })
   )
   assert.equal(serverWith(false).status().webhooks, undefined)
-  assert.deepEqual(serverWith(true).status().webhooks, { waiting: 0 })
+  assert.deepEqual(serverWith(true).status().webhooks, { waiting: 0, posting: 0, lookups: 0, bytes: 0 })
 })

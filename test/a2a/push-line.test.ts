@@ -31,8 +31,8 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
     logged.push(JSON.stringify([message, fields]))
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
-    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots(8, 8), retryDelaysMs: [1],
-    closing: new AbortController().signal,
+    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
+    retryDelaysMs: [1],
     async post(_config, body) {
       posted.push(body)
       return { status: await answer(body, posted.length - 1), retryAfterMs: undefined }
@@ -57,7 +57,7 @@ test('what waits is posted one at a time and in order, and a line with nothing t
   const empty = line.bytes
   for (const body of ['one', 'two', 'three']) line.add(body)
   assert.equal(line.isIdle, false)
-  assert.equal(line.bytes, empty + 'onetwothree'.length)
+  assert.equal(line.bytes, empty + 'onetwothree'.length * 2)
   await eventually(() => line.isIdle)
   assert.deepEqual(posted, ['one', 'two', 'three'])
   assert.equal(line.bytes, empty)
@@ -113,14 +113,12 @@ test('one that nobody wants any more posts nothing more, nor does one whose serv
   await eventually(() => dropped.line.isIdle)
   dropped.line.add('three')
   assert.deepEqual([dropped.posted, dropped.line.isIdle], [['one'], true])
-  const closing = new AbortController()
-  const closed = desk(async () => {
-    closing.abort()
+  const closed: Desk = desk(async () => {
+    closed.line.leave()
     return 503
-  }, { closing: closing.signal })
+  })
   for (const body of ['one', 'two']) closed.line.add(body)
-  await eventually(() => closing.signal.aborted)
-  await new Promise((resolve) => { setImmediate(resolve) })
+  await eventually(() => closed.line.isIdle)
   assert.deepEqual([closed.posted, closed.logged], [['one'], []])
 })
 

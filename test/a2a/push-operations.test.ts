@@ -28,8 +28,13 @@ async function callers(t: TestContext, options: PushOptions | false = {}): Promi
   const settings = pushSettingsOf(options)
   const push = settings && new PushDeliveries(service, settings, { dialectOf: wordDialect })
   t.after(() => push?.close())
-  const ann: Caller = { owner: 'ann', service, dialect: wordDialect('1.0'), options: { push } }
-  return { ann, bob: { ...ann, owner: 'bob' }, task: await taskOf(service) }
+  const caller = (owner: string): Caller => (
+    {
+      owner, service, dialect: wordDialect('1.0'), options: { push },
+      exchange: { origin: { principal: { id: owner } } },
+    }
+  )
+  return { ann: caller('ann'), bob: caller('bob'), task: await taskOf(service) }
 }
 
 function config(taskId: string, more: Partial<PushConfig> = {}): PushConfig & { readonly taskId: string } {
