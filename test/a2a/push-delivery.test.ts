@@ -1,45 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
-import { pushSettingsOf } from '../../lib/a2a/push-address.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, serve } from '../fixtures/client.ts'
-import { firstHeld, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
-import type { TestContext } from 'node:test'
+import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
-import type { PushConfig } from '../../lib/a2a/model.ts'
-import type { PushMeans } from '../../lib/a2a/push-delivery.ts'
-import type { PushOptions } from '../../lib/a2a/push-address.ts'
-import type { Service } from '../../lib/core/service.ts'
 import type { Task } from '../../lib/core/task.ts'
 import type { Store, TriportServer } from '../../lib/index.ts'
-import type { Logged, Received } from '../fixtures/webhook.ts'
-
-const local: PushOptions = { allowInsecure: true, allowPrivate: true, retryDelaysMs: [5, 5, 5] }
-
-interface House {
-  readonly service: Service
-  readonly push: PushDeliveries
-  readonly lines: readonly Logged[]
-}
-
-/** A server's inside that posts until the test is over. */
-function house(t: TestContext, options: PushOptions = {}, store?: Store, means: PushMeans = {}): House {
-  const lines: Logged[] = []
-  const service = serviceWith(store, lines)
-  const settings = pushSettingsOf({ ...local, ...options })!
-  const push = new PushDeliveries(service, settings, { dialectOf: wordDialect, ...means })
-  t.after(() => push.close())
-  return { service, push, lines }
-}
-
-function config(url: string, more: Partial<PushConfig> = {}): PushConfig {
-  return { id: 'a', taskId: undefined, url, token: undefined, authentication: undefined, ...more }
-}
-
-function wordsOf(received: readonly Received[]): readonly string[] {
-  return received.map(({ body }) => JSON.parse(body) as string)
-}
+import type { House } from '../fixtures/webhook.ts'
 
 /** A task that waits where it began, told of to a webhook, and goes on at another process. */
 async function handOver(

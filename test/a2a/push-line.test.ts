@@ -122,6 +122,55 @@ test('one that nobody wants any more posts nothing more, nor does one whose serv
   assert.deepEqual([closed.posted, closed.logged], [['one'], []])
 })
 
+test('what is over gives back once, breaks off what is on its way, and takes nothing any more', async () => {
+  const store = memoryStore({ isShared: true })
+  const outbox = new PushOutbox(store, () => {})
+  const kept = async (): Promise<number> => (await store.list('push-events', '~push', 100)).length
+  for (const end of ['drop', 'leave'] as const) {
+    const slots = new PushSlots({ max: 1, maxPerOwner: 1 })
+    let broken = 0
+    const { line } = desk(async () => 200, { slots, outbox, post: (_config, _body, { signal }) => (
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          broken++
+          reject(signal.reason)
+        })
+      })
+    ) })
+    for (const body of ['one', 'two', undefined]) line.add(body)
+    await outbox.written()
+    await eventually(() => slots.taken === 1)
+    assert.equal(await kept(), 2)
+    for (let again = 0; again < 3; again++) line[end]()
+    assert.deepEqual([line.bytes, line.isOver, broken], [0, true, 1])
+    line.add('three')
+    line.drop()
+    await eventually(() => line.isIdle)
+    assert.deepEqual([slots.taken, slots.waiting, line.bytes], [0, 0, 0])
+    await eventually(async () => await kept() === (end === 'drop' ? 0 : 2))
+  }
+  await outbox.close()
+})
+
+test('a task that is read for ever holds up nothing that was dropped', async () => {
+  const slots = new PushSlots({ max: 1, maxPerOwner: 1 })
+  const { line } = desk(async () => 200, { slots, taskBody: () => new Promise(() => {}) })
+  line.add(undefined)
+  await eventually(() => slots.taken === 1)
+  line.drop()
+  await eventually(() => slots.taken === 0)
+  assert.equal(line.isIdle, true)
+})
+
+test('of what another process left no more is held than of what happens here', async () => {
+  const held = desk(async () => 200)
+  const event = { owner: 'ann', taskId: 't', configId: 'a', kept: Promise.resolve(undefined) }
+  held.line.adopt(Array.from({ length: 3 }, (_one, nth) => ({ ...event, body: `${nth}`.repeat(300_000) })))
+  assert.ok(held.line.bytes < 10_000, `${held.line.bytes} bytes`)
+  await eventually(() => held.line.isIdle)
+  assert.deepEqual(held.posted, ['task'])
+})
+
 test('what another process left is posted in order, and the task as it stands alone if asked', async () => {
   const left = (body: string | undefined): TakenOver => (
     { owner: 'ann', taskId: 't', configId: 'a', body, kept: Promise.resolve(undefined) }
