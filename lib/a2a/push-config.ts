@@ -134,11 +134,16 @@ export class PushConfigs {
       const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1
       const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp }
       if (at >= 0) return configs.with(at, kept)
-      if (configs.length < MAX_PER_TASK) return [...configs, kept]
-      const most = `A task has at most ${MAX_PER_TASK} push configurations`
-      throw new Fault('too-large', `${most}; delete one of them`)
+      if (configs.length >= MAX_PER_TASK) throw tooMany()
+      return [...configs, kept]
     })
     return chain(all, (configs) => pushConfigOf(configs, id))
+  }
+
+  /** Rejects with `Fault('too-large')` where one of that id would be one too many now. */
+  async requireRoom(task: OwnedTask, id: string): Promise<void> {
+    const configs = await this.of(task)
+    if (configs.length >= MAX_PER_TASK && !configs.some((config) => config.id === id)) throw tooMany()
   }
 
   /** Forgets one, or the first. Nothing where there is none. */
@@ -220,6 +225,10 @@ function isKept(value: unknown): value is KeptPushConfig {
 
 function isHeaderValue(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && HEADER_VALUE.test(text)
+}
+
+function tooMany(): Fault {
+  return new Fault('too-large', `A task has at most ${MAX_PER_TASK} push configurations; delete one of them`)
 }
 
 function wrong(member: string, demand: string): Fault {

@@ -1,9 +1,10 @@
 /** What is held for a webhook is given back when it is dropped, whatever its delivery waits for. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
-import { eventually } from '../fixtures/client.ts'
+import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
@@ -163,6 +164,29 @@ test('configurations of running tasks are bounded, and who has most of them lose
   for (const task of tasks) await push.remove(task, 'a')
   await push.remove(theirs, 'a')
   await eventually(() => push.status.bytes === 0, 'nothing is held')
+})
+
+test('a message with one configuration too many is refused, and the next one is taken', async (t) => {
+  let runs = 0
+  const run = (): object | string => ++runs === 1 ? { text: 'Which?', state: 'input-required' } : 'done'
+  const server = serve(t, {
+    protocol: 'a2a', agents: [{ name: 'Bot', run }],
+    a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } },
+  })
+  const { url } = await webhook(t)
+  const send = async (message: object, configuration?: object): Promise<Record<string, unknown>> => {
+    const whole = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }], ...message }
+    return jsonOf(await server.fetch(request('/message:send', { message: whole, configuration })))
+  }
+  const { task } = await send({}) as { task: { id: string } }
+  for (let id = 0; id < 16; id++) {
+    await server.fetch(request(`/tasks/${task.id}/pushNotificationConfigs`, { id: `${id}`, url }))
+  }
+  const refused = await send({ taskId: task.id }, { taskPushNotificationConfig: { id: 'more', url } })
+  assert.match(JSON.stringify(refused), /at most 16 push configurations/)
+  assert.equal(server.status().tasks.running, 0)
+  const taken = await send({ taskId: task.id }, { taskPushNotificationConfig: { id: '3', url } })
+  assert.match(JSON.stringify(taken), /TASK_STATE_COMPLETED/)
 })
 
 test('many silent webhooks are no reason for a warning of the process', async (t) => {
