@@ -363,9 +363,11 @@ export class PushDeliveries {
   #gaveUp({ place, config, fields }: PushLine): void {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
     this.#forget(place, config)
-    this.#try('A push configuration could not be removed', () => (
-      this.configs.remove(place, config.id, UNDELIVERED_KEEP_MS)
-    ))
+    this.#try('A push configuration could not be removed', async () => {
+      const task = await this.#service.tasks.get(place.owner, place.id)
+      // The others of a task that runs are kept for as long as it does.
+      await this.configs.remove(place, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
+    })
   }
 
   #keepMs({ status }: Task): number {

@@ -205,6 +205,22 @@ test('after its tries an event is given up, and after three such events the conf
   assert.match(lines.at(-1)!.message, /does not take its events: it is forgotten/)
 })
 
+test('one that is given up takes no other of its task with it, however long that runs', async (t) => {
+  const store = memoryStore()
+  const kept: number[] = []
+  const { service, push } = house(t, { retryDelaysMs: [] }, { ...store, write(key, value, keepMs, expected) {
+    if (key.collection === 'push-configs') kept.push(keepMs)
+    return store.write(key, value, keepMs, expected)
+  } })
+  const bad = await webhook(t, (response) => response.writeHead(400).end())
+  const task = await taskOf(service)
+  await push.register(task, config((await webhook(t)).url, { id: 'good' }), '1.0')
+  await push.register(task, config(bad.url, { id: 'bad' }), '1.0')
+  for (const state of ['working', 'input-required'] as const) service.tasks.move(task.id, state)
+  await eventually(async () => (await push.configs.of(task)).length === 1, 'it is given up')
+  assert.deepEqual(kept, [Infinity, Infinity, Infinity])
+})
+
 test('one that is deleted gets nothing more, and one that takes its place gets what waits', async (t) => {
   const { service, push } = house(t, { retryDelaysMs: [5, 5, 5, 5, 5, 5, 5, 5, 5, 5] })
   const away = await webhook(t, (response) => response.writeHead(503).end())
