@@ -39,6 +39,8 @@ const LEASE_MS = 30_000
 /** What one look takes over at most; the next takes more. */
 const MAX_TAKEN = 1_000
 const PAGE = 100
+/** Of more, what is left is posted once more after this process. */
+const MAX_UNREMOVED = 10_000
 
 /** The undelivered events of one process. */
 export class PushOutbox {
@@ -48,6 +50,8 @@ export class PushOutbox {
   readonly #id: string = randomUuid()
   readonly #lease: StoreKey = { collection: SENDERS, owner: HOUSE, key: this.#id }
   readonly #writing = new Set<Promise<unknown>>()
+  /** Nobody is to post them, but they are still in the store. */
+  readonly #unremoved = new Set<StoreKey>()
   #number = 0
   #bytes = 0
   #held = 0
@@ -97,17 +101,18 @@ export class PushOutbox {
 
   /** An event was delivered, or nobody wants it any more. */
   forget(kept: Promise<StoreKey | undefined> | undefined): void {
-    if (kept === undefined) return
-    if (--this.#held === 0) this.#rest()
-    const removed = kept.then((place) => place && this.#store.remove(place, 'any'))
-    removed.catch((cause: unknown) => this.#warn(cause))
+    void kept?.then((place) => place === undefined ? this.#release() : this.#remove(place))
   }
 
   /**
    * Events of processes that are gone, which are this one's from now on: those of each configuration in their
-   * order. No more are begun when these have so many bytes.
+   * order. No more are begun when these have so many bytes. What could not be removed is removed first.
    */
   async takeOver(maxBytes: number): Promise<readonly (readonly TakenOver[])[]> {
+    for (const place of [...this.#unremoved]) {
+      // Two may look at one time.
+      if (this.#unremoved.delete(place)) await this.#remove(place)
+    }
     const taken: (KeptEvent & TakenOver)[] = []
     const alive = new Map([[this.#id, true]])
     let before: number | undefined
@@ -150,6 +155,21 @@ export class PushOutbox {
     } catch (cause) {
       this.#warn(cause)
     }
+  }
+
+  /** Removes what nobody is to post any more. Never rejects: what is still there is for the next look. */
+  async #remove(place: StoreKey): Promise<void> {
+    try {
+      await this.#store.remove(place, 'any')
+    } catch (cause) {
+      this.#warn(cause)
+      if (this.#unremoved.size < MAX_UNREMOVED) return void this.#unremoved.add(place)
+    }
+    this.#release()
+  }
+
+  #release(): void {
+    if (--this.#held === 0) this.#rest()
   }
 
   async #take(entry: Entry, alive: Map<string, boolean>): Promise<readonly (KeptEvent & TakenOver)[]> {

@@ -37,6 +37,24 @@ test('an event is kept until it is forgotten', async (t) => {
   await eventually(async () => (await keptIn(store))[0] === 0)
 })
 
+test('what the store did not remove is removed at the next look, and posted by nobody', async (t) => {
+  const store = memoryStore({ isShared: true })
+  let isAway = true
+  const one = outbox(t, { ...store, remove(key, expected) {
+    if (isAway && key.collection === 'push-events') throw new Error('away')
+    return store.remove(key, expected)
+  } })
+  const kept = [one.keep(event('t', '1')), one.keep(event('t', '2'))]
+  await Promise.all(kept)
+  for (const each of kept) one.forget(each)
+  await one.takeOver(Infinity)
+  assert.deepEqual(await keptIn(store), [2, 1])
+  assert.deepEqual(await outbox(t, store).takeOver(Infinity), [])
+  isAway = false
+  await one.takeOver(Infinity)
+  assert.deepEqual(await keptIn(store), [0, 1])
+})
+
 test('where the store is not shared nothing is kept', async (t) => {
   const store = memoryStore()
   const one = outbox(t, store)
