@@ -173,6 +173,9 @@ function statusText(
     ]))
     + (webhooks === undefined ? '' : figures('gauge', [
       ['triport_webhooks_waiting', 'Webhooks for which something waits.', webhooks.waiting],
+      ['triport_webhook_posts', 'Posts to webhooks that are on their way.', webhooks.posting],
+      ['triport_webhook_lookups', 'Look-ups of the names of webhooks.', webhooks.lookups],
+      ['triport_webhook_bytes', 'What is held for webhooks.', webhooks.bytes],
     ]))
     + (mcp === undefined ? '' : figures('gauge', [
       ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],

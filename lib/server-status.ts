@@ -17,8 +17,17 @@ export interface ServerStatus {
   readonly conversations: { readonly count: number; readonly bytes: number }
   /** `finished`: all that are kept in this process and do not run, those that wait for a client too. */
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
-  /** Webhooks of A2A for which something waits; undefined where there are none. */
-  readonly webhooks: { readonly waiting: number } | undefined
+  /**
+   * Webhooks of A2A; undefined where there are none. `waiting`: those for which something waits; `posting`:
+   * posts that are on their way; `lookups`: look-ups of names that have not ended, whether or not anybody
+   * waits for them; `bytes`: what is held for all of them.
+   */
+  readonly webhooks: {
+    readonly waiting: number
+    readonly posting: number
+    readonly lookups: number
+    readonly bytes: number
+  } | undefined
   /** Whether the store that others share answers; undefined where none is shared. */
   readonly store: 'reached' | 'away' | undefined
   /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */

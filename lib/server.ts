@@ -176,7 +176,7 @@ function assemble(
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
       store: service.shared && (service.shared.store.isAway ? 'away' : 'reached'),
-      webhooks: push && { waiting: push.waiting },
+      webhooks: push?.status,
       mcp: mcp?.status(),
     }
   }

@@ -156,7 +156,10 @@ test('webhooks that wait are counted where there are webhooks', async (t) => {
   await (await server.fetch(request('/message:send', { message, configuration }))).text()
   await until(1)
   assert.equal((await scrape(server)).get(waiting), 1)
-  assert.deepEqual(server.status().webhooks, { waiting: 1 })
+  const { bytes, ...counts } = server.status().webhooks!
+  assert.deepEqual(counts, { waiting: 1, posting: 1, lookups: 0 })
+  assert.ok(bytes > 1_000 && bytes < 10_000, `${bytes} bytes`)
+  assert.equal((await scrape(server)).get('triport_webhook_bytes{}'), bytes)
 })
 
 test('metrics are there only when they are asked for, and behind the key', async (t) => {

@@ -15,6 +15,7 @@ import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchan
 import type { Seal } from '../wire/seal.ts'
 import type { A2aAnswers } from './answers.ts'
 import type { A2aOptions } from './options.ts'
+import type { PushStatus } from './push-delivery.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
 const CARD = '/.well-known/agent-card.json'
@@ -35,10 +36,11 @@ export interface A2aDoor {
   readonly push: Webhooks | undefined
 }
 
+const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
+
 /** What is posted to addresses that clients name. */
 export interface Webhooks {
-  /** Those for which something waits. */
-  readonly waiting: number
+  readonly status: PushStatus
   /** Resolves when nothing waits, or after `ms`. */
   idle(ms: number): Promise<void>
   close(): Promise<void>
@@ -73,7 +75,7 @@ export function a2aDoor(service: Service, options: A2aOptions, seal: Seal): A2aD
   return settings === undefined ? { endpoints, push: undefined } : {
     endpoints,
     push: {
-      get waiting() { return answers?.push?.waiting ?? 0 },
+      get status() { return answers?.push?.status ?? idleStatus },
       idle: async (ms) => (await loading)?.push?.idle(ms),
       close: async () => (await loading)?.push?.close(),
     },

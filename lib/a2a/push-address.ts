@@ -12,6 +12,7 @@ import { Fault } from '../core/fault.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import type { Members } from '../core/define.ts'
 import type { IpKind } from '../wire/ip.ts'
+import type { HostAddress } from './push-lookups.ts'
 
 /** Where webhooks may be, and how long they are waited for. */
 export interface PushOptions {
@@ -19,10 +20,14 @@ export interface PushOptions {
   readonly allowInsecure?: boolean | undefined
   /**
    * Addresses may lead to this machine and into private networks, where whoever may send messages can then
-   * reach every service that listens. Together with `allowedHosts`: to those hosts alone. Left out: false.
+   * reach every service that listens; so do names without a dot, and those under `.local`, `.internal` and
+   * `.home.arpa`. Together with `allowedHosts`: to those hosts alone. Left out: false.
    */
   readonly allowPrivate?: boolean | undefined
-  /** The only hosts that are posted to: `hooks.example.com`, `*.example.com`, `localhost:9000`. */
+  /**
+   * The only hosts that are posted to: `hooks.example.com`, `*.example.com`, `localhost:9000`. A star is one
+   * label or more, so that `*.example.com` is not `example.com`. An address is spelled as a URL shows it.
+   */
   readonly allowedHosts?: readonly string[] | undefined
   /** How long one try may take, from looking up the name to the head of the answer. Left out: 10 s. */
   readonly timeoutMs?: number | undefined
@@ -49,7 +54,13 @@ const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 25_000]
 const MAX_RETRIES = 10
 /** An hour: what waits longer is not waited for. */
 const MAX_MS = 3_600_000
-const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+/** With an empty label a name may be read as another one further on. */
+const LABELS = '[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*'
+const NAME = new RegExp(`^${LABELS}$`)
+const MAX_NAME_CHARS = 253
+const HOST = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]\\d{0,4})?)$`)
+/** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
+const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
 
 /**
  * What an operator said of webhooks; undefined where there are none. Throws `TypeError` and `RangeError` for
@@ -94,8 +105,11 @@ function isHosts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isHost)
 }
 
+/** Whether an address can have it as its host: what a URL spells in another way would never be found. */
 function isHost(value: unknown): boolean {
-  return typeof value === 'string' && HOST.test(value)
+  const [, host] = typeof value === 'string' ? HOST.exec(value.toLowerCase()) ?? none : none
+  if (host === undefined || !URL.canParse(`https://${host}`)) return false
+  return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
 }
 
 function isMs(value: unknown): value is number {
@@ -106,19 +120,8 @@ function outOf(name: string, value: unknown, remedy: string): RangeError {
   return new RangeError(`${name} is ${show(value)}; write milliseconds, 1 to ${MAX_MS}: ${remedy}`)
 }
 
-/** One address of a host. */
-export interface HostAddress { readonly address: string; readonly family: number }
-
-/** Finds all addresses of a name. Rejects where there are none. */
-export type Lookup = (name: string) => Promise<readonly HostAddress[]>
-
 /** What an address is checked against. */
 export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' | 'allowedHosts'>
-
-/** As the machine finds names, its own list of hosts included. */
-export const lookupHost: Lookup = (name) => (
-  process.getBuiltinModule('node:dns/promises').lookup(name, { all: true })
-)
 
 const MAX_URL_BYTES = 2_048
 const none: readonly never[] = []
@@ -141,11 +144,14 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
     throw refused('must have no user name or password; give them as authentication')
   }
   const name = nameOf(url)
+  const kind = ipKindOf(name) ?? nameKindOf(name)
+  if (kind === undefined) {
+    throw refused('must have the name or the address of a host, as in https://hooks.example.com/a2a')
+  }
   if (!isListed(name, url.port || defaultPorts.get(url.protocol), rules.allowedHosts)) {
     throw refused('must lead to one of the hosts that the operator of this server lists')
   }
-  const kind = name === 'localhost' || name.endsWith('.localhost') ? 'loopback' : ipKindOf(name)
-  if (kind !== undefined) requireAllowed(kind, rules)
+  requireAllowed(kind, rules)
   return url
 }
 
@@ -154,7 +160,7 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
  * `Fault('invalid')` where any of it may not be posted to, with the look-up's own error where it failed.
  */
 export async function resolvePushHost(
-  url: URL, rules: AddressRules, find: Lookup,
+  url: URL, rules: AddressRules, find: (name: string) => Promise<readonly HostAddress[]>,
 ): Promise<readonly HostAddress[]> {
   const name = nameOf(url)
   const found = ipKindOf(name) === undefined ? await find(name)
@@ -168,6 +174,14 @@ export async function resolvePushHost(
 /** The host as it is looked up: without brackets, without the dot of the root. */
 function nameOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
+}
+
+/** Where a name leads as far as it says so itself, RFC 6761 §6.3 and above. Undefined: no name of a host. */
+function nameKindOf(name: string): IpKind | undefined {
+  if (name.length > MAX_NAME_CHARS || !NAME.test(name)) return undefined
+  if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
+  // One word is completed by what this machine's own network says.
+  return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
 }
 
 function isListed(name: string, port: string | undefined, hosts: readonly string[] | undefined): boolean {

@@ -37,6 +37,8 @@ const MAX_ID_BYTES = 256
 const MAX_TOKEN_BYTES = 1_024
 const MAX_CREDENTIALS_BYTES = 4_096
 const MAX_SCHEMES = 8
+/** Besides its texts. */
+const OWN_BYTES = 512
 /** So often is a change begun again after somebody else was first. */
 const MAX_ATTEMPTS = 16
 const none: readonly never[] = Object.freeze([])
@@ -63,6 +65,13 @@ export function checkPushConfig({ id, token, authentication }: PushConfig): void
   if (credentials !== undefined && !isHeaderValue(credentials, MAX_CREDENTIALS_BYTES)) {
     throw wrong('credentials', `must be 1 to ${MAX_CREDENTIALS_BYTES} visible ASCII characters`)
   }
+}
+
+/** What one takes in memory, roughly; no less where its texts are of one byte a character. */
+export function pushConfigBytes({ id, taskId, url, token = '', authentication }: KeptPushConfig): number {
+  const { schemes = none, credentials = '' } = authentication ?? {}
+  const texts = [id, taskId, url, token, credentials, ...schemes]
+  return OWN_BYTES + texts.reduce((sum, text) => sum + text.length * 2, 0)
 }
 
 /** A configuration as its client may see it: without token and credentials. */
@@ -126,11 +135,16 @@ export class PushConfigs {
       const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1
       const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp }
       if (at >= 0) return configs.with(at, kept)
-      if (configs.length < MAX_PER_TASK) return [...configs, kept]
-      const most = `A task has at most ${MAX_PER_TASK} push configurations`
-      throw new Fault('too-large', `${most}; delete one of them`)
+      if (configs.length >= MAX_PER_TASK) throw tooMany()
+      return [...configs, kept]
     })
     return chain(all, (configs) => pushConfigOf(configs, id))
+  }
+
+  /** Rejects with `Fault('too-large')` where one of that id would be one too many now. */
+  async requireRoom(task: OwnedTask, id: string): Promise<void> {
+    const configs = await this.of(task)
+    if (configs.length >= MAX_PER_TASK && !configs.some((config) => config.id === id)) throw tooMany()
   }
 
   /** Forgets one, or the first. Nothing where there is none. */
@@ -148,9 +162,9 @@ export class PushConfigs {
     await this.#store.remove(placeOf(task), 'any')
   }
 
-  /** Keeps all of a task for so long from now, and no longer. */
-  async keepFor(task: OwnedTask, keepMs: number): Promise<void> {
-    await this.#change(task, keepMs, (configs) => [...configs])
+  /** Keeps all of a task for so long from now, and no longer: those. */
+  async keepFor(task: OwnedTask, keepMs: number): Promise<readonly KeptPushConfig[]> {
+    return this.#change(task, keepMs, (configs) => [...configs])
   }
 
   #change(
@@ -212,6 +226,10 @@ function isKept(value: unknown): value is KeptPushConfig {
 
 function isHeaderValue(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && HEADER_VALUE.test(text)
+}
+
+function tooMany(): Fault {
+  return new Fault('too-large', `A task has at most ${MAX_PER_TASK} push configurations; delete one of them`)
 }
 
 function wrong(member: string, demand: string): Fault {

@@ -12,23 +12,26 @@ import { isFinished } from '../core/task.ts'
 import { isThenable } from '../util/thenable.ts'
 import { dialectNamed } from './dialects.ts'
 import { PushCourier } from './push.ts'
-import { lookupHost } from './push-address.ts'
-import { PushConfigs } from './push-config.ts'
-import { PushLine } from './push-line.ts'
+import { pushConfigBytes, PushConfigs } from './push-config.ts'
+import { lineName, PushLine } from './push-line.ts'
+import { lookupHost } from './push-lookups.ts'
 import { PushMarks } from './push-marks.ts'
 import { PushNews } from './push-news.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushSlots } from './push-slots.ts'
 import { pushBodyOf } from './task-view.ts'
-import type { Slot } from '../core/fair-pool.ts'
+import type { PoolLimits, Slot } from '../core/fair-pool.ts'
 import type { Service } from '../core/service.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { PushConfig } from './model.ts'
-import type { Lookup, PushSettings } from './push-address.ts'
+import type { PushSettings } from './push-address.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { LineMeans } from './push-line.ts'
+import type { Lookup } from './push-lookups.ts'
+import type { TakenOver } from './push-outbox.ts'
+import type { SlotLimits } from './push-slots.ts'
 import type { ToldEvent } from './task-view.ts'
 
 /** What deliveries are made with; what is left out is as the house has it. */
@@ -39,17 +42,41 @@ export interface PushMeans {
   readonly leaseMs?: number
 }
 
-interface Watched { configs: readonly KeptPushConfig[]; readonly stop: () => void }
+/** What is held at one moment. */
+export interface PushStatus {
+  /** Configurations for which something waits. */
+  readonly waiting: number
+  /** Posts that are on their way. */
+  readonly posting: number
+  /** Look-ups of names that have not ended yet. */
+  readonly lookups: number
+  /** What waits, what is on its way to the store, and the configurations of running tasks. */
+  readonly bytes: number
+}
+
+/** A task that runs here, and where it is posted about. */
+interface Watched {
+  readonly place: OwnedTask
+  readonly stop: () => void
+  configs: readonly KeptPushConfig[]
+}
 
 /** Posts that are on their way: in all, for one owner. */
-const MAX_POSTS = 32
-const MAX_POSTS_PER_OWNER = 8
+const POSTS: SlotLimits = { max: 32, maxPerOwner: 8 }
 /** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
 const MAX_LINES = 10_000
-/** Bodies that wait, in all: of what is more, the task as it stands is posted later. */
+/**
+ * What lines hold, in all; one owner's no more than what is left by all. In the place of a body that is more,
+ * the task as it stands is posted later.
+ */
 const MAX_BYTES = 67_108_864
+/** Running tasks with configurations, and those; of more, the owner who has most of them loses the oldest. */
+const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: 33_554_432 }
+/** One of them, besides its configurations. */
+const WATCHED_BYTES = 512
 const SWEEP_MS = 30_000
 const IDLE_CHECK_MS = 20
+const none: readonly never[] = []
 
 /** All webhooks of one server. */
 export class PushDeliveries {
@@ -59,15 +86,18 @@ export class PushDeliveries {
   readonly #courier: PushCourier
   readonly #dialectOf: (name: DialectName) => Dialect
   readonly #outbox: PushOutbox
-  readonly #closing = new AbortController()
+  #isClosed = false
   /** Tasks that run here, by their ids. */
-  readonly #watched = new Map<string, Watched>()
+  readonly #watched = new Map<string, Slot<Watched>>()
+  readonly #watchedPool: FairPool<Watched>
   readonly #marks: PushMarks
   readonly #news: PushNews
   readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #pool: FairPool<PushLine>
   #sweep: NodeJS.Timeout | undefined
+  /** What was taken over and is not in a line yet. */
+  readonly #left: (readonly TakenOver[])[] = []
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
     const { log, store } = service
@@ -84,12 +114,14 @@ export class PushDeliveries {
       line.drop()
       log('warning', 'Too much waits for webhooks: what waited for one is dropped', line.fields)
     })
+    this.#watchedPool = new FairPool(WATCHED, (watched) => this.#pushedOut(watched))
     this.#means = {
       log, outbox: this.#outbox,
-      slots: new PushSlots(MAX_POSTS, MAX_POSTS_PER_OWNER),
+      slots: new PushSlots(POSTS),
       retryDelaysMs: settings.retryDelaysMs,
-      closing: this.#closing.signal,
-      post: (config, body) => this.#courier.post(config, dialectOf(config.dialect).pushType, body),
+      post: (config, body, inquirer) => (
+        this.#courier.post(config, dialectOf(config.dialect).pushType, body, inquirer)
+      ),
       taskBody: async (place, { dialect }) => {
         const task = await service.tasks.get(place.owner, place.id)
         return task && pushBodyOf(dialectOf(dialect), task)
@@ -102,10 +134,21 @@ export class PushDeliveries {
 
   /** Configurations for which something waits. */
   get waiting(): number { return this.#lines.size }
+  get status(): PushStatus {
+    return {
+      waiting: this.waiting, posting: this.#means.slots.taken, lookups: this.#courier.lookups,
+      bytes: this.#waitingBytes + this.#watchedPool.bytes,
+    }
+  }
+  get #waitingBytes(): number { return this.#pool.bytes + this.#outbox.bytes }
 
-  /** Rejects with `Fault('invalid')` for an address that may not be posted to. */
-  checkUrl(text: string): Promise<void> {
-    return this.#courier.check(text)
+  /**
+   * Rejects with `Fault('invalid')` for an address that may not be posted to. Where that cannot be known:
+   * `Fault('busy')` where too many names are looked up, in all or for this owner, `Fault('timeout')` where
+   * nobody answers.
+   */
+  checkUrl(text: string, owner: string): Promise<void> {
+    return this.#courier.check(text, owner)
   }
 
   /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
@@ -134,7 +177,7 @@ export class PushDeliveries {
   async #attach(task: OwnedTask): Promise<void> {
     if (this.#standing(task) === undefined) return
     const configs = await this.configs.of(task)
-    const known = this.#watched.get(task.id)?.configs ?? []
+    const known = this.#configsOf(task.id)
     for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
     for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
   }
@@ -148,30 +191,38 @@ export class PushDeliveries {
 
   /** Ends everything. What is kept in a shared store is left to other processes. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('The server is closing down'))
+    this.#isClosed = true
     clearInterval(this.#sweep)
-    for (const { stop } of this.#watched.values()) stop()
-    this.#watched.clear()
+    for (const slot of [...this.#watched.values()]) this.#unwatch(slot)
+    for (const slot of [...this.#lines.values()]) {
+      this.#close(slot)
+      slot.value.leave()
+    }
     this.#courier.close()
     await this.#news.close()
     await this.#outbox.close()
   }
 
   #begin({ owner, id }: OwnedTask, config: KeptPushConfig): KeptPushConfig {
+    if (this.#isClosed) return config
     const place = { owner, id }
     const task = this.#standing(place)
     const watched = task && (this.#watched.get(id) ?? this.#watch(place))
     if (task !== undefined && watched !== undefined) {
-      watched.configs = [...watched.configs.filter((one) => one.id !== config.id), config]
+      const { configs } = watched.value
+      this.#watchFor(watched, [...configs.filter((one) => one.id !== config.id), config])
       this.#say(task, config)
       return config
     }
     // It has ended, perhaps just now, or it runs in another process.
     this.#try('A task could not be read for its webhook', async () => {
       const last = await this.#service.tasks.get(owner, id)
-      if (last === undefined || !isFinished(last.status.state)) return this.#news.tell(place)
-      this.#say(last, config)
-      await this.configs.keepFor(last, this.#keepMs(last))
+      // It was forgotten while its configuration was being kept.
+      if (last === undefined) return this.configs.removeAll(place)
+      if (!isFinished(last.status.state)) return this.#news.tell(place)
+      const configs = await this.configs.keepFor(last, this.#keepMs(last))
+      // It may have been removed meanwhile, or have made room for another.
+      if (configs.some(({ stamp }) => stamp === config.stamp)) this.#say(last, config)
     })
     return config
   }
@@ -183,28 +234,63 @@ export class PushDeliveries {
     return here?.task
   }
 
-  #watch(place: OwnedTask): Watched | undefined {
+  #configsOf(taskId: string): readonly KeptPushConfig[] {
+    return this.#watched.get(taskId)?.value.configs ?? none
+  }
+
+  #watch(place: OwnedTask): Slot<Watched> | undefined {
     const watching = this.#service.tasks.watch(place.owner, place.id, (event, after) => {
       if (event.what === 'forgotten') this.#forgotten(place)
       else this.#happened(event, after.task)
     })
-    const watched = watching && { configs: [], stop: watching.stop }
-    if (watched !== undefined) this.#watched.set(place.id, watched)
-    return watched
+    if (watching === undefined) return undefined
+    const { stop } = watching
+    const slot = this.#watchedPool.add(place.owner, { place, stop, configs: none }, WATCHED_BYTES)
+    if (slot === undefined) stop()
+    else this.#watched.set(place.id, slot)
+    return slot
+  }
+
+  #watchFor(slot: Slot<Watched>, configs: readonly KeptPushConfig[]): void {
+    slot.value.configs = configs
+    const bytes = configs.reduce((sum, config) => sum + pushConfigBytes(config), WATCHED_BYTES)
+    this.#watchedPool.resize(slot, bytes)
+  }
+
+  #unwatch(slot: Slot<Watched>): void {
+    this.#watchedPool.remove(slot)
+    this.#watched.delete(slot.value.place.id)
+    slot.value.stop()
+  }
+
+  /** A task has made room for those of others: nobody is told of it any more. */
+  #pushedOut({ place, stop, configs }: Watched): void {
+    const { id: task } = place
+    this.#watched.delete(task)
+    stop()
+    this.#marks.release(task)
+    for (const config of configs) this.#forget(place, config)
+    const sentence = 'There are too many push configurations: those of a task are forgotten'
+    this.#service.log('warning', sentence, { task })
+    this.#try('Push configurations could not be removed', () => this.configs.removeAll(place))
   }
 
   #happened(event: ToldEvent, task: Task): void {
-    for (const config of this.#watched.get(task.id)?.configs ?? []) this.#say(task, config, event)
+    const watched = this.#watched.get(task.id)
+    for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
     if (!isFinished(task.status.state)) return
     this.#marks.release(task.id)
-    this.#watched.delete(task.id)
-    this.#try('Push configurations could not be kept', () => this.configs.keepFor(task, this.#keepMs(task)))
+    if (watched !== undefined) this.#unwatch(watched)
+    this.#try('Push configurations could not be kept', async () => {
+      await this.configs.keepFor(task, this.#keepMs(task))
+    })
   }
 
   /** It was taken by another process, or has made room for others: then nobody will hear of it again. */
   #forgotten(place: OwnedTask): void {
-    const configs = this.#watched.get(place.id)?.configs ?? []
-    this.#watched.delete(place.id)
+    const watched = this.#watched.get(place.id)
+    const configs = watched?.value.configs ?? none
+    if (watched !== undefined) this.#unwatch(watched)
     this.#marks.release(place.id)
     this.#try('Push configurations could not be removed', async () => {
       const task = await this.#service.tasks.get(place.owner, place.id)
@@ -221,18 +307,27 @@ export class PushDeliveries {
   #say(task: Task, config: KeptPushConfig, event?: ToldEvent): void {
     const line = this.#lineOf(task, config)
     const dialect = this.#dialectOf(config.dialect)
-    if (dialect.pushesTasks) return line.add(undefined)
+    if (line === undefined || dialect.pushesTasks) return line?.add(undefined)
     const body = pushBodyOf(dialect, task, event)
-    line.add(body, this.#pool.bytes + body.length <= MAX_BYTES)
+    line.add(body, this.#hasRoomFor(body.length, line))
   }
 
-  /** The line of a configuration, which is what is posted by from now on. */
-  #lineOf({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine {
-    const line = new PushLine({ owner, id }, config, this.#means)
-    const known = this.#lines.get(line.name)?.value
+  /** Whether its owner may hold a text of that length more: nobody takes what others may still need. */
+  #hasRoomFor(length: number, line: PushLine): boolean {
+    const held = this.#lines.get(line.name)?.holding.share.bytes ?? 0
+    return held + length * 2 <= MAX_BYTES - this.#waitingBytes
+  }
+
+  /** The line of a configuration, which is what is posted by from now on. Undefined: nothing is posted. */
+  #lineOf({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine | undefined {
+    if (this.#isClosed) return undefined
+    const name = lineName({ owner, id }, config)
+    const known = this.#lines.get(name)?.value
     if (known !== undefined) return known.replacedBy(config)
+    const line = new PushLine({ owner, id }, config, this.#means)
     const slot = this.#pool.add(owner, line, line.bytes)
-    if (slot !== undefined) this.#lines.set(line.name, slot)
+    if (slot === undefined) return undefined
+    this.#lines.set(name, slot)
     return line
   }
 
@@ -249,10 +344,18 @@ export class PushDeliveries {
   }
 
   /** Nobody wants what happens to a task, or what waits, at that configuration. */
-  #forget({ id }: OwnedTask, config: KeptPushConfig): void {
+  #forget(place: OwnedTask, config: KeptPushConfig): void {
+    const { id } = place
     const watched = this.#watched.get(id)
-    if (watched !== undefined) watched.configs = watched.configs.filter((one) => one.id !== config.id)
-    const slot = this.#lines.get(`${id}/${config.id}`)
+    if (watched !== undefined) {
+      const left = watched.value.configs.filter((one) => one.id !== config.id)
+      this.#watchFor(watched, left)
+      if (left.length === 0) {
+        this.#unwatch(watched)
+        this.#marks.release(id)
+      }
+    }
+    const slot = this.#lines.get(lineName(place, config))
     if (slot === undefined) return
     this.#close(slot)
     slot.value.drop()
@@ -261,9 +364,11 @@ export class PushDeliveries {
   #gaveUp({ place, config, fields }: PushLine): void {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
     this.#forget(place, config)
-    this.#try('A push configuration could not be removed', () => (
-      this.configs.remove(place, config.id, UNDELIVERED_KEEP_MS)
-    ))
+    this.#try('A push configuration could not be removed', async () => {
+      const task = await this.#service.tasks.get(place.owner, place.id)
+      // The others of a task that runs are kept for as long as it does.
+      await this.configs.remove(place, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
+    })
   }
 
   #keepMs({ status }: Task): number {
@@ -281,17 +386,38 @@ export class PushDeliveries {
     this.#sweep = setInterval(takeOver, sweepMs).unref()
     const { shared, tasks } = this.#service
     shared?.recovery.onTaken((task) => this.#attach(task))
-    tasks.custody?.onBeforeEnd((task) => this.#marks.set(task, this.#watched.get(task.id)?.configs ?? []))
+    tasks.custody?.onBeforeEnd((task) => this.#marks.set(task, this.#configsOf(task.id)))
   }
 
   async #takeOver(): Promise<void> {
-    for (const events of await this.#outbox.takeOver()) {
-      const { owner, taskId, configId } = events[0]!
-      const place = { owner, id: taskId }
-      const config = (await this.configs.of(place)).find(({ id }) => id === configId)
-      if (config !== undefined) this.#lineOf(place, config).adopt(events)
-      else for (const { kept } of events) this.#outbox.forget(kept)
+    const before = this.#left.splice(0)
+    const lines = before.length > 0 ? before : await this.#outbox.takeOver(MAX_BYTES - this.#waitingBytes)
+    for (const [at, events] of lines.entries()) {
+      // What is kept stays kept.
+      if (this.#isClosed) return
+      try {
+        await this.#adopt(events)
+      } catch (error) {
+        // They are this process's by now, so it is this one that has to ask again.
+        const left = lines.slice(at)
+        this.#left.push(...left.map((line) => line.map((event) => ({ ...event, body: undefined }))))
+        throw error
+      }
     }
+  }
+
+  async #adopt(events: readonly TakenOver[]): Promise<void> {
+    const { owner, taskId, configId } = events[0]!
+    const place = { owner, id: taskId }
+    const config = (await this.configs.of(place)).find(({ id }) => id === configId)
+    if (this.#isClosed) return
+    const line = config && this.#lineOf(place, config)
+    if (line === undefined) {
+      for (const { kept } of events) this.#outbox.forget(kept)
+      return
+    }
+    const length = events.reduce((sum, { body = '' }) => sum + body.length, 0)
+    line.adopt(events, this.#hasRoomFor(length, line))
   }
 
   /** What nobody waits for. */

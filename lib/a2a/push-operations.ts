@@ -3,8 +3,10 @@
  * reached through its task alone, which is looked up for the caller first: of what is not the caller's,
  * nothing is to be found out. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
+import { callerOf } from '../core/call.ts'
 import { A2aFault } from './faults.ts'
 import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from './push-config.ts'
+import type { Origin } from '../core/call.ts'
 import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect } from './dialect.ts'
@@ -17,6 +19,7 @@ export interface PushVisit {
   readonly dialect: Dialect
   /** Without `push` this server posts to no webhooks. */
   readonly options: { readonly push?: PushDeliveries | undefined }
+  readonly exchange: { readonly origin: Pick<Origin, 'caller' | 'principal'> }
 }
 
 /** The caller's task of that id. Throws, or rejects with, `TASK_NOT_FOUND`. */
@@ -44,7 +47,7 @@ export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): 
       const push = requirePush(visit)
       const task = await taskOf(visit, tenant, config.taskId)
       checkPushConfig(config)
-      await push.checkUrl(config.url)
+      await push.checkUrl(config.url, callerOf(visit.exchange.origin))
       return shownPushConfig(await push.register(task, config, visit.dialect.name))
     },
     async 'push-get'(visit, request) {
@@ -65,14 +68,20 @@ export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): 
 export type RegisterPush = (task: Task) => MaybePromise<unknown>
 
 /**
- * Checks the configuration that a message carries, before anything runs for it. Resolves to what registers it
- * once there is a task; without an id it gets that of the task, so that each message of a task may carry it.
- * Rejects as `push-create` does.
+ * Checks the configuration that a message carries, before anything runs for it; `taskId`: the task that it
+ * goes on with. Resolves to what registers it once there is a task; without an id it gets that of the task,
+ * so that each message of a task may carry it. Rejects as `push-create` does.
  */
-export async function preparePush(visit: PushVisit, config: PushConfig): Promise<RegisterPush> {
+export async function preparePush(
+  visit: PushVisit, config: PushConfig, taskId: string | undefined,
+): Promise<RegisterPush> {
   const push = requirePush(visit)
+  const { origin } = visit.exchange
   checkPushConfig(config)
-  await push.checkUrl(config.url)
+  if (taskId !== undefined) {
+    await push.configs.requireRoom({ owner: origin.principal.id, id: taskId }, config.id ?? taskId)
+  }
+  await push.checkUrl(config.url, callerOf(origin))
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
 }
 

@@ -39,6 +39,8 @@ const LEASE_MS = 30_000
 /** What one look takes over at most; the next takes more. */
 const MAX_TAKEN = 1_000
 const PAGE = 100
+/** Of more, what is left is posted once more after this process. */
+const MAX_UNREMOVED = 10_000
 
 /** The undelivered events of one process. */
 export class PushOutbox {
@@ -48,8 +50,12 @@ export class PushOutbox {
   readonly #id: string = randomUuid()
   readonly #lease: StoreKey = { collection: SENDERS, owner: HOUSE, key: this.#id }
   readonly #writing = new Set<Promise<unknown>>()
+  /** Nobody is to post them, but they are still in the store. */
+  readonly #unremoved = new Set<StoreKey>()
   #number = 0
+  #bytes = 0
   #held = 0
+  #isClosed = false
   #leased: Promise<unknown> | undefined
   #renewal: NodeJS.Timeout | undefined
   #hasFailed = false
@@ -63,20 +69,28 @@ export class PushOutbox {
 
   /** Whether anything is kept at all. */
   get isKept(): boolean { return this.#store.isShared }
+  /** What is on its way to the store, whether or not anybody still wants it. */
+  get bytes(): number { return this.#bytes }
 
   /**
-   * Keeps an event until it is forgotten. Undefined where nothing is kept. Never rejects: what cannot be kept
-   * is posted all the same, and the first failure logged.
+   * Keeps an event until it is forgotten. Undefined where nothing is kept, or this is closed. Never rejects:
+   * what cannot be kept is posted all the same, and the first failure logged.
    */
   keep({ owner, taskId, configId, body }: Undelivered): Promise<StoreKey | undefined> | undefined {
-    if (!this.isKept) return undefined
+    if (!this.isKept || this.#isClosed) return undefined
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
     const event: KeptEvent = { owner, taskId, configId, body, by: this.#id, number }
     this.#held++
     const place = { collection: EVENTS, owner: HOUSE, key: `${this.#id}/${number}` }
-    const kept = this.#keep(place, JSON.stringify(event))
+    const value = JSON.stringify(event)
+    const bytes = value.length * 2
+    this.#bytes += bytes
+    const kept = this.#keep(place, value)
     this.#writing.add(kept)
-    void kept.finally(() => this.#writing.delete(kept))
+    void kept.finally(() => {
+      this.#bytes -= bytes
+      this.#writing.delete(kept)
+    })
     return kept
   }
 
@@ -87,26 +101,33 @@ export class PushOutbox {
 
   /** An event was delivered, or nobody wants it any more. */
   forget(kept: Promise<StoreKey | undefined> | undefined): void {
-    if (kept === undefined) return
-    if (--this.#held === 0) this.#rest()
-    const removed = kept.then((place) => place && this.#store.remove(place, 'any'))
-    removed.catch((cause: unknown) => this.#warn(cause))
+    void kept?.then((place) => place === undefined ? this.#release() : this.#remove(place))
   }
 
   /**
    * Events of processes that are gone, which are this one's from now on: those of each configuration in their
-   * order.
+   * order. No more are begun when these have so many bytes. What could not be removed is removed first.
    */
-  async takeOver(): Promise<readonly (readonly TakenOver[])[]> {
+  async takeOver(maxBytes: number): Promise<readonly (readonly TakenOver[])[]> {
+    for (const place of [...this.#unremoved]) {
+      // Two may look at one time.
+      if (this.#unremoved.delete(place)) await this.#remove(place)
+    }
     const taken: (KeptEvent & TakenOver)[] = []
     const alive = new Map([[this.#id, true]])
     let before: number | undefined
+    let leftBytes = maxBytes
     try {
       while (taken.length < MAX_TAKEN) {
         const entries: readonly Entry[] = await this.#store.list(EVENTS, HOUSE, PAGE, before)
-        for (const entry of entries) taken.push(...await this.#take(entry, alive))
+        for (const entry of entries) {
+          if (this.#isClosed || leftBytes <= 0) break
+          const events = await this.#take(entry, alive)
+          if (events.length > 0) leftBytes -= entry.value.length * 2
+          taken.push(...events)
+        }
         before = entries.at(-1)?.version
-        if (entries.length < PAGE) break
+        if (entries.length < PAGE || this.#isClosed || leftBytes <= 0) break
       }
     } catch (cause) {
       this.#warn(cause)
@@ -123,6 +144,7 @@ export class PushOutbox {
 
   /** Lets another process have at once what is still here. */
   async close(): Promise<void> {
+    this.#isClosed = true
     const leased = this.#leased
     await Promise.all(this.#writing)
     this.#rest()
@@ -135,6 +157,21 @@ export class PushOutbox {
     }
   }
 
+  /** Removes what nobody is to post any more. Never rejects: what is still there is for the next look. */
+  async #remove(place: StoreKey): Promise<void> {
+    try {
+      await this.#store.remove(place, 'any')
+    } catch (cause) {
+      this.#warn(cause)
+      if (this.#unremoved.size < MAX_UNREMOVED) return void this.#unremoved.add(place)
+    }
+    this.#release()
+  }
+
+  #release(): void {
+    if (--this.#held === 0) this.#rest()
+  }
+
   async #take(entry: Entry, alive: Map<string, boolean>): Promise<readonly (KeptEvent & TakenOver)[]> {
     const event: unknown = JSON.parse(entry.value)
     const place = { collection: EVENTS, owner: HOUSE, key: entry.key }
@@ -143,7 +180,7 @@ export class PushOutbox {
     if (!alive.has(by)) {
       alive.set(by, await this.#store.read({ collection: SENDERS, owner: HOUSE, key: by }) !== undefined)
     }
-    if (alive.get(by) === true) return []
+    if (alive.get(by) === true || this.#isClosed) return []
     await this.#ensureLease()
     const mine = { ...event, by: this.#id }
     const version = await this.#store.write(place, JSON.stringify(mine), UNDELIVERED_KEEP_MS, entry.version)
@@ -174,9 +211,10 @@ export class PushOutbox {
     this.#renewal = setInterval(() => {
       renew().catch((cause: unknown) => this.#warn(cause))
     }, this.#leaseMs / 3).unref()
-    this.#leased = renew()
-    this.#leased.catch(() => this.#rest())
-    return this.#leased
+    const leased = this.#leased = renew()
+    // It may be another's by then.
+    leased.catch(() => { if (this.#leased === leased) this.#rest() })
+    return leased
   }
 
   /** Without events no lease is needed. */

@@ -113,8 +113,8 @@ function taskResult(
   return kept === undefined ? result : kept.then(() => result)
 }
 
-/** Resolves when the task has ended, waits for its client, or takes too long to wait for. */
-function untilSettled({ service }: Visit, task: Task): Promise<Task> {
+/** Resolves when the task has ended, waits for its client or takes too long, and when the client has left. */
+function untilSettled({ service, exchange: { origin } }: Visit, task: Task): Promise<Task> {
   const { tasks, shared, limits: { blockingWaitMs } } = service
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
@@ -131,14 +131,15 @@ function untilSettled({ service }: Visit, task: Task): Promise<Task> {
     }
     if (shared?.relay.nodeOf(task) === undefined) {
       const watched = tasks.watch(task.owner, task.id, watcher)
-      if (watched === undefined) done()
-      else stop = watched.stop
-      return
+      if (watched === undefined) return done()
+      stop = watched.stop
+    } else {
+      stop = shared.relay.follow(task, (now) => {
+        standing = { task: now }
+        if (isSettled(now.status.state)) done()
+      }, watcher)
     }
-    stop = shared.relay.follow(task, (now) => {
-      standing = { task: now }
-      if (isSettled(now.status.state)) done()
-    }, watcher)
+    origin.onGone(done)
   })
 }
 

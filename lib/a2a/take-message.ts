@@ -39,7 +39,7 @@ export function take(visit: Visit, request: SendRequest, isSeen: boolean): Maybe
 /** The same, with a webhook that is told of the task from its beginning. */
 export async function takeWatched(visit: Visit, request: SendRequest): Promise<TakenMessage> {
   const { service: { tasks, log }, exchange: { origin: { principal } } } = visit
-  const register = await preparePush(visit, request.push!)
+  const register = await preparePush(visit, request.push!, request.message.taskId)
   const taken = await take(visit, request, true)
   const { id, turn } = taken
   const watch = async (): Promise<void> => {
@@ -47,10 +47,13 @@ export async function takeWatched(visit: Visit, request: SendRequest): Promise<T
     const task = isThenable(found) ? await found : found
     if (task !== undefined) await register(task)
   }
-  if (turn === undefined || turn.isShown) await watch()
-  else turn.onShown(() => watch().catch((cause: unknown) => (
+  // What was begun goes on.
+  const unkept = (cause: unknown): void => (
     log('warning', 'A push configuration could not be kept', { task: id, cause })
-  )))
+  )
+  if (turn === undefined) await watch()
+  else if (turn.isShown) await watch().catch(unkept)
+  else turn.onShown(() => watch().catch(unkept))
   return taken
 }
 

@@ -3,7 +3,8 @@
  * stranger may name. Text in, a kind out.
  *
  * Knows no names, no lists and no trust. RFC 6890 and IANA's two registries of special-purpose addresses,
- * RFC 4291 §2.2 (text), RFC 6052 (NAT64), RFC 3056 (6to4).
+ * RFC 3701 (3ffe::/16 is nobody's), RFC 4291 §2.2 (text), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214
+ * (ISATAP).
  */
 import { isIP } from 'node:net'
 
@@ -12,7 +13,7 @@ export type IpKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multica
 
 type Network = readonly [network: string, bits: number, kind: IpKind]
 
-/** What is not public of IPv4. */
+/** What is not public of IPv4, and what leads to whichever of many machines is the nearest. */
 const ipv4Networks: readonly Network[] = [
   ['0.0.0.0', 8, 'reserved'],
   ['10.0.0.0', 8, 'private'],
@@ -22,8 +23,11 @@ const ipv4Networks: readonly Network[] = [
   ['172.16.0.0', 12, 'private'],
   ['192.0.0.0', 24, 'reserved'],
   ['192.0.2.0', 24, 'reserved'],
+  ['192.31.196.0', 24, 'reserved'],
+  ['192.52.193.0', 24, 'reserved'],
   ['192.88.99.0', 24, 'reserved'],
   ['192.168.0.0', 16, 'private'],
+  ['192.175.48.0', 24, 'reserved'],
   ['198.18.0.0', 15, 'private'],
   ['198.51.100.0', 24, 'reserved'],
   ['203.0.113.0', 24, 'reserved'],
@@ -40,6 +44,8 @@ const ipv6Networks: readonly Network[] = [
   ['ff00::', 8, 'multicast'],
   ['2001::', 23, 'reserved'],
   ['2001:db8::', 32, 'reserved'],
+  ['2620:4f:8000::', 48, 'reserved'],
+  ['3ffe::', 16, 'reserved'],
   ['3fff::', 20, 'reserved'],
   ['2000::', 3, 'public'],
 ]
@@ -68,8 +74,15 @@ export function ipKindOf(address: string): IpKind | undefined {
   const groups = ipv6GroupsOf(bare)
   const carrier = carrierTable.find((one) => startsWith(groups, one.groups, one.bits))
   const kind = carrier !== undefined ? ipv4KindOf(groups.slice(carrier.at, carrier.at + 2))
-    : ipv6Table.find((one) => startsWith(groups, one.groups, one.bits))?.kind ?? 'reserved'
+    : ipv6KindOf(groups)
   return zone !== undefined && kind === 'public' ? 'reserved' : kind
+}
+
+function ipv6KindOf(groups: readonly number[]): IpKind {
+  const kind = ipv6Table.find((one) => startsWith(groups, one.groups, one.bits))?.kind ?? 'reserved'
+  // ISATAP: whatever network it is in, it is sent on to the IPv4 address at its end.
+  const isTunnel = (groups[4]! & 0xfdff) === 0 && groups[5] === 0x5efe
+  return isTunnel && kind === 'public' ? ipv4KindOf(groups.slice(6)) : kind
 }
 
 function ipv4KindOf(groups: readonly number[]): IpKind {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkPushUrl, pushSettingsOf, resolvePushHost } from '../../lib/a2a/push-address.ts'
-import type { AddressRules, Lookup } from '../../lib/a2a/push-address.ts'
+import type { AddressRules } from '../../lib/a2a/push-address.ts'
+import type { HostAddress } from '../../lib/a2a/push-lookups.ts'
+
+type Find = (name: string) => Promise<readonly HostAddress[]>
 
 const strict: AddressRules = { allowInsecure: false, allowPrivate: false, allowedHosts: undefined }
 const open: AddressRules = { allowInsecure: true, allowPrivate: true, allowedHosts: undefined }
@@ -24,19 +27,26 @@ const refused: readonly (readonly [url: string, why: RegExp])[] = [
   ['data:text/plain,a', /must begin with https:/],
   ['javascript:alert(1)', /must begin with https:/],
   ['gopher://example.com/', /must begin with https:/],
+  ...['localhost..', 'localhost...', 'LOCALHOST\u3002\u3002', 'example.com..', '.example.org', '..',
+    'a..example.org', '\u3002example.org', `${'a'.repeat(64)}.example.org`, 'a!b.example.org',
+    'a*b.example.org', '*.example.org', Array(64).fill('abcd').join('.'), '127.0.0.1..',
+  ].map((host) => [`https://${host}/hook`, /must have the name or the address of a host/] as const),
   ['https://user@example.com/', /no user name or password/],
   ['https://:secret@example.com/', /no user name or password/],
   ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.', '127.0.0.1', '127.0.0.1.',
     '127.1', '0x7f.1', '0x7f000001', '2130706433', '017700000001', '0177.0.0.1', '127.255.255.254',
     '\uff11\uff12\uff17.\uff10.\uff10.\uff11', '127\u30020\u30020\u30021', '[::1]', '[0:0:0:0:0:0:0:1]',
-    '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]',
+    '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '%6cocalhost',
+    'localhost\u3002', 'a\uff0elocalhost', '[2606:4700::5efe:7f00:1]',
   ].map((host) => [`https://${host}/hook`, /leads to this machine; give one/] as const),
   ...['10.0.0.1', '172.16.0.1', '192.168.1.1', '3232235777', '0xc0a80101', '192.168.257', '100.64.0.1',
-    '198.18.0.1', '[fc00::1]', '[fd00::1]', '[::ffff:10.0.0.1]', '[64:ff9b::10.0.0.1]', '[2002:a00:1::]',
+    '198.18.0.1', 'intranet', 'kubernetes.', 'printer.local', 'PRINTER.LOCAL.', 'metadata.google.internal',
+    'nas.home.arpa', '[fc00::1]', '[fd00::1]', '[::ffff:10.0.0.1]', '[64:ff9b::10.0.0.1]', '[2002:a00:1::]',
   ].map((host) => [`https://${host}/hook`, /leads into a private network/] as const),
   ...['0.0.0.0', '0', '0.1.2.3', '169.254.169.254', '0xa9fea9fe', '224.0.0.1', '240.0.0.1', '255.255.255.255',
     '192.0.2.1', '[::]', '[fe80::1]', '[ff02::1]', '[2001:db8::1]', '[::127.0.0.1]', '[64:ff9b:1::1]',
-    '[::ffff:169.254.169.254]',
+    '[::ffff:169.254.169.254]', '[3ffe::1]', '[5f00::1]', '[100:0:0:1::1]', '[2001:1::1]', '192.0.0.9',
+    '192.31.196.1', '192.175.48.1', '[2620:4f:8000::1]',
   ].map((host) => [`https://${host}/hook`, /leads where nothing is posted to/] as const),
 ]
 
@@ -54,7 +64,8 @@ test('an address of the internet is taken, however it is written', () => {
   const taken = [
     'https://example.com/hook', 'https://EXAMPLE.com:8443/a?b=c#d', 'https://example.com./',
     'https://8.8.8.8/',
-    'https://[2606:4700::1]/', 'https://localhost.example.com/', 'https://notlocalhost/',
+    'https://[2606:4700::1]/', 'https://localhost.example.com/', 'https://notlocalhost.com/',
+    'https://internal.example.com/', 'https://example.notlocal/', 'https://_a-b.example.com/',
     'https://127.0.0.1.example.com/', 'https://134744072/',
   ]
   for (const url of taken) assert.equal(checkPushUrl(url, strict).protocol, 'https:', url)
@@ -82,6 +93,7 @@ test('with a list of hosts only those are posted to', () => {
     ['hooks.example.com', 'https://hooks.example.com.evil.test/', false],
     ['*.example.com', 'https://hooks.example.com/', true],
     ['*.example.com', 'https://example.com/', false],
+    ['*.example.com', 'https://a.b.example.com./', true],
     ['*.example.com', 'https://evilexample.com/', false],
     ['localhost:9000', 'http://localhost:9000/', true],
     ['localhost:9000', 'http://localhost:9001/', false],
@@ -96,9 +108,10 @@ test('with a list of hosts only those are posted to', () => {
     else assert.throws(check, /one of the hosts that the operator/, `${host} ${url}`)
   }
   assert.throws(() => checkPushUrl('https://a.test/', listed()), /one of the hosts/)
+  assert.throws(() => checkPushUrl('https://.example.com/', listed('*.example.com')), /must have the name/)
 })
 
-const finds = (...addresses: string[]): Lookup => async () => {
+const finds = (...addresses: string[]): Find => async () => {
   return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 
@@ -119,7 +132,7 @@ test('a name is refused where any of its addresses may not be posted to', async 
 })
 
 test('an address is its own, and is not looked up', async () => {
-  const never: Lookup = () => { throw new Error('looked up') }
+  const never: Find = () => { throw new Error('looked up') }
   const found = async (text: string): Promise<unknown> => {
     return resolvePushHost(checkPushUrl(text, open), open, never)
   }
@@ -166,6 +179,9 @@ const wrong: readonly (readonly [given: unknown, complaint: RegExp])[] = [
   [{ allowedHosts: 'a.test' }, /allowedHosts has "a\.test"; write names/],
   [{ allowedHosts: ['https://a.test'] }, /allowedHosts has "https:\/\/a\.test"; write names/],
   [{ allowedHosts: ['*'] }, /allowedHosts has "\*"; write names/],
+  ...['.example.org', '*..example.org', '*.', 'example.org.', 'a..b', 'a.test:0', 'a.test:0443', '0x7f.1',
+    'a.test:65536', '127.1', '[0:0:0:0:0:0:0:1]', '[::1', 'b\u00fccher.de', 'a.test/hook', '',
+  ].map((host) => [{ allowedHosts: ['fine.test', host] }, /allowedHosts has .*; write names/] as const),
   [{ allowedHosts: [7] }, /allowedHosts has 7; write names/],
   [{ timeoutMs: 0 }, /timeoutMs is 0; write milliseconds, 1 to 3600000/],
   [{ timeoutMs: Infinity }, /timeoutMs is Infinity/],

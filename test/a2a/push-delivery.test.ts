@@ -1,45 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushDeliveries } from '../../lib/a2a/push-delivery.ts'
-import { pushSettingsOf } from '../../lib/a2a/push-address.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, serve } from '../fixtures/client.ts'
-import { firstHeld, serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
-import type { TestContext } from 'node:test'
+import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
-import type { PushConfig } from '../../lib/a2a/model.ts'
-import type { PushMeans } from '../../lib/a2a/push-delivery.ts'
-import type { PushOptions } from '../../lib/a2a/push-address.ts'
-import type { Service } from '../../lib/core/service.ts'
 import type { Task } from '../../lib/core/task.ts'
 import type { Store, TriportServer } from '../../lib/index.ts'
-import type { Logged, Received } from '../fixtures/webhook.ts'
-
-const local: PushOptions = { allowInsecure: true, allowPrivate: true, retryDelaysMs: [5, 5, 5] }
-
-interface House {
-  readonly service: Service
-  readonly push: PushDeliveries
-  readonly lines: readonly Logged[]
-}
-
-/** A server's inside that posts until the test is over. */
-function house(t: TestContext, options: PushOptions = {}, store?: Store, means: PushMeans = {}): House {
-  const lines: Logged[] = []
-  const service = serviceWith(store, lines)
-  const settings = pushSettingsOf({ ...local, ...options })!
-  const push = new PushDeliveries(service, settings, { dialectOf: wordDialect, ...means })
-  t.after(() => push.close())
-  return { service, push, lines }
-}
-
-function config(url: string, more: Partial<PushConfig> = {}): PushConfig {
-  return { id: 'a', taskId: undefined, url, token: undefined, authentication: undefined, ...more }
-}
-
-function wordsOf(received: readonly Received[]): readonly string[] {
-  return received.map(({ body }) => JSON.parse(body) as string)
-}
+import type { House } from '../fixtures/webhook.ts'
 
 /** A task that waits where it began, told of to a webhook, and goes on at another process. */
 async function handOver(
@@ -238,6 +205,22 @@ test('after its tries an event is given up, and after three such events the conf
   assert.match(lines.at(-1)!.message, /does not take its events: it is forgotten/)
 })
 
+test('one that is given up takes no other of its task with it, however long that runs', async (t) => {
+  const store = memoryStore()
+  const kept: number[] = []
+  const { service, push } = house(t, { retryDelaysMs: [] }, { ...store, write(key, value, keepMs, expected) {
+    if (key.collection === 'push-configs') kept.push(keepMs)
+    return store.write(key, value, keepMs, expected)
+  } })
+  const bad = await webhook(t, (response) => response.writeHead(400).end())
+  const task = await taskOf(service)
+  await push.register(task, config((await webhook(t)).url, { id: 'good' }), '1.0')
+  await push.register(task, config(bad.url, { id: 'bad' }), '1.0')
+  for (const state of ['working', 'input-required'] as const) service.tasks.move(task.id, state)
+  await eventually(async () => (await push.configs.of(task)).length === 1, 'it is given up')
+  assert.deepEqual(kept, [Infinity, Infinity, Infinity])
+})
+
 test('one that is deleted gets nothing more, and one that takes its place gets what waits', async (t) => {
   const { service, push } = house(t, { retryDelaysMs: [5, 5, 5, 5, 5, 5, 5, 5, 5, 5] })
   const away = await webhook(t, (response) => response.writeHead(503).end())
@@ -273,7 +256,7 @@ test('a name is looked up for each post, and one that has turned inward is not p
   })
   const hook = await webhook(t)
   const url = `http://rebinding.example.com:${hook.port}/`
-  await push.checkUrl(url)
+  await push.checkUrl(url, 'ann')
   await push.register(await taskOf(service), config(url), '1.0')
   await eventually(() => push.waiting === 0, 'it is given up')
   assert.equal(lookups, 2)
@@ -302,9 +285,9 @@ test('a name that is not found now may be registered, one that leads inward may 
       throw new Error('ENOTFOUND')
     },
   })
-  await push.checkUrl('https://later.example.com/')
-  await assert.rejects(async () => push.checkUrl('https://inside.example.com/'), { kind: 'invalid' })
-  await assert.rejects(async () => push.checkUrl('https://169.254.169.254/'), { kind: 'invalid' })
+  await push.checkUrl('https://later.example.com/', 'ann')
+  await assert.rejects(async () => push.checkUrl('https://inside.example.com/', 'ann'), { kind: 'invalid' })
+  await assert.rejects(async () => push.checkUrl('https://169.254.169.254/', 'ann'), { kind: 'invalid' })
 })
 
 test('nothing secret is logged, not even of an address', async (t) => {
@@ -501,5 +484,5 @@ test('a server tells for how many webhooks something waits', async (t) => {
     serve(t, { protocol: 'a2a', agents, a2a: { pushNotifications } })
   )
   assert.equal(serverWith(false).status().webhooks, undefined)
-  assert.deepEqual(serverWith(true).status().webhooks, { waiting: 0 })
+  assert.deepEqual(serverWith(true).status().webhooks, { waiting: 0, posting: 0, lookups: 0, bytes: 0 })
 })

@@ -31,8 +31,8 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
     logged.push(JSON.stringify([message, fields]))
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
-    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots(8, 8), retryDelaysMs: [1],
-    closing: new AbortController().signal,
+    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
+    retryDelaysMs: [1],
     async post(_config, body) {
       posted.push(body)
       return { status: await answer(body, posted.length - 1), retryAfterMs: undefined }
@@ -57,7 +57,7 @@ test('what waits is posted one at a time and in order, and a line with nothing t
   const empty = line.bytes
   for (const body of ['one', 'two', 'three']) line.add(body)
   assert.equal(line.isIdle, false)
-  assert.equal(line.bytes, empty + 'onetwothree'.length)
+  assert.equal(line.bytes, empty + 'onetwothree'.length * 2)
   await eventually(() => line.isIdle)
   assert.deepEqual(posted, ['one', 'two', 'three'])
   assert.equal(line.bytes, empty)
@@ -113,15 +113,62 @@ test('one that nobody wants any more posts nothing more, nor does one whose serv
   await eventually(() => dropped.line.isIdle)
   dropped.line.add('three')
   assert.deepEqual([dropped.posted, dropped.line.isIdle], [['one'], true])
-  const closing = new AbortController()
-  const closed = desk(async () => {
-    closing.abort()
+  const closed: Desk = desk(async () => {
+    closed.line.leave()
     return 503
-  }, { closing: closing.signal })
+  })
   for (const body of ['one', 'two']) closed.line.add(body)
-  await eventually(() => closing.signal.aborted)
-  await new Promise((resolve) => { setImmediate(resolve) })
+  await eventually(() => closed.line.isIdle)
   assert.deepEqual([closed.posted, closed.logged], [['one'], []])
+})
+
+test('what is over gives back once, breaks off what is on its way, and takes nothing any more', async () => {
+  const store = memoryStore({ isShared: true })
+  const outbox = new PushOutbox(store, () => {})
+  const kept = async (): Promise<number> => (await store.list('push-events', '~push', 100)).length
+  for (const end of ['drop', 'leave'] as const) {
+    const slots = new PushSlots({ max: 1, maxPerOwner: 1 })
+    let broken = 0
+    const { line } = desk(async () => 200, { slots, outbox, post: (_config, _body, { signal }) => (
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          broken++
+          reject(signal.reason)
+        })
+      })
+    ) })
+    for (const body of ['one', 'two', undefined]) line.add(body)
+    await outbox.written()
+    await eventually(() => slots.taken === 1)
+    assert.equal(await kept(), 2)
+    for (let again = 0; again < 3; again++) line[end]()
+    assert.deepEqual([line.bytes, line.isOver, broken], [0, true, 1])
+    line.add('three')
+    line.drop()
+    await eventually(() => line.isIdle)
+    assert.deepEqual([slots.taken, slots.waiting, line.bytes], [0, 0, 0])
+    await eventually(async () => await kept() === (end === 'drop' ? 0 : 2))
+  }
+  await outbox.close()
+})
+
+test('a task that is read for ever holds up nothing that was dropped', async () => {
+  const slots = new PushSlots({ max: 1, maxPerOwner: 1 })
+  const { line } = desk(async () => 200, { slots, taskBody: () => new Promise(() => {}) })
+  line.add(undefined)
+  await eventually(() => slots.taken === 1)
+  line.drop()
+  await eventually(() => slots.taken === 0)
+  assert.equal(line.isIdle, true)
+})
+
+test('of what another process left no more is held than of what happens here', async () => {
+  const held = desk(async () => 200)
+  const event = { owner: 'ann', taskId: 't', configId: 'a', kept: Promise.resolve(undefined) }
+  held.line.adopt(Array.from({ length: 3 }, (_one, nth) => ({ ...event, body: `${nth}`.repeat(300_000) })))
+  assert.ok(held.line.bytes < 10_000, `${held.line.bytes} bytes`)
+  await eventually(() => held.line.isIdle)
+  assert.deepEqual(held.posted, ['task'])
 })
 
 test('what another process left is posted in order, and the task as it stands alone if asked', async () => {

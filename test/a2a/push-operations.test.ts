@@ -28,8 +28,13 @@ async function callers(t: TestContext, options: PushOptions | false = {}): Promi
   const settings = pushSettingsOf(options)
   const push = settings && new PushDeliveries(service, settings, { dialectOf: wordDialect })
   t.after(() => push?.close())
-  const ann: Caller = { owner: 'ann', service, dialect: wordDialect('1.0'), options: { push } }
-  return { ann, bob: { ...ann, owner: 'bob' }, task: await taskOf(service) }
+  const caller = (owner: string): Caller => (
+    {
+      owner, service, dialect: wordDialect('1.0'), options: { push },
+      exchange: { origin: { principal: { id: owner, scopes: [] } } },
+    }
+  )
+  return { ann: caller('ann'), bob: caller('bob'), task: await taskOf(service) }
 }
 
 function config(taskId: string, more: Partial<PushConfig> = {}): PushConfig & { readonly taskId: string } {
@@ -50,7 +55,7 @@ test('switched off, nothing of it is supported, whichever task it is about', asy
       async () => operations['push-get'](ann, one),
       async () => operations['push-list'](ann, { ...one, pageSize: undefined, pageToken: '' }),
       async () => operations['push-delete'](ann, one),
-      () => preparePush(ann, config(taskId)),
+      () => preparePush(ann, config(taskId), undefined),
     ]
     for (const refused of refusals) {
       await assert.rejects(refused, { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' })
@@ -101,7 +106,7 @@ test('what may not be posted to is refused when it is made, and before a message
   for (const more of wrong) {
     const given = config(task.id, more)
     await assert.rejects(() => create(ann, given), { kind: 'invalid' }, JSON.stringify(more))
-    await assert.rejects(() => preparePush(ann, given), { kind: 'invalid' }, JSON.stringify(more))
+    await assert.rejects(() => preparePush(ann, given, undefined), { kind: 'invalid' }, JSON.stringify(more))
   }
   assert.deepEqual(await ann.options.push!.configs.of(task), [])
 })
@@ -111,7 +116,7 @@ test('what a message carries is registered for its task, once however often it i
   const hook = await webhook(t)
   for (let message = 0; message < 3; message++) {
     const carried = { ...config(task.id, { url: hook.url, id: undefined }), taskId: undefined }
-    const register = await preparePush(ann, carried)
+    const register = await preparePush(ann, carried, task.id)
     await register(task)
     await hook.until(message + 1)
   }

@@ -37,6 +37,24 @@ test('an event is kept until it is forgotten', async (t) => {
   await eventually(async () => (await keptIn(store))[0] === 0)
 })
 
+test('what the store did not remove is removed at the next look, and posted by nobody', async (t) => {
+  const store = memoryStore({ isShared: true })
+  let isAway = true
+  const one = outbox(t, { ...store, remove(key, expected) {
+    if (isAway && key.collection === 'push-events') throw new Error('away')
+    return store.remove(key, expected)
+  } })
+  const kept = [one.keep(event('t', '1')), one.keep(event('t', '2'))]
+  await Promise.all(kept)
+  for (const each of kept) one.forget(each)
+  await one.takeOver(Infinity)
+  assert.deepEqual(await keptIn(store), [2, 1])
+  assert.deepEqual(await outbox(t, store).takeOver(Infinity), [])
+  isAway = false
+  await one.takeOver(Infinity)
+  assert.deepEqual(await keptIn(store), [0, 1])
+})
+
 test('where the store is not shared nothing is kept', async (t) => {
   const store = memoryStore()
   const one = outbox(t, store)
@@ -53,11 +71,11 @@ test('those of a process that closed are taken over, of each configuration in or
     void gone!.keep(event(task, body))
   }
   void here!.keep(event('own', 'own'))
-  assert.deepEqual(await here!.takeOver(), [])
+  assert.deepEqual(await here!.takeOver(Infinity), [])
   await gone!.close()
-  const taken = await here!.takeOver()
+  const taken = await here!.takeOver(Infinity)
   assert.deepEqual(bodies(taken), [['1', undefined, '4'], ['2']])
-  assert.deepEqual(await other!.takeOver(), [])
+  assert.deepEqual(await other!.takeOver(Infinity), [])
   for (const { kept } of taken.flat()) here!.forget(kept)
   await eventually(async () => (await keptIn(store))[0] === 1)
 })
@@ -67,7 +85,8 @@ test('of two that take over at one time each event has one', async (t) => {
   const [gone, one, other] = [1, 2, 3].map(() => outbox(t, store))
   for (let count = 0; count < 20; count++) void gone!.keep(event('t', `${count}`))
   await gone!.close()
-  const taken = (await Promise.all([one!.takeOver(), other!.takeOver()])).flat(2).map(({ body }) => body)
+  const both = await Promise.all([one!, other!].map((each) => each.takeOver(Infinity)))
+  const taken = both.flat(2).map(({ body }) => body)
   assert.equal(taken.length, 20)
   assert.equal(new Set(taken).size, 20)
 })
@@ -79,7 +98,7 @@ test('a store that fails is told of once, and nothing rejects', async (t) => {
   const one = outbox(t, { ...store, write: fail, list: fail }, lines)
   const kept = [one.keep(event('t')), one.keep(event('t'))]
   assert.deepEqual(await Promise.all(kept), [undefined, undefined])
-  assert.deepEqual(await one.takeOver(), [])
+  assert.deepEqual(await one.takeOver(Infinity), [])
   for (const each of kept) one.forget(each)
   assert.equal(lines.length, 1)
 })

@@ -7,6 +7,7 @@ import { eventually } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import type { Inquirer } from '../../lib/a2a/push-lookups.ts'
 import type { PushAnswer } from '../../lib/a2a/push.ts'
 import type { PushConfig } from '../../lib/a2a/model.ts'
 
@@ -20,11 +21,13 @@ function config(url: string): PushConfig {
   return { id: 'a', taskId: undefined, url, token: undefined, authentication: undefined }
 }
 
+const ann: Inquirer = { owner: 'ann', signal: new AbortController().signal }
+
 /** Posts until the test is over. */
 function poster(t: TestContext, timeoutMs?: number): (url: string) => Promise<PushAnswer> {
   const made = courier(timeoutMs)
   t.after(() => made.close())
-  return (url) => made.post(config(url), 'application/json', '{"text":"ü"}')
+  return (url) => made.post(config(url), 'application/json', '{"text":"ü"}', ann)
 }
 
 test('a body is posted as it is, and its status comes back', async (t) => {
@@ -115,7 +118,7 @@ test('what is no HTTP, a head without end, and nobody at all are failures', asyn
 test('closing breaks off what is on its way, and nothing is posted after it', async (t) => {
   const silent = await webhook(t, () => {})
   const made = courier(60_000)
-  const post = (): Promise<PushAnswer> => made.post(config(silent.url), 'application/json', '')
+  const post = (): Promise<PushAnswer> => made.post(config(silent.url), 'application/json', '', ann)
   const running = post()
   await silent.until(1)
   made.close()

@@ -90,6 +90,33 @@ test('a client may wait for as long as it takes', async (t) => {
   }
 })
 
+test('of a client that leaves while it waits nothing is left, not even a timer', async (t) => {
+  const blockingWaitMs = 123_456
+  const { setTimeout: set, clearTimeout: clear } = globalThis
+  const timers = new Set<unknown>()
+  t.after(() => Object.assign(globalThis, { setTimeout: set, clearTimeout: clear }))
+  Object.assign(globalThis, {
+    setTimeout: (act: () => void, ms: number) => {
+      const timer = set(act, ms)
+      if (ms === blockingWaitMs) timers.add(timer)
+      return timer
+    },
+    clearTimeout: (timer: NodeJS.Timeout) => {
+      timers.delete(timer)
+      clear(timer)
+    },
+  })
+  const open = gate()
+  const bot = callerOf(t, () => open.promise.then(() => 'done'), { blockingWaitMs })
+  const client = new AbortController()
+  const asked = bot.task('hello', { signal: client.signal })
+  await eventually(() => timers.size === 1)
+  client.abort()
+  await eventually(() => timers.size === 0)
+  await asked.catch(() => {})
+  open.open()
+})
+
 test('a client that leaves ends no task', async (t) => {
   const open = gate()
   let signal: AbortSignal | undefined

@@ -22,12 +22,62 @@ const rows: readonly (readonly [kind: IpKind, ...addresses: readonly string[]])[
   ['reserved', '::', '::2', '::127.0.0.1', '::8.8.8.8', '::ffff:0:8.8.8.8', '100::1', '2001::1',
     '2001:1ff::1', '2001:db8::1', '3fff::1', '3fff:fff::1', '4000::', '64:ff9b:1::8.8.8.8', '5f00::1',
     '2606:4700::1%eth0'],
-  ['public', '2000::1', '2001:200::1', '2001:4860:4860::8888', '2606:4700::1', '3fff:1000::1', '3ffe::1'],
+  ['public', '2000::1', '2001:200::1', '2001:4860:4860::8888', '2606:4700::1', '3fff:1000::1'],
 ]
 
 test('an address is told by the network that it is in, at both ends of it', () => {
   for (const [kind, ...addresses] of rows) {
     for (const address of addresses) assert.equal(ipKindOf(address), kind, address)
+  }
+})
+
+/**
+ * IANA's two registries of special-purpose addresses as of 2026, and what was given back. Those that are
+ * globally reachable lead to the nearest of many machines: nothing is posted there either.
+ */
+const special: readonly (readonly [network: string, bits: number])[] = [
+  ['0.0.0.0', 8], ['0.0.0.0', 32], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16],
+  ['172.16.0.0', 12], ['192.0.0.0', 24], ['192.0.0.0', 29], ['192.0.0.8', 32], ['192.0.0.9', 32],
+  ['192.0.0.10', 32], ['192.0.0.170', 32], ['192.0.0.171', 32], ['192.0.2.0', 24], ['192.31.196.0', 24],
+  ['192.52.193.0', 24], ['192.88.99.0', 24], ['192.88.99.2', 32], ['192.168.0.0', 16], ['192.175.48.0', 24],
+  ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 4], ['240.0.0.0', 4],
+  ['255.255.255.255', 32],
+  ['::', 128], ['::1', 128], ['::', 96], ['::ffff:0:0', 104], ['::ffff:127.0.0.0', 104],
+  ['::ffff:0:0:0', 96], ['64:ff9b::a00:0', 104], ['64:ff9b::c0a8:0', 112], ['64:ff9b:1::', 48], ['100::', 64],
+  ['100:0:0:1::', 64], ['2001::', 23], ['2001::', 32], ['2001:1::1', 128], ['2001:1::2', 128],
+  ['2001:1::3', 128], ['2001:2::', 48], ['2001:3::', 32], ['2001:4:112::', 48], ['2001:10::', 28],
+  ['2001:20::', 28], ['2001:30::', 28], ['2001:db8::', 32], ['2002:a00::', 24], ['2002:7f00::', 24],
+  ['2620:4f:8000::', 48], ['3ffe::', 16], ['3fff::', 20], ['5f00::', 16], ['fc00::', 7], ['fe80::', 10],
+  ['fec0::', 10], ['ff00::', 8],
+]
+
+/** The first and the last address of a network. */
+function endsOf(network: string, bits: number): readonly string[] {
+  const [size, all] = network.includes(':') ? [16, 128] : [8, 32]
+  const groups = size === 16 ? ipv6GroupsOf(network) : network.split('.').map(Number)
+  const last = groups.map((group, at) => {
+    const fixed = Math.min(size, Math.max(0, bits - at * size))
+    return group | (1 << (size - fixed)) - 1
+  })
+  assert.equal(groups.length * size, all)
+  return [groups, last].map((one) => size === 16 ? one.map((group) => group.toString(16)).join(':')
+    : one.join('.'))
+}
+
+test('nothing that the registries of special-purpose addresses hold is public, at both ends of it', () => {
+  for (const [network, bits] of special) {
+    for (const address of endsOf(network, bits)) {
+      assert.notEqual(ipKindOf(address) ?? 'public', 'public', `${address} of ${network}/${bits}`)
+    }
+  }
+})
+
+test('an address of a tunnel leads where the address at its end leads, and its network', () => {
+  const ends = [['127.0.0.1', 'loopback'], ['10.0.0.1', 'private'], ['8.8.8.8', 'public']] as const
+  for (const [end, kind] of ends) {
+    assert.equal(ipKindOf(`2606:4700::5efe:${end}`), kind)
+    assert.equal(ipKindOf(`2606:4700::200:5efe:${end}`), kind)
+    assert.equal(ipKindOf(`fe80::5efe:${end}`), 'link-local')
   }
 })
 
