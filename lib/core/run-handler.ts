@@ -153,7 +153,8 @@ function failure(service: Service, call: LiveCall, { kind, name }: Runnable, thr
   const thrownFault = asFault(thrown)
   const fault = thrownFault.kind === 'internal' ? upstreamFault(thrown) ?? thrownFault : thrownFault
   const isDefect = fault.kind === 'internal'
-  if (isDefect || (fault.cause !== undefined && (fault.kind === 'upstream' || fault.kind === 'busy'))) {
+  // What a handler throws as a Fault it has said itself.
+  if (isDefect || fault !== thrown || fault.kind === 'upstream') {
     service.log(isDefect ? 'error' : 'warning', 'A handler failed', {
       [kind]: name, protocol: call.protocol, request: call.requestId, cause: fault.cause ?? fault,
     })
