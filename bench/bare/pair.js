@@ -13,7 +13,7 @@ export function openPair(response) {
   streams.set(id, response)
   response.on('close', () => streams.delete(id))
   response.writeHead(200, {
-    'Content-Type': 'text/event-stream', 'X-Request-Id': requestId(),
+    'Content-Type': 'text/event-stream', 'X-Request-Id': requestId(), 'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
   })
   response.write(`event: endpoint\ndata: /messages/?session_id=${id}\n\n`)
@@ -26,7 +26,8 @@ export function postMessage(response, { id, params }, headers, url) {
   const body = resultOf(id, { content: [{ type: 'text', text: runTool(params) }] })
   stream.write(`event: message\ndata: ${body}\n\n`)
   response.writeHead(202, {
-    'Content-Type': 'text/plain; charset=utf-8', 'X-Request-Id': requestId(), 'Content-Length': 8,
+    'Content-Type': 'text/plain; charset=utf-8', 'X-Request-Id': requestId(),
+    'X-Content-Type-Options': 'nosniff', 'Content-Length': 8,
   })
   response.end('Accepted')
 }

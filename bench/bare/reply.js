@@ -30,7 +30,8 @@ export function randomId(bytes) {
 /** Sends a whole reply. `more` are header lines besides. */
 export function send(response, id, body, more = {}) {
   response.writeHead(200, {
-    'Content-Type': JSON_TYPE, 'X-Request-Id': id, ...more, 'Content-Length': Buffer.byteLength(body),
+    'Content-Type': JSON_TYPE, 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff',
+    ...more, 'Content-Length': Buffer.byteLength(body),
   })
   response.end(body)
 }
@@ -72,7 +73,7 @@ export class EventStream {
     if (!this.#isBegun) {
       this.#isBegun = true
       this.#response.writeHead(200, {
-        'Content-Type': EVENT_STREAM, 'X-Request-Id': this.#id,
+        'Content-Type': EVENT_STREAM, 'X-Request-Id': this.#id, 'X-Content-Type-Options': 'nosniff',
         'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
         ...this.#isOver && { 'Content-Length': Buffer.byteLength(text) },
       })

@@ -27,8 +27,9 @@ export function discard(source: Source): void {
 export function headerLines(request: HttpRequest, reply: Reply): string[] {
   const { type, headers, body } = reply
   const { requestId, rateHeaders, corsHeaders } = request
-  const lines = type === undefined ? ['X-Request-Id', requestId]
-    : ['Content-Type', type, 'X-Request-Id', requestId]
+  // No browser is to take an answer for something that its media type does not say.
+  const lines = type === undefined ? ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
+    : ['Content-Type', type, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
   // Also where all of a stream is there already: to caches and proxies it is one.
   if (type === EVENT_STREAM || isSource(body)) {
     lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')

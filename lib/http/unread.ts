@@ -30,7 +30,8 @@ export function answerUnread(socket: Duplex, { status, detail }: Unread): void {
   const document = problem(status, detail, 'none')
   const body = JSON.stringify(document)
   socket.end(`HTTP/1.1 ${status} ${document.title}\r\nContent-Type: ${PROBLEM_JSON}\r\n`
-    + `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+    + `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\n`
+    + `Connection: close\r\n\r\n${body}`)
   // Ended is half closed: the other half is the client's, who may have no mind to close it.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

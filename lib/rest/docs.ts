@@ -28,7 +28,6 @@ function makePage(html: string): Page {
   const etag = `"${digest(html)}"`
   const headers = Object.freeze([
     'Content-Security-Policy', policy.join('; '),
-    'X-Content-Type-Options', 'nosniff',
     'Referrer-Policy', 'no-referrer',
     'Cache-Control', 'no-cache',
     // Weak: it stands for the page, however it is packed.

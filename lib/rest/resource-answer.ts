@@ -52,13 +52,8 @@ function uriIn(query: string): string {
   throw new Fault('invalid', `The parameter uri ${message}`, { errors: [{ path: 'uri', message }] })
 }
 
-/**
- * What an author's page may do in a browser at the address of this server: nothing, and a browser takes no
- * content for something that its media type does not say.
- */
-const guarded: readonly string[] = Object.freeze([
-  'X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', `default-src 'none'; sandbox`,
-])
+/** What an author's page may do in a browser at the address of this server: nothing. */
+const guarded: readonly string[] = Object.freeze(['Content-Security-Policy', `default-src 'none'; sandbox`])
 
 function replyOf({ limits }: Service, contents: readonly ResourceContents[]): Reply {
   const [only] = contents
