@@ -2,6 +2,7 @@
  * A file of SQLite, opened through Node's own module: a path in; statements and transactions out. Whatever
  * SQLite fails with afterwards is that the store could not do it now.
  */
+import { closeSync, openSync } from 'node:fs'
 import { Fault } from '../core/fault.ts'
 
 /** What a statement is given, and what a row has. */
@@ -57,6 +58,7 @@ export class SqliteDatabase {
   constructor(path: string) {
     const { DatabaseSync } = sqliteModule()
     try {
+      makePrivate(path)
       this.#connection = new DatabaseSync(path)
       this.#connection.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
       whileLocked(() => this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
@@ -113,6 +115,14 @@ export class SqliteDatabase {
 /** When something ends that is kept for so long; SQLite's own clock is that of the machine too. */
 export function endAfter(now: number, ms: number): number {
   return Math.min(now + Math.ceil(ms), FOR_EVER)
+}
+
+/**
+ * Makes a file that only its owner may read: what people say to agents is in it. SQLite gives the files beside
+ * it the same mode. One that is there keeps the mode that somebody has given it.
+ */
+function makePrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
 }
 
 function sqliteModule(): SqliteModule {

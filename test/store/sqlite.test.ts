@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -73,6 +73,29 @@ test('a file that is none of SQLite, and a folder that is not there, are named',
   const message = `The store ${path} cannot be opened: file is not a database`
   assert.throws(() => sqliteStore(path), { message })
   assert.throws(() => sqliteStore(join(path, 'b.db')), { message: /b\.db cannot be opened: / })
+})
+
+test('a new file and those beside it are for its owner alone, one that is there stays as it is', {
+  skip: skip || (process.platform === 'win32' && 'this system has no modes'),
+}, (t) => {
+  const before = process.umask(0o022)
+  t.after(() => process.umask(before))
+  const path = join(folder(t), 'a.db')
+  const modes = (): readonly string[] => (
+    ['', '-wal', '-shm'].map((end) => (statSync(path + end).mode & 0o777).toString(8))
+  )
+  const write = (): void => {
+    const store = sqliteStore(path)
+    t.after(() => store.close())
+    store.write(place, 'x', 1_000, 'any')
+    assert.deepEqual(modes(), Array(3).fill(mode))
+    store.close()
+  }
+  let mode = '600'
+  write()
+  chmodSync(path, 0o640)
+  mode = '640'
+  write()
 })
 
 test('after close every method is refused', { skip }, (t) => {
