@@ -3,6 +3,7 @@
  * it ended. Everything is lazy: a handler that uses none of it pays for none. After the run is over, whatever
  * the handler still says goes nowhere.
  */
+import { setMaxListeners } from 'node:events'
 import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
@@ -70,6 +71,8 @@ export class LiveCall implements Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
+      // A handler asks and calls as much at once as it likes, and each waits for the end of the call.
+      setMaxListeners(0, this.#controller.signal)
       if (this.#reason !== undefined) this.#controller.abort(abortError(this.#reason))
     }
     return this.#controller.signal

@@ -316,6 +316,23 @@ test('receivers of one owner that do not answer hold up nobody else', async (t) 
   assert.ok(push.waiting >= 40)
 })
 
+test('many webhooks may wait for their next try, without a warning', async (t) => {
+  const warnings: string[] = []
+  const hear = ({ name }: Error): void => { warnings.push(name) }
+  process.on('warning', hear)
+  t.after(() => process.off('warning', hear))
+  const { service, push } = house(t, { retryDelaysMs: [60_000] })
+  const away = await webhook(t, (response) => response.writeHead(503).end())
+  for (let count = 0; count < 12; count++) {
+    await push.register(await taskOf(service, `owner ${count}`), config(away.url), '1.0')
+  }
+  await away.until(12)
+  // The last answer has come when a post behind it has been answered, too.
+  await fetch(away.url, { method: 'POST' })
+  assert.equal(push.waiting, 12)
+  assert.deepEqual(warnings.filter((name) => name === 'MaxListenersExceededWarning'), [])
+})
+
 test('closing ends what is on its way and what waits', async (t) => {
   const { service, push, lines } = house(t, { retryDelaysMs: [60_000] })
   const silent = await webhook(t, () => {})

@@ -110,6 +110,17 @@ test('an end aborts the signal, before it is asked for and after', () => {
   assert.equal(late.reason, gone)
 })
 
+test('as many as a handler likes may wait for the end, without a warning', async (t) => {
+  const warnings: string[] = []
+  const hear = ({ name }: Error): void => { warnings.push(name) }
+  process.on('warning', hear)
+  t.after(() => process.off('warning', hear))
+  const { signal } = callOf()
+  for (let count = 0; count < 12; count++) signal.addEventListener('abort', () => {})
+  await new Promise((resolve) => { setImmediate(resolve) })
+  assert.deepEqual(warnings.filter((name) => name === 'MaxListenersExceededWarning'), [])
+})
+
 test('whoever waits for the end is told once, or at once', () => {
   const told: unknown[] = []
   const waiting = callOf()
