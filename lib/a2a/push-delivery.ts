@@ -7,7 +7,6 @@
  * task posts its events, whoever registered them, and what a process that is gone has left is posted by
  * another. Spec: A2A 1.0 §4.3.
  */
-import { setMaxListeners } from 'node:events'
 import { FairPool } from '../core/fair-pool.ts'
 import { isFinished } from '../core/task.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -104,8 +103,6 @@ export class PushDeliveries {
     const { log, store } = service
     const { lookup = lookupHost, dialectOf = dialectNamed, leaseMs } = means
     this.#service = service
-    // Each line that waits for its next try listens.
-    setMaxListeners(0, this.#closing.signal)
     this.configs = new PushConfigs(store)
     this.#courier = new PushCourier(settings, lookup)
     this.#dialectOf = dialectOf

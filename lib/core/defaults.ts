@@ -33,6 +33,11 @@ export interface Limits {
   readonly bodyTimeoutMs: number
   /** Finding out who calls, where a function of the operator's must be waited for; over it 503. */
   readonly authTimeoutMs: number
+  /**
+   * Keys and tokens that turn out wrong, of one network address in a minute, in the long run; twice as many
+   * may come at once. Over it 429, and functions of the operator's are not asked. A key of a list passes.
+   */
+  readonly maxFailedIdentifications: number
   /** How often the two timeouts of reading are looked at. */
   readonly checkIntervalMs: number
   /**
@@ -164,6 +169,7 @@ export const defaults: Limits = Object.freeze({
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   authTimeoutMs: 10_000,
+  maxFailedIdentifications: 10,
   checkIntervalMs: 2_000,
   keepAliveMs: 65_000,
   maxConnections: 12_000,

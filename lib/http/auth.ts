@@ -61,10 +61,13 @@ export interface Authorization {
 }
 
 /**
- * Finds the principal of a request; undefined means 401. Throws, or rejects with, `Unavailable` where
+ * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
+ * operator's is asked, and may throw. Throws, or rejects with, `Unavailable` where
  * finding out cannot be waited for, and whatever a function of the operator's throws.
  */
-export type Authenticate = (head: KnownHeaders, query: string, request: AuthRequest) => Found
+export type Authenticate = (
+  head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void,
+) => Found
 
 /** Somebody, nobody, or whoever it will turn out to be. */
 type Found = Principal | undefined | Promise<Principal | undefined>
@@ -99,13 +102,14 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     })
   }
 
-  return (head, query, request) => {
+  return (head, query, request, mayAsk) => {
     if (query !== '' && hasKey(query)) return undefined
     const credential = credentialOf(head)
     if (credential === undefined) return undefined
     const known = find?.(credential)
     if (known !== undefined) return isOver(known) ? undefined : known
     if (askKey === undefined && auth === undefined) return undefined
+    mayAsk?.()
     pending.check()
     const found = ofKey(credential, head, shown(request))
     return isThenable(found) ? pending.wait(found) : found

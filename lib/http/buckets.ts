@@ -60,6 +60,13 @@ export class Buckets implements Counter {
     }
   }
 
+  /** Milliseconds until a token is there; zero where one is. Takes none. */
+  lacking(key: string, nowMs: number): number {
+    const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
+    const lackingMs = owedMs + this.#stepMs - this.#burstMs
+    return lackingMs > ROUNDING_MS ? lackingMs : 0
+  }
+
   /** The last that was asked for stands last. */
   #keep(key: string, fullAt: number): void {
     if (!this.#fullAt.delete(key)) this.#bytes += keyBytes(key)

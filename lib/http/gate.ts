@@ -10,6 +10,7 @@ import { formatChallenge } from '../wire/challenge.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { isAtOrBelow } from '../wire/path.ts'
 import { credentialObjection } from './credential.ts'
+import { FailedIdentifications, Overused } from './failed-identifications.ts'
 import { countHeader } from './headers.ts'
 import { Unavailable } from './pending.ts'
 import { parseTarget } from './router.ts'
@@ -62,6 +63,7 @@ export const NO_ROOM = 'Too many bodies are being read; try again later'
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, log, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
+  const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
 
   return (incoming) => {
     const request = new HttpRequest(incoming, options)
@@ -95,10 +97,12 @@ export function createGate(options: GateOptions): Gate {
     request: HttpRequest, match: Match, authenticate: Authenticate,
   ): HttpRequest | Promise<HttpRequest> {
     try {
-      const found = authenticate(request.head, request.query, request)
+      const mayAsk = (): void => failures.check(request.network)
+      const found = authenticate(request.head, request.query, request, mayAsk)
       if (!isThenable(found)) return enter(request, match, found)
       return found.then((later) => enter(request, match, later), (error) => broken(request, error, log))
     } catch (error) {
+      if (error instanceof Overused) return refuseRequest(request, 429, error.message, error.headers)
       return broken(request, error, log)
     }
   }
@@ -109,6 +113,9 @@ export function createGate(options: GateOptions): Gate {
     if (principal === undefined) {
       const { authorization, apiKey } = request.head
       const isGiven = authorization !== undefined || apiKey !== undefined
+      // Who has brought nothing has guessed nothing, and costs no more than any other refusal.
+      const overuse = isGiven ? failures.count(request.network) : undefined
+      if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
       const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
       const detail = credentialObjection(request.head, request.query, options.tokensOnly)
       return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])

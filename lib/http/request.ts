@@ -182,8 +182,13 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
 
   #findCaller(): string {
     if (this.isIdentified) return `key ${this.principal.id}`
+    return `from ${this.network ?? 'nowhere'}`
+  }
+
+  /** The network that it comes from, whoever asks; undefined where that cannot be told. */
+  get network(): string | undefined {
     const said = networkOf(this.#forwarded('x-forwarded-for'))
-    return `from ${said ?? networkOf(this.incoming.remoteAddress) ?? 'nowhere'}`
+    return said ?? networkOf(this.incoming.remoteAddress)
   }
 
   get #forwardedHost(): string | undefined {

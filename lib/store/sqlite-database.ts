@@ -118,8 +118,8 @@ export function endAfter(now: number, ms: number): number {
 }
 
 /**
- * Makes a file that only its owner may read: what people say to agents is in it. SQLite gives the files beside
- * it the same mode. One that is there keeps the mode that somebody has given it.
+ * Makes a file that only its owner may read: what people say to agents is in it. SQLite gives the files
+ * beside it the same mode. One that is there keeps the mode that somebody has given it.
  */
 function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))

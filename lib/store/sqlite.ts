@@ -22,8 +22,9 @@ export interface SqliteStoreOptions {
 export interface SqliteStore extends MemoryStore { close(): void }
 
 /**
- * Opens a store in a file, which is made where it is not there, for its owner alone (mode 0600); its folder has
- * to be. Beside it lie two more while it is open. The file is for one machine: a folder of the network is no place for it.
+ * Opens a store in a file, which is made where it is not there, for its owner alone (mode 0600); its folder
+ * has to be. Beside it lie two more while it is open. The file is for one machine: a folder of the network
+ * is no place for it.
  *
  * What was answered outlives the process, however that ends; the moment before a machine loses its power may
  * be lost.

@@ -10,13 +10,15 @@ const tool = { name: 'add', description: 'Adds.', run: () => 'added' }
 const page = { uri: 'shop://page', name: 'page', mimeType: 'text/html', read: () => '<p>hi</p>' }
 const broken = { name: 'Broken', description: 'Fails.', run: () => { throw new Error('broken') } }
 const options: ServerOptions = {
-  agents: [echo, broken], tools: [tool], resources: [page], protocol: 'all', metrics: true, maxBodyBytes: 4_000,
+  agents: [echo, broken], tools: [tool], resources: [page], protocol: 'all', metrics: true,
+  maxBodyBytes: 4_000,
   cors: 'https://app.example', allowedHosts: ['*'], publicUrl: 'http://agents.example',
 }
 
 const rpc = (method: string, params: object = {}): object => ({ jsonrpc: '2.0', id: 1, method, params })
 const message = { role: 'user', messageId: 'm', kind: 'message', parts: [{ kind: 'text', text: 'hi' }] }
-const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
+const clientInfo = { name: 'a', version: '1' }
+const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
 const events = { accept: 'text/event-stream' }
 
 /** Every kind of answer of every door: the status that it has, and how it is asked for. */
@@ -76,7 +78,8 @@ test('so do refusals for want of a key, of a token, and for too many calls', asy
   const rateLimit = { perMinute: 1 }
   const keyed = serve(t, { ...options, apiKey: 'k', rateLimit })
   const verify = (): undefined => undefined
-  const auth = { resource: 'http://agents.example/mcp', authorizationServers: ['https://login.example'], verify }
+  const authorizationServers = ['https://login.example']
+  const auth = { resource: 'http://agents.example/mcp', authorizationServers, verify }
   const tokens = serve(t, { ...options, auth })
   for (const path of ['/', '/mcp', '/messages/', '/a2a', '/tools/add', '/v1/chat/completions', '/nothing']) {
     for (const server of [keyed, tokens]) {
