@@ -8,15 +8,21 @@ import { Fault } from '../core/fault.ts'
 /** A sentence, and the figures in it. */
 export interface TextAnswer { readonly text: string; readonly [figure: string]: unknown }
 
-const [maxText, shownWords] = [100_000, 5]
+const [maxText, maxLetter, shownWords] = [100_000, 100, 5]
 /** Segmenting costs the square of the length, so it is done in pieces, which end after a word if they can. */
 const pieces = /[^]{0,199}\s|[^]{1,200}/gu
 const sentenceEnd = /(?<=[.!?…]["'”’)]{0,3})\s+|(?<=[。！？])|\n{2,}/
 
-/** Counts what is in a text, or how often a letter is. Throws a `Fault` above 100,000 UTF-16 code units. */
+/**
+ * Counts what is in a text, or how often a letter or a word is. Throws a `Fault` above 100,000 UTF-16
+ * code units of text, and above 100 of what is counted: to look for it may cost the product of both.
+ */
 export function countText(text: string, letter?: string): TextAnswer {
   if (text.length > maxText) throw new Fault('invalid', `The text is longer than ${maxText} characters`)
   if (letter !== undefined) {
+    if (letter.length > maxLetter) {
+      throw new Fault('invalid', `What is counted is longer than ${maxLetter} characters`)
+    }
     const count = text.toLowerCase().split(letter.toLowerCase()).length - 1
     return { text: `${show(letter)} occurs ${plural(count, 'time')} in ${show(text)}.`, count }
   }

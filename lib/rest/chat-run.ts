@@ -6,7 +6,7 @@
 import { converse, PlainChannel } from '../core/converse.ts'
 import { Fault } from '../core/fault.ts'
 import { LiveCall } from '../core/live-call.ts'
-import { isThenable } from '../util/thenable.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { quote } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
@@ -54,9 +54,8 @@ export class ChatRun implements Source, UserMessage {
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
     const answer = converse(this.#service, this.#who, this, this.#call)
-    if (!isThenable(answer)) return this.#finished(answer)
-    this.#call.cancelWhenGone()
-    return answer.then((later) => this.#finished(later))
+    if (isThenable(answer)) this.#call.cancelWhenGone()
+    return andThen(answer, (whole) => this.#finished(whole))
   }
 
   /** The reply in chunks. */
@@ -78,18 +77,26 @@ export class ChatRun implements Source, UserMessage {
       if (this.#includesUsage) sink.write(formatEvent(`${head}],${this.#usage(said)}}`))
       sink.end(formatEvent('[DONE]'))
     }
-    const hear = (piece: Content): Promise<void> | undefined => {
-      const hasRoom = say(this.#text.take(textOfBlocks([piece], !hasHeard)))
-      hasHeard = true
+    const tell = (text: string): void | Promise<void> => {
+      const hasRoom = say(text)
       if (!this.#text.isOver) return hasRoom ? undefined : sink.ready()
       end()
-      return void this.#call.leave()
+      this.#call.leave()
     }
-    const finish = (answer: Answer): void => {
-      // An answer that came whole is one piece; artifacts come at the end.
-      say(this.#text.take(hasHeard ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)))
+    const hear = (piece: Content): void | Promise<void> => {
+      const text = this.#text.take(textOfBlocks([piece], !hasHeard))
+      hasHeard = true
+      return andThen(text, tell)
+    }
+    const last = (text: string): void => {
+      say(text)
       say(this.#text.rest())
       end()
+    }
+    const finish = (answer: Answer): void | Promise<void> => {
+      // An answer that came whole is one piece; artifacts come at the end.
+      const text = this.#text.take(hasHeard ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer))
+      return andThen(text, last)
     }
     const failed = (error: unknown): void => {
       sink.end(formatEvent(openaiFaultText(this.#service, error, this.#call.requestId).text))
@@ -97,16 +104,19 @@ export class ChatRun implements Source, UserMessage {
     chunk('"role":"assistant","content":""')
     try {
       const answer = converse(this.#service, this.#who, this, this.#call, hear)
-      if (isThenable(answer)) answer.then(finish).catch(failed)
-      else finish(answer)
+      const finished = andThen(answer, finish)
+      if (isThenable(finished)) finished.then(undefined, failed)
     } catch (error) {
       failed(error)
     }
     return () => this.#call.leave()
   }
 
-  #finished(answer: Answer): Reply {
-    const said = this.#text.take(textOfAnswer(answer)) + this.#text.rest()
+  #finished(answer: Answer): Reply | Promise<Reply> {
+    return andThen(this.#text.take(textOfAnswer(answer)), (text) => this.#replyOf(text + this.#text.rest()))
+  }
+
+  #replyOf(said: string): Reply {
     const message = `{"role":"assistant","content":${quote(said)},"refusal":null}`
     const choices = `"choices":[{"index":0,"message":${message},${STOP}`
     const usage = this.#usage(Buffer.byteLength(said))

@@ -1,6 +1,10 @@
 /**
  * The end of an answer at whatever a client wants it to stop at: text in, piece by piece; out comes what
- * stands before the first of the sequences, which is not told itself.
+ * stands before the first of the sequences, which is not told itself. The first is the one that is complete
+ * first; of two that end together, the longer one. How the text is cut into pieces changes nothing.
+ *
+ * A client may choose the text as well as the sequences, so each character costs the same, whatever they are:
+ * Knuth, Morris and Pratt's search.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create, `stop`
  */
 
@@ -8,41 +12,109 @@
 export const MAX_STOPS = 4
 export const MAX_STOP_LENGTH = 1_000
 
+/** So many characters are searched in one turn of the event loop: some milliseconds. */
+export const SEARCHED_AT_ONCE: number = 128 * 1024
+
 /** One answer on its way. */
 export class StoppingText {
   /** One of the sequences has come: nothing is to follow. */
   isOver = false
-  readonly #stops: readonly string[]
-  /** The longest sequence may have begun in so many characters. */
-  readonly #held: number
-  #waiting = ''
+  readonly #searches: readonly Search[]
+  /** What one of the sequences may have begun in, or half of a character. */
+  #held = ''
 
+  /** Empty sequences stop nothing. */
   constructor(stops: readonly string[]) {
-    this.#stops = stops
-    this.#held = Math.max(0, ...stops.map(({ length }) => length - 1))
+    this.#searches = stops.filter((stop) => stop !== '').map((stop) => new Search(stop))
   }
 
-  /** Takes a piece; gives what can be told by now. */
-  take(piece: string): string {
+  /**
+   * Takes a piece; gives what can be told by now. A promise only where the piece is so long that others have
+   * their turn in between: then nothing else is to be taken before it.
+   */
+  take(piece: string): string | Promise<string> {
     if (this.isOver) return ''
-    this.#waiting += piece
-    const found = this.#stops.map((stop) => this.#waiting.indexOf(stop)).filter((at) => at >= 0)
-    this.isOver = found.length > 0
-    return this.#give(this.isOver ? Math.min(...found) : this.#waiting.length - this.#held)
+    if (this.#searches.length === 0) return piece
+    const whole = this.#held + piece
+    const from = this.#held.length
+    if (piece.length > SEARCHED_AT_ONCE) return this.#takeLong(whole, from)
+    return this.#give(whole, this.#end(whole, from, whole.length))
   }
 
   /** No piece will follow: gives the rest. */
   rest(): string {
-    return this.isOver ? '' : this.#give(this.#waiting.length)
+    const rest = this.isOver ? '' : this.#held
+    this.#held = ''
+    return rest
   }
 
-  #give(length: number): string {
-    const code = this.#waiting.charCodeAt(length)
-    // The halves of a character stay together.
-    const isInside = length > 0 && code >= 0xdc00 && code <= 0xdfff
-    const end = Math.max(0, isInside ? length - 1 : length)
-    const given = this.#waiting.slice(0, end)
-    this.#waiting = this.#waiting.slice(end)
-    return given
+  async #takeLong(whole: string, from: number): Promise<string> {
+    let end = whole.length
+    for (let at = from; at < whole.length && !this.isOver; at += SEARCHED_AT_ONCE) {
+      if (at > from) await new Promise((resolve) => { setImmediate(resolve) })
+      end = this.#end(whole, at, Math.min(whole.length, at + SEARCHED_AT_ONCE))
+    }
+    return this.#give(whole, end)
+  }
+
+  /** Searches on; says where that ends which is not, or may not be, of a sequence. */
+  #end(whole: string, from: number, to: number): number {
+    let found = Infinity
+    let longest = 0
+    for (const search of this.#searches) {
+      // What ends behind another one is too late.
+      const end = search.findEnd(whole, from, Math.min(to, found))
+      if (end === undefined) continue
+      longest = end < found ? search.length : Math.max(longest, search.length)
+      found = end
+    }
+    this.isOver = found !== Infinity
+    return this.isOver ? found - longest : to - Math.max(...this.#searches.map(({ begun }) => begun))
+  }
+
+  #give(whole: string, length: number): string {
+    // The halves of a character stay together, and the second one may be still to come.
+    const code = whole.charCodeAt(length - 1)
+    const next = whole.charCodeAt(length)
+    const isOpen = Number.isNaN(next) || (next >= 0xdc00 && next <= 0xdfff)
+    const end = isOpen && code >= 0xd800 && code <= 0xdbff ? length - 1 : length
+    this.#held = this.isOver ? '' : whole.slice(end)
+    return whole.slice(0, end)
+  }
+}
+
+/** One sequence, searched in a text that comes in parts. */
+class Search {
+  /** How much of the sequence the text so far ends with. */
+  begun = 0
+  readonly #stop: string
+  /** By how much has begun: how much has begun still where the next character does not fit. */
+  readonly #shorter: Uint16Array
+
+  constructor(stop: string) {
+    this.#stop = stop
+    this.#shorter = new Uint16Array(stop.length + 1)
+    for (let at = 1; at < stop.length; at++) {
+      this.#shorter[at + 1] = this.#after(stop.charCodeAt(at), this.#shorter[at]!)
+    }
+  }
+
+  get length(): number {
+    return this.#stop.length
+  }
+
+  /** Searches `text` from `from` up to `to`; says where the sequence ends. Undefined: it does not come. */
+  findEnd(text: string, from: number, to: number): number | undefined {
+    for (let at = from; at < to; at++) {
+      this.begun = this.#after(text.charCodeAt(at), this.begun)
+      if (this.begun === this.#stop.length) return at + 1
+    }
+    return undefined
+  }
+
+  /** How much has begun after one more character. */
+  #after(code: number, begun: number): number {
+    while (begun > 0 && this.#stop.charCodeAt(begun) !== code) begun = this.#shorter[begun]!
+    return this.#stop.charCodeAt(begun) === code ? begun + 1 : 0
   }
 }

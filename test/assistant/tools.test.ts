@@ -57,6 +57,7 @@ test('tools say what is wrong with their input', () => {
     ['date', { operation: 'describe', date: '2026-02-30' },
       'There is no date "2026-02-30"; write it as 2026-03-01'],
     ['text_stats', { text: 'a'.repeat(100_001) }, 'The text is longer than 100000 characters'],
+    ['text_stats', { text: 'a', letter: 'a'.repeat(101) }, 'What is counted is longer than 100 characters'],
   ]
   for (const [name, args, message] of table) {
     assert.throws(() => use(name, args), (error) =>
