@@ -7,6 +7,7 @@ import {
   rejectClass, rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireKind,
   requireRecover, requireString, requireText, requireTexts, requireTimeout, show, slug,
 } from './define.ts'
+import { refuseForeign } from './foreign.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Members } from './define.ts'
@@ -134,6 +135,7 @@ export function isBareFunction(agent: Agent): boolean {
  */
 export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
+  refuseForeign(definition)
   if (typeof definition === 'function') {
     rejectClass('The agent', definition)
     const agent = defineAgent({ name: 'Assistant', run: definition })

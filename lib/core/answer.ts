@@ -7,6 +7,7 @@
 import { isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
 import { Fault, mistake } from './fault.ts'
+import { foreignText } from './foreign.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import type { Artifact } from './artifact.ts'
@@ -187,6 +188,8 @@ class AnswerBuilder implements PieceTaker {
     }
     const what = isThenable(piece) ? 'a promise within a list; await it first' : foreignTo(piece)
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
+    const foreign = foreignText(piece)
+    if (foreign !== undefined) return foreign === '' ? [] : [this.#block(text(foreign))]
     if (!isAnswerInput(piece)) {
       this.#data = piece
       return [this.#block(text(jsonOf('An agent', piece)))]

@@ -88,12 +88,14 @@ export function isPlain(value: object): boolean {
 }
 
 /** What others call the function of a definition; an object of a class inherits it. */
-const elsewhere = ['handler', 'execute', 'call', 'invoke', 'run'] as const
+const elsewhere = ['handler', 'execute', 'call', 'run'] as const
 
 /** The name of a function in a definition that is none of the `known` ones; undefined where there is none. */
 export function strayFunction(definition: object, known: Names): string | undefined {
   return [...Object.keys(definition), ...elsewhere]
-    .find((name) => !Object.hasOwn(known, name) && typeof Reflect.get(definition, name) === 'function')
+    // What `invoke` takes is no prompt and no arguments alone: another name would not mend it.
+    .find((name) => name !== 'invoke' && !Object.hasOwn(known, name)
+      && typeof Reflect.get(definition, name) === 'function')
 }
 
 /**

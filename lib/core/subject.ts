@@ -5,6 +5,7 @@ import { isThenable } from '../util/thenable.ts'
 import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
 import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './define.ts'
+import { refuseForeign } from './foreign.ts'
 import { definePrompt, promptMembers } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
 import { defineTool, toolMembers } from './tool.ts'
@@ -106,6 +107,7 @@ export function define(offer: Offer): Defined {
  * group already. Throws `TypeError` for what can be none of the kinds.
  */
 export function sortOut(subject: Subject, name: string): Defined {
+  refuseForeign(subject)
   if (isOffer(subject)) {
     rejectUnknown('What is served', subject, Object.keys(offered))
     return define(subject)
@@ -126,6 +128,7 @@ export function sortOut(subject: Subject, name: string): Defined {
 
 /** Defines one thing of any kind. Throws `TypeError` for what can be none. */
 export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
+  refuseForeign(thing)
   switch (kindOf(thing)) {
     case 'agent': return defineAgent(thing as AgentLike)
     case 'group': return defineGroup(thing as GroupDefinition)

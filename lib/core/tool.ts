@@ -8,6 +8,7 @@ import {
   rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
   requireMeta, requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
 } from './define.ts'
+import { refuseForeign } from './foreign.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
@@ -163,6 +164,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   definition: ToolDefinition<S, V, O, R> | Tool,
 ): Tool {
   rejectMore('defineTool', arguments, `write defineTool(${EXAMPLE})`)
+  refuseForeign(definition)
   requireDefinition('defineTool', definition, EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
