@@ -7,7 +7,7 @@
 import { isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
 import { Fault, mistake } from './fault.ts'
-import { foreignText } from './foreign.ts'
+import { beginsParts, foreignStream, foreignText, textOfPart } from './foreign.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import type { Artifact } from './artifact.ts'
@@ -121,6 +121,8 @@ async function answerOfPieces(
 /** What is read piece by piece: a generator, a stream, a set. What has another way of being said is not. */
 function piecesIn(output: unknown): Iterator<unknown> | AsyncIterator<unknown> | undefined {
   if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
+  const texts = foreignStream(output)
+  if (isAsyncIterable(texts)) return texts[Symbol.asyncIterator]()
   if (!isIterable(output)) return undefined
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
@@ -151,6 +153,8 @@ class AnswerBuilder implements PieceTaker {
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
+  /** What comes are the parts of a whole stream of the AI SDK. */
+  #isOfParts = false
 
   constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
     this.#call = call
@@ -190,6 +194,11 @@ class AnswerBuilder implements PieceTaker {
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
     const foreign = foreignText(piece)
     if (foreign !== undefined) return foreign === '' ? [] : [this.#block(text(foreign))]
+    this.#isOfParts ||= this.#size === 0 && beginsParts(piece)
+    if (this.#isOfParts) {
+      const said = textOfPart(piece)
+      return said === '' ? [] : [this.#block(text(said))]
+    }
     if (!isAnswerInput(piece)) {
       this.#data = piece
       return [this.#block(text(jsonOf('An agent', piece)))]

@@ -203,6 +203,25 @@ export function foreignText(result: object): string | undefined {
   return has('type') === 'agentResult' && 'stopReason' in result ? String(result) : undefined
 }
 
+/** The texts of a whole result of `streamText()`, which is no stream itself. Undefined for anything else. */
+export function foreignStream(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null || !('textStream' in result)) return undefined
+  return 'fullStream' in result && 'finishReason' in result ? result.textStream : undefined
+}
+
+/** Whether a piece is the first part of a `fullStream`. */
+export function beginsParts(piece: object): boolean {
+  return 'type' in piece && piece.type === 'start'
+    && Object.keys(piece).every((name) => name === 'type' || name === 'messageId')
+}
+
+/** What a part says to a reader; '' for all that led to it. Throws what a part of an error holds. */
+export function textOfPart(part: object): string {
+  const type: unknown = Reflect.get(part, 'type')
+  if (type === 'error') throw Reflect.get(part, 'error')
+  return type === 'text-delta' ? textIn(part) ?? '' : ''
+}
+
 /** A message of LangChain. */
 function isMessage(value: unknown): value is object {
   return typeof value === 'object' && value !== null && 'lc_kwargs' in value && 'text' in value

@@ -29,11 +29,13 @@ const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = n
  */
 export function foreignTo(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || isPlain(value) || Array.isArray(value)) return undefined
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+  // By their tags those of another realm count too.
+  const tag = tagOf(value)
+  if (ArrayBuffer.isView(value) || tag === 'ArrayBuffer') {
     return `bytes; return a content block, as in { type: 'image', data: bytes, mimeType: 'image/png' }`
   }
-  if (value instanceof Error) return 'an Error; throw it'
-  const known = foreign.get(tagOf(value))
+  if (value instanceof Error || tag === 'Error') return 'an Error; throw it'
+  const known = foreign.get(tag)
   return known && `${known[0]}; return ${known[1]}`
 }
 

@@ -103,7 +103,10 @@ function standard(
   if (beside !== undefined) compile(beside, options)
   const { maxErrors } = compileLimits(options)
   const checked = (value: unknown, result: StandardResult<unknown>): Checked => {
-    if (!result.issues) return { value: result.value, errors: [], more: false }
+    if (!result.issues) {
+      if ('value' in result) return { value: result.value, errors: [], more: false }
+      throw new TypeError(`A schema of ${cut(library.vendor, 40)} gave neither a value nor issues`)
+    }
     const errors = result.issues.slice(0, maxErrors).map((issue) => errorOf(issue, value, library.vendor))
     return { value, errors, more: result.issues.length > errors.length }
   }

@@ -125,3 +125,28 @@ test('of a result of another framework the text comes, once, and nothing of its 
     assert.equal((await ask(service, agent, 'hi', callOf())).text, text, what)
   }
 })
+
+async function * streamOf(parts: readonly unknown[]): AsyncGenerator<unknown> { yield * parts }
+
+const parts = [
+  { type: 'start' }, { type: 'start-step', request: { body: 'secret' } }, { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', text: 'Sa' }, { type: 'tool-call', input: 'secret' },
+  { type: 'text-delta', id: '1', text: 'id.' }, { type: 'finish', usage: { secret: 1 } },
+]
+
+test('of a stream of the AI SDK the text comes, whole or by its parts, and an error is one', async () => {
+  const { service } = serviceOf()
+  const outputs: readonly (() => unknown)[] = [
+    () => streamOf(parts),
+    () => objectOf([], {
+      textStream: streamOf(['Sa', 'id.']), fullStream: 1, finishReason: 1, model: 'secret',
+    }),
+  ]
+  for (const output of outputs) {
+    const agent = defineAgent({ name: 'A', run: () => output() as AgentOutput })
+    assert.equal((await ask(service, agent, 'hi', callOf())).text, 'Said.')
+  }
+  const failing = streamOf([{ type: 'start' }, { type: 'error', error: new Error('gone') }])
+  await assert.rejects(async () => ask(service, defineAgent({ name: 'A', run: () => failing as AgentOutput }),
+    'hi', callOf()), { kind: 'internal' })
+})

@@ -90,6 +90,12 @@ test('no make of promise lets a value pass unchecked', async () => {
     const result = await callTool(service, takes, {}, callOf())
     assert.equal(result.isError, true, make)
     assert.equal(runs, 0, `a promise ${make} ran what it had refused`)
+    const silent: StandardSchema = {
+      '~standard': { version: 1, vendor: 'own', validate: () => promised({}) as Promise<Result> },
+    }
+    const unsaid = defineTool({ name: 'c', inputSchema: plain, validate: silent, run })
+    await assert.rejects(async () => callTool(service, unsaid, {}, callOf()), { kind: 'internal' }, make)
+    assert.equal(runs, 0)
     const passes = defineTool({ name: 'b', inputSchema: plain, validate: schema([]), run })
     assert.notEqual((await callTool(service, passes, {}, callOf())).isError, true, make)
     assert.equal(runs, 1)
