@@ -50,6 +50,10 @@ const flags = [
     name: 'store', value: 'NAME', isSecret: true,
     meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
   },
+  {
+    name: 'deployment', value: 'NAME', variable: 'TRIPORT_DEPLOYMENT',
+    meaning: 'whose state the store keeps', fallback: 'who has the secret',
+  },
   { name: 'workers', value: 'N', meaning: 'serves in N processes that share state; auto: one for each core' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
@@ -118,7 +122,7 @@ async function obey(args: readonly string[]): Promise<void> {
 
 /** What is about the server itself, and has been said where that was made. */
 const serverFlags = [
-  'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'path', 'verbose',
+  'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'deployment', 'path', 'verbose',
 ] as const
 
 /** Serves what a module has made itself. Throws `UsageError` for what would have to be said there. */
@@ -147,7 +151,8 @@ async function serveOnStdio(loaded: Loaded, output: Writable): Promise<void> {
 
 /** What is about a socket, or about several clients. */
 const socketFlags = [
-  'store', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'path',
+  'store', 'deployment', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
+  'path',
 ] as const
 
 /** Throws `UsageError` where somebody counts on what there is none of on standard input and output. */
@@ -220,6 +225,7 @@ function launchOptions(line: Line): LaunchOptions {
     publicUrl: line.given('public-url')?.value,
     allowedHosts: listOf(line.given('allowed-hosts')?.value),
     path: line.given('path')?.value,
+    deployment: line.given('deployment')?.value,
     quiet: line.has('quiet') || undefined,
     ...line.has('verbose') && { accessLog: true },
   }

@@ -49,6 +49,7 @@ const rules: Rules = [
   ['mcp', isRecord, `write an object, as in { instructions: 'Ask first.' }`],
   ['a2a', isRecord, `write an object, as in { card: '1.0' }`],
   ['auth', isRecord, 'write { resource, authorizationServers, verify }'],
+  ['deployment', isText, TEXT],
   ['store', isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
 ]
 

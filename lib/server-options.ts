@@ -98,6 +98,12 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
    * else, and everything where it is left out, is in the memory of this process, within the limits.
    */
   readonly store?: Store | undefined
+  /**
+   * Whose state a shared store keeps: only processes of one deployment find it. Any text; whoever has the
+   * same in the same store shares the state, whatever its secret, but for what a secret seals. Left out:
+   * those share it that have a secret in common, also while it is replaced.
+   */
+  readonly deployment?: string | undefined
 }
 
 const names: Members<Omit<ServerOptions, keyof Limits>> = {
@@ -107,6 +113,7 @@ const names: Members<Omit<ServerOptions, keyof Limits>> = {
   publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
   allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
   metrics: true, exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,
+  deployment: true,
 }
 
 /** The names of all options of `createServer`, the limits last. */

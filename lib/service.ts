@@ -4,6 +4,7 @@
 import { Catalog } from './core/catalog.ts'
 import { Conversations } from './core/conversation.ts'
 import { limitsOf } from './core/defaults.ts'
+import { DeploymentStore } from './core/deployment.ts'
 import { GuardedStore } from './core/guarded-store.ts'
 import { IdempotentReplies } from './core/idempotency.ts'
 import { NodeLines } from './core/node-lines.ts'
@@ -52,8 +53,11 @@ export function createService(options: ServerOptions): MadeService {
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
   const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)
-  const guarded = options.store?.isShared === true ? new GuardedStore(options.store, limits, log) : undefined
+  const deployment = options.store?.isShared === true && secret !== undefined
+    ? new DeploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
+  const guarded = deployment && new GuardedStore(deployment, limits, log)
   const nodes = guarded && new Nodes(guarded, seal, limits, log)
+  nodes?.onForgotten(() => deployment?.confirm().catch(() => {}))
   const store = guarded ?? options.store ?? memoryStore()
   const tasks = new Tasks(limits, store, log, nodes)
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits

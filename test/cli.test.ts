@@ -153,6 +153,8 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--store', 'sqlite:a.db'], 2, /^triport: --store needs TRIPORT_SECRET in the env/],
   [['serve', 'fine.mjs', '--store', 'sqlite:a.db', '--stdio'], 2,
     /^triport: --store and --stdio: one client/],
+  [['serve', 'fine.mjs', '--deployment', 'shop', '--stdio'], 2,
+    /^triport: --deployment and --stdio: one client/],
   [['serve', 'fine.mjs', '--stdio', '--api-key', 'k'], 2,
     /^triport: --api-key and --stdio: one client needs none; leave one out\n$/],
   [['serve', 'fine.mjs', '--stdio', '--protocol', 'http,a2a'], 2,

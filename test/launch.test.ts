@@ -4,6 +4,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, launch, memoryStore } from '../lib/index.ts'
 import { echo, eventually, jsonOf } from './fixtures/client.ts'
+import { listed } from './fixtures/fleet.ts'
 import type { TestContext } from 'node:test'
 import type { Launched, LaunchOptions, Subject } from '../lib/index.ts'
 
@@ -76,7 +77,7 @@ test('what cannot be begun leaves nothing alive in a store that others share', a
   assert.throws(() => createServer({
     ...shared, agents: [echo], log: false, mountPath: 'no slash',
   }), /mountPath/)
-  await eventually(() => memory.list('leases', '~', 10).length === 0)
+  await eventually(() => listed(memory, 'leases', '~').length === 0)
   let writes = 0
   const { write } = memory
   memory.write = (...all) => {

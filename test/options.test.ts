@@ -56,7 +56,7 @@ test('every option and every limit is known', async () => {
     mountPath: '/m', path: '/ask', cors: '*', allowedHosts: ['a.example'],
     allowedOrigins: ['https://a.example'], log: false, onCall: () => {}, exposeErrors: false,
     rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {}, metrics: false,
-    secret: 'x'.repeat(16), store,
+    secret: 'x'.repeat(16), store, deployment: 'shop',
     a2a: {
       card: 'hybrid', provider: { organization: 'A', url: 'https://a.example' }, extensions: [],
       iconUrl: 'https://a.example/i', documentationUrl: 'https://a.example/d', extendedCard: {},
@@ -137,6 +137,7 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ auth: { ...auth, authorizationServers: 'x' } }, /^auth\.authorizationServers has no issuer, or/],
   [{ rateLimit: 60 }, /^rateLimit is 60; write \{ perMinute: 600 \}$/],
   [{ rateLimit: { perSecond: 1 } }, /^rateLimit has no option 'perSecond'/],
+  [{ deployment: '' }, /^deployment is ""; write a string that is not empty$/],
   [{ store: {} }, /^store is an object; give what memoryStore\(\) returns/],
   [{ secret: 7 }, /^A secret of type number cannot seal anything/],
   [{ protocol: 'HTTP' }, /^protocol is "HTTP"; write 'http'$/],

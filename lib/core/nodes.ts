@@ -41,6 +41,7 @@ export class Nodes {
   readonly #onLost: ((isFirst: boolean) => void)[] = []
   readonly #onBeat: (() => void)[] = []
   readonly #onLapse: (() => void)[] = []
+  readonly #onForgotten: (() => void)[] = []
   /** The number of the last message of each process, on each topic. */
   readonly #heard = new Map<string, number>()
   /** What ends the following of each topic. */
@@ -100,6 +101,9 @@ export class Nodes {
 
   /** Calls when others may have taken this process for dead, and know again that it lives. */
   onLapse(listener: () => void): void { this.#onLapse.push(listener) }
+
+  /** Calls where its lease is gone from the store, and so perhaps all else. */
+  onForgotten(listener: () => void): void { this.#onForgotten.push(listener) }
 
   /** Says something to one process. Rejects with `Fault('busy')` where that cannot be said. */
   async tell(node: string, kind: string, body: unknown): Promise<void> {
@@ -192,6 +196,7 @@ export class Nodes {
       // It has run out, or a write was taken though its answer did not come.
       const entry = await this.#store.read(leaseOf(this.id))
       if (entry !== undefined && entry.value !== this.#token) throw new Error('Two processes have one name')
+      if (entry === undefined) for (const listener of this.#onForgotten) listener()
       this.#version = entry?.version ?? 0
     }
     // Where this process could not say that it lives, others could not either.
@@ -230,8 +235,8 @@ export class Nodes {
   #noteStranger(): void {
     if (this.#hasStrangers) return
     this.#hasStrangers = true
-    this.#log('warning', 'Somebody speaks in this store with another secret or name; give each deployment a '
-      + 'prefix of its own, and all processes of one the same secret and name')
+    this.#log('warning', 'Somebody speaks in this deployment with another secret or name; give all its '
+      + `processes the same of both, and each other service a secret or a 'deployment' of its own`)
   }
 }
 

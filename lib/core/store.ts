@@ -16,7 +16,7 @@ export type MaybePromise<T> = T | Promise<T>
  * when written one after the other.
  */
 export interface StoreKey {
-  /** What kind of thing it is: one of the house's own words, of `[A-Za-z0-9/_.~-]`. */
+  /** What kind of thing it is, and of which deployment: at most 64 characters of `[A-Za-z0-9/_.~-]`. */
   readonly collection: string
   /** Whose it is: 1 to 512 bytes of any text. Those that begin with `~` are the house's own. */
   readonly owner: string
@@ -83,7 +83,7 @@ export interface Store {
   list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]>
 
   /**
-   * Says something to all who follow the topic, which is one of the house's words. What one process says on
+   * Says something to all who follow the topic, which is spelled like a collection. What one process says on
    * a topic is heard in the order in which it was said, whether or not the answers were waited for, and all
    * hear the same order. With `keep`, it is heard by those who follow later too. `Fault('too-large')`: over
    * the bound of a value. `Fault('busy')`: no room, or not reached.

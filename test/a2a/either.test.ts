@@ -4,6 +4,7 @@ import test from 'node:test'
 import { keyOf } from '../../lib/core/store.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, request, sealed, serve } from '../fixtures/client.ts'
+import { listed } from '../fixtures/fleet.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import { gate } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
@@ -138,7 +139,7 @@ test('in a shared store a task that has said nothing is in no list', async (t) =
   const answers = ['message', 'task'].map(async (text) => {
     return (await server.fetch(request('/a2a', { ...say(text), method: 'SendMessage' }))).json()
   })
-  await eventually(async () => (await store.list('tasks', keyOf('anonymous'), 9)).length === 2)
+  await eventually(() => listed(store, 'tasks', keyOf('anonymous')).length === 2)
   assert.equal(await list(), 0)
   open.open()
   await Promise.all(answers)

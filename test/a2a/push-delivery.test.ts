@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, serve } from '../fixtures/client.ts'
+import { deployments, listed, spacesIn } from '../fixtures/fleet.ts'
 import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
 import type { Task } from '../../lib/core/task.ts'
-import type { Store, TriportServer } from '../../lib/index.ts'
+import type { MemoryStore, TriportServer } from '../../lib/index.ts'
 import type { House } from '../fixtures/webhook.ts'
 
 /** A task that waits where it began, told of to a webhook, and goes on at another process. */
@@ -349,7 +350,7 @@ test('closing ends what is on its way and what waits', async (t) => {
   assert.equal(silent.received.length + away.received.length, 2)
 })
 
-const shared = (): Store => memoryStore({ isShared: true })
+const shared = (): MemoryStore => memoryStore({ isShared: true })
 
 test('what was not delivered before a restart is delivered after it, in order', async (t) => {
   const store = shared()
@@ -371,7 +372,7 @@ test('what was not delivered before a restart is delivered after it, in order', 
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
   await eventually(() => after.push.waiting === 0, 'nothing waits')
-  const kept = (): readonly unknown[] => store.list('push-events', '~push', 10) as readonly unknown[]
+  const kept = (): readonly unknown[] => listed(store, 'push-events', '~push')
   await eventually(() => kept().length === 0, 'nothing is kept')
 })
 
@@ -385,7 +386,7 @@ test('after a restart a dialect of whole tasks says the task as it stands then',
   await hook.until(1)
   before.service.tasks.move(task.id, 'completed')
   await eventually(() => {
-    const [entry] = store.list('tasks', 'ann', 1) as readonly { value: string }[]
+    const [entry] = listed(store, 'tasks', 'ann')
     return entry !== undefined && entry.value.includes('completed')
   }, 'the task is kept')
   await before.push.close()
@@ -407,13 +408,14 @@ test('a process that lives keeps its events, and those of one that is gone are t
   isBack = true
   let looks = 0
   house(t, {}, { ...store, read(key) {
-    if (key.collection === 'push-senders') looks++
+    if (key.collection.endsWith('/push-senders')) looks++
     return store.read(key)
   } }, { leaseMs: 30 })
   await eventually(() => looks > 1, 'it has looked twice')
   assert.equal(hook.received.length, 1)
-  const [lease] = store.list('push-senders', '~push', 10) as readonly { key: string }[]
-  store.remove({ collection: 'push-senders', owner: '~push', key: lease!.key }, 'any')
+  const [lease] = listed(store, 'push-senders', '~push')
+  const [space] = spacesIn(store.read(deployments))
+  store.remove({ collection: `${space}push-senders`, owner: '~push', key: lease!.key }, 'any')
   await hook.until(2)
 })
 
@@ -439,7 +441,7 @@ test('whichever process runs a task posts its events, whoever registered the web
 test('a store that fails delays nothing, and is told once', async (t) => {
   const store = shared()
   const { service, push, lines } = house(t, {}, { ...store, write(key, value, keepMs, expected) {
-    if (key.collection.startsWith('push-e') || key.collection.startsWith('push-s')) throw new Error('away')
+    if (/push-[es]/.test(key.collection)) throw new Error('away')
     return store.write(key, value, keepMs, expected)
   } })
   const hook = await webhook(t)

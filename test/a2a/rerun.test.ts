@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually } from '../fixtures/client.ts'
-import { sharedMemory } from '../fixtures/fleet.ts'
+import { listed, sharedMemory } from '../fixtures/fleet.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, serveBot, sumOf } from './caller.ts'
@@ -32,7 +32,7 @@ function processOn(
 const apiKey = [{ id: 'ann', key: 'ann-1234567890' }]
 
 async function leases(shared: SharedMemory, count: number): Promise<void> {
-  await eventually(() => shared.memory.list('leases', '~', 100).length === count, `${count} live`)
+  await eventually(() => listed(shared.memory, 'leases', '~').length === count, `${count} live`)
 }
 
 test('another process runs a task again from the top, with its request and what happened once', async (t) => {
@@ -101,7 +101,7 @@ test('what ends each process that runs it is not run for ever', async (t) => {
   await leases(shared, 5)
   const sent = all[0]!.caller.task('hello', { isBlocking: false }).catch(() => {})
   await eventually(() => ran.length === 2)
-  const read = (): string => shared.memory.list('tasks', 'anonymous', 10)
+  const read = (): string => listed(shared.memory, 'tasks', 'anonymous')
     .map(({ value }) => JSON.parse(value)?.fault?.message ?? '').join()
   await eventually(() => read() !== '', 'it has failed')
   assert.deepEqual(ran, [1, 2])
@@ -121,7 +121,7 @@ test('only who serves it takes a task over, and without one it has failed after 
   const two = processOn(t, shared, run, other, 'rerun')
   await leases(shared, 2)
   const { id } = await one.caller.task('hello', { isBlocking: false })
-  const state = (): string => JSON.parse(shared.memory.list('tasks', 'anonymous', 1)[0]!.value).status.state
+  const state = (): string => JSON.parse(listed(shared.memory, 'tasks', 'anonymous')[0]!.value).status.state
   one.store.isCut = true
   await leases(shared, 1)
   await new Promise((resolve) => setTimeout(resolve, 800))
@@ -136,7 +136,7 @@ test('only who serves it takes a task over, and without one it has failed after 
   await four.caller.task('hello', { isBlocking: false })
   for (const { store } of [two, three, four]) store.isCut = true
   await eventually(() => state() === 'failed')
-  assert.match(shared.memory.list('tasks', 'anonymous', 1)[0]!.value, /no other serves it/)
+  assert.match(listed(shared.memory, 'tasks', 'anonymous')[0]!.value, /no other serves it/)
   assert.ok(five)
 })
 

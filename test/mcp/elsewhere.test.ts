@@ -193,11 +193,12 @@ test('a process that knows the session asks the store nothing', async (t) => {
   const { servers: [one, two], connections: [, store] } = await fleet(t, 2, { leaseMs: 600_000 })
   const session = await begin(one!)
   const other = via(two!, session)
+  const reads = store!.asked.get('read')!
   await other.ask('ping')
+  assert.equal(store!.asked.get('read'), reads + 1)
   const before = new Map(store!.asked)
   for (let at = 0; at < 20; at++) await other.call('hello')
   assert.deepEqual(store!.asked, before)
-  assert.equal(store!.asked.get('read'), 1)
 })
 
 test('without its store a process serves the sessions it knows and those that are sealed', async (t) => {
@@ -270,21 +271,23 @@ test('however a client is named, its session id is short enough for a header', a
   }
 })
 
-test('another deployment in the same store is not heard, and said to be there once', async (t) => {
+test('who has another secret in one deployment is not heard, and said to be there once', async (t) => {
   const shared = sharedMemory()
   const lines: string[] = []
   const log = (_level: string, message: string): void => { lines.push(message) }
-  const { servers: [one] } = await fleetOf(t, 1, { tools: [hello], log }, shared)
-  const other = await fleetOf(t, 1, {
-    tools: [hello], resources: [note], secret: 'quite another secret',
-  }, shared)
-  const session = await begin(one!)
-  assert.equal((await via(other.servers[0]!, session).send('ping')).status, 404)
+  const serving = (options: ServerOptions): TriportServer => serve(t, {
+    name: 'Fleet', protocol: 'mcp', deployment: 'shop', store: shared.connect(), tools: [hello],
+    resources: [note], ...options,
+  })
+  const one = serving({ log })
+  const other = serving({ secret: 'quite another secret' })
+  const session = await begin(one)
+  assert.equal((await via(other, session).send('ping')).status, 404)
   await eventually(() => {
-    other.servers[0]!.catalog.updated('note://one')
+    other.catalog.updated('note://one')
     return lines.length > 0
   })
-  other.servers[0]!.catalog.updated('note://one')
+  other.catalog.updated('note://one')
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(lines.length, 1)
   assert.match(lines[0]!, /another secret/)

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../fixtures/client.ts'
 import { ask, begin, EventStream, gate, modern, said, serveMcp } from './client.ts'
 import { answer, capabilities, form, get, send, serveWork, started, TASKS, update } from './task-client.ts'
+import { deployments, spacesIn } from '../fixtures/fleet.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Json, ModernOptions } from './client.ts'
@@ -112,8 +113,10 @@ test('what another door keeps as a task is none here', async (t) => {
   const store = sharedStore()
   const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' }
   const value = JSON.stringify({ id: 'x', owner: 'anonymous', protocol: 'a2a', createdAt: status.at, status })
-  await store.write({ collection: 'tasks', owner: 'anonymous', key: 'x' }, value, 60_000, 0)
   const server = serveWork(t, 'required', () => 'done', { store })
+  await started(server)
+  const [space] = spacesIn(await store.read(deployments))
+  await store.write({ collection: `${space}tasks`, owner: 'anonymous', key: 'x' }, value, 60_000, 0)
   assert.equal((await answer(server, 'get', { taskId: 'x' })).error.code, -32602)
 })
 

@@ -30,6 +30,8 @@ function alikes(trial: Trial): readonly StoreKey[] {
     ]),
     trial.place('z', `${name}}check:k`), trial.place('k}check:z'),
     trial.place('key', name, 'check/a'), trial.place('key', `a/${name}`), trial.place(`a/${name}`),
+    // As long as the interface lets them be.
+    ...['x', 'y'].map((end) => trial.place('key', name, 'x'.repeat(63) + end)),
     ...['x', 'y'].flatMap((end) => {
       return [trial.place(long + end), trial.place('key', name + (long + end).slice(name.length))]
     }),

@@ -1,0 +1,133 @@
+/**
+ * A shared store as one deployment sees it: the processes that have a secret in common, or that were told one
+ * name. What a deployment keeps and says stands under its id, which is put before every collection and topic
+ * here, once for every store and every caller: so others in the same store find nothing of it.
+ *
+ * The id is a digest of the first secret that was used. It stays when secrets are replaced: one entry that
+ * all deployments have in common tells the id of each secret, by digests that reveal neither. It is read when
+ * the store is first asked, keeps about 50 bytes for each secret that was ever used, and does not expire.
+ */
+import { hkdfSync } from 'node:crypto'
+import { Fault } from './fault.ts'
+import { patience } from './patience.ts'
+import { HOUSE } from './store.ts'
+import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
+
+/** Lines of a secret's digest and the id of its deployment. */
+const IDS: StoreKey = { collection: 'deployments', owner: HOUSE, key: 'ids' }
+const LINE = /^([0-9a-f]{24}) ([0-9a-f]{24})$/gm
+/** 96 bits: so many that no two deployments meet. */
+const ID_BYTES = 12
+/** Whoever loses a race so often leaves it. */
+const MAX_TRIES = 100
+
+/** The store of one deployment. Each method is that of the store, once the id is known without a detour. */
+export class DeploymentStore implements Store {
+  readonly isShared = true
+  readonly #store: Store
+  readonly #timeoutMs: number
+  readonly #secrets: readonly string[]
+  /** What stands before collections and topics; undefined: it is not known yet. */
+  #space: string | undefined
+  #entering: Promise<string> | undefined
+
+  /**
+   * `secret`: one or several, as a seal takes them. `name`: stands in their place. `timeoutMs`: so long what
+   * was asked of the store first is waited for by those who ask later.
+   */
+  constructor(store: Store, secret: string | readonly string[], name: string | undefined, timeoutMs: number) {
+    this.#store = store
+    this.#timeoutMs = timeoutMs
+    this.#secrets = name === undefined ? [secret].flat() : []
+    this.#space = name === undefined ? undefined : spaceOf(digestOf('name', name))
+  }
+
+  read(key: StoreKey): MaybePromise<Entry | undefined> {
+    if (this.#space === undefined) return this.#enter().then(() => this.read(key))
+    return this.#store.read(placed(this.#space, key))
+  }
+
+  write(
+    key: StoreKey, value: string, keepMs: number, expected: number | 'any',
+  ): MaybePromise<number | undefined> {
+    if (this.#space === undefined) return this.#enter().then(() => this.write(key, value, keepMs, expected))
+    return this.#store.write(placed(this.#space, key), value, keepMs, expected)
+  }
+
+  remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean> {
+    if (this.#space === undefined) return this.#enter().then(() => this.remove(key, expected))
+    return this.#store.remove(placed(this.#space, key), expected)
+  }
+
+  list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]> {
+    if (this.#space !== undefined) return this.#store.list(this.#space + collection, owner, limit, before)
+    return this.#enter().then(() => this.list(collection, owner, limit, before))
+  }
+
+  publish(topic: string, text: string, keep?: Keep): MaybePromise<void> {
+    if (this.#space === undefined) return this.#enter().then(() => this.publish(topic, text, keep))
+    return this.#store.publish(this.#space + topic, text, keep)
+  }
+
+  follow(
+    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
+  ): MaybePromise<() => void> {
+    if (this.#space === undefined) return this.#enter().then(() => this.follow(topic, from, listener, onLost))
+    return this.#store.follow(this.#space + topic, from, listener, onLost)
+  }
+
+  close(): MaybePromise<void> { return this.#store.close?.() }
+
+  /** Writes down again what the store may have lost, for those who begin later. Rejects as the store does. */
+  async confirm(): Promise<void> {
+    if (this.#space !== undefined && this.#secrets.length > 0) await this.#find(this.#space.slice(0, -1))
+  }
+
+  /** Finds out the id. What was asked meanwhile is asked in its order before anything that is asked later. */
+  #enter(): Promise<string> {
+    if (this.#entering !== undefined) return this.#entering
+    const entering = this.#find()
+    const forget = (): void => {
+      if (this.#entering === entering) this.#entering = undefined
+    }
+    // An answer that never comes must not be waited for by all.
+    const stop = patience(this.#timeoutMs, forget)
+    entering.then((id) => {
+      stop()
+      this.#space ??= spaceOf(id)
+    }, () => {
+      stop()
+      forget()
+    })
+    return this.#entering = entering
+  }
+
+  /** The id that is written down for the first of the secrets that has one; from then on all have it. */
+  async #find(current?: string): Promise<string> {
+    const digests = this.#secrets.map((secret) => digestOf('secret', secret))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const entry = await this.#store.read(IDS)
+      const lines = [...entry?.value.matchAll(LINE) ?? []]
+      const ids = new Map(lines.map(([, digest = '', id = '']) => [digest, id]))
+      const known = digests.find((digest) => ids.has(digest))
+      // Where there is none yet, the last is the one that a process with an old secret alone would take.
+      const id = current ?? ids.get(known ?? '') ?? digests.at(-1)!
+      if (digests.every((digest) => ids.get(digest) === id)) return id
+      for (const digest of digests) ids.set(digest, id)
+      const value = [...ids].map((line) => line.join(' ')).join('\n')
+      if (await this.#store.write(IDS, value, Infinity, entry?.version ?? 0) !== undefined) return id
+    }
+    throw new Fault('busy', 'Other deployments write to the store all the time; try again later')
+  }
+}
+
+function placed(space: string, { collection, owner, key }: StoreKey): StoreKey {
+  return { collection: space + collection, owner, key }
+}
+
+function spaceOf(id: string): string { return `${id}/` }
+
+/** What nobody can have the text back from, who has not the text. */
+function digestOf(kind: 'secret' | 'name', text: string): string {
+  return Buffer.from(hkdfSync('sha256', text, '', `triport deployment by ${kind}`, ID_BYTES)).toString('hex')
+}

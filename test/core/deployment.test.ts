@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { DeploymentStore } from '../../lib/core/deployment.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { eventually } from '../fixtures/client.ts'
+import { deployments, sharedMemory, spacesIn } from '../fixtures/fleet.ts'
+import type { MaybePromise, Store } from '../../lib/index.ts'
+
+const [OLD, NEW, NEXT] = ['the old secret of all', 'the new secret of all', 'the next secret of all']
+const place = { collection: 'things', owner: 'ann', key: 'a' }
+
+function storeOf(store: Store, secret: string | readonly string[], name?: string): DeploymentStore {
+  return new DeploymentStore(store, secret, name, 1_000)
+}
+
+/** What is written by one, and whether the other reads it. */
+async function meet(one: DeploymentStore, other: DeploymentStore): Promise<boolean> {
+  await one.write(place, 'said', 60_000, 'any')
+  return (await other.read(place))?.value === 'said'
+}
+
+test('what one deployment keeps and says is under names that no other has', async () => {
+  const memory = memoryStore({ isShared: true })
+  const [one, same, other] = [OLD, OLD, NEW].map((secret) => storeOf(memory, secret))
+  assert.equal(await meet(one!, same!), true)
+  assert.equal(await meet(one!, other!), false)
+  assert.deepEqual((await same!.list('things', 'ann', 9)).map(({ value }) => value), ['said'])
+  assert.deepEqual(await other!.list('things', 'ann', 9), [])
+  const heard: string[] = []
+  for (const [at, store] of [one, same, other].entries()) {
+    await store!.follow('topic', 'now', (text) => heard.push(`${at} ${text}`))
+  }
+  await same!.publish('topic', 'word')
+  assert.deepEqual(heard, ['0 word', '1 word'])
+  assert.equal(await other!.remove(place, 'any'), false)
+  assert.equal(await same!.remove(place, 'any'), true)
+  for (const space of spacesIn(memory.read(deployments))) assert.match(space, /^[0-9a-f]{24}\/$/)
+})
+
+test('a name stands in the place of secrets, and is looked up nowhere', async () => {
+  const memory = memoryStore({ isShared: true })
+  assert.equal(await meet(storeOf(memory, OLD, 'shop'), storeOf(memory, NEW, 'shop')), true)
+  assert.equal(await meet(storeOf(memory, OLD, 'bank'), storeOf(memory, OLD, 'Bank')), false)
+  assert.equal(await meet(storeOf(memory, OLD, OLD), storeOf(memory, OLD)), false)
+  const named = storeOf(memory, OLD, 'desk')
+  assert.equal(typeof named.write(place, 'at once', 1_000, 0), 'number')
+  await named.confirm()
+  assert.equal(spacesIn(memory.read(deployments)).length, 1)
+})
+
+test('once the id is known, a store that answers at once does so again', async () => {
+  const asked: string[] = []
+  const memory = memoryStore({ isShared: true })
+  const store = storeOf({ ...memory, read(key) {
+    asked.push(key.collection)
+    return memory.read(key)
+  } }, OLD)
+  await store.read(place)
+  assert.equal(store.read(place), undefined)
+  assert.equal(typeof store.write(place, 'a', 1_000, 0), 'number')
+  assert.equal(asked.filter((name) => name === 'deployments').length, 1)
+})
+
+test('secrets are replaced one after the other, and the deployment stays what it was', async () => {
+  const memory = memoryStore({ isShared: true })
+  const first = storeOf(memory, OLD)
+  for (const secret of [
+    [OLD, NEW], [NEW, OLD], [NEW], [NEW, NEXT], [NEXT, NEW], [NEXT, NEXT], [NEXT],
+  ]) assert.equal(await meet(first, storeOf(memory, secret)), true, secret.join())
+  assert.equal(spacesIn(memory.read(deployments)).length, 1)
+})
+
+test('a secret that was another deployment\'s before joins the one that takes it up', async () => {
+  const memory = memoryStore({ isShared: true })
+  await storeOf(memory, NEW).read(place)
+  const old = storeOf(memory, OLD)
+  await old.read(place)
+  assert.equal(await meet(old, storeOf(memory, [OLD, NEW])), true)
+  assert.equal(await meet(old, storeOf(memory, [NEW, OLD])), true)
+  assert.equal(await meet(old, storeOf(memory, NEW)), true)
+})
+
+test('however many begin at once, those with a secret in common have one id', async () => {
+  const shared = sharedMemory()
+  const secrets = [[OLD], [OLD, NEW], [NEW, OLD], [NEW, OLD], [OLD, NEW], [OLD]]
+  const strangers = Array.from({ length: 20 }, (_, at) => (
+     storeOf(shared.connect(), `the secret of ${at} only`)
+  ))
+  const stores = secrets.map((secret) => storeOf(shared.connect(), secret))
+  await Promise.all([...strangers, ...stores].map((store) => store.read(place)))
+  for (const store of stores) assert.equal(await meet(stores[0]!, store), true)
+  assert.equal(spacesIn(shared.memory.read(deployments)).length, strangers.length + 1)
+})
+
+/** A store whose reads of the ids are answered when the test says so. */
+function held(): { store: Store; readonly memory: Store; answers: (() => void)[] } {
+  const memory = memoryStore({ isShared: true })
+  const answers: (() => void)[] = []
+  const read = (key: Parameters<Store['read']>[0]): MaybePromise<ReturnType<typeof memory.read>> => (
+    key.collection !== 'deployments' ? memory.read(key)
+      : new Promise((resolve) => answers.push(() => resolve(memory.read(key))))
+  )
+  return { store: { ...memory, read }, memory, answers }
+}
+
+test('what was said before the id was known is heard before what was said after it', async () => {
+  const { store, memory, answers } = held()
+  const other = storeOf(memory, OLD)
+  const heard: string[] = []
+  await other.follow('topic', 'now', (text) => heard.push(text))
+  const one = storeOf(store, OLD)
+  const said = ['1', '2', '3'].map((text) => one.publish('topic', text))
+  answers[0]!()
+  for (let at = 4; heard.length < 8; at++) {
+    void one.publish('topic', `${at}`)
+    await Promise.resolve()
+  }
+  await Promise.all(said)
+  assert.deepEqual(heard, heard.map((_, at) => `${at + 1}`))
+  assert.equal(answers.length, 1)
+})
+
+test('an answer that never comes is not waited for by who asks later', async () => {
+  const { store, answers } = held()
+  const one = new DeploymentStore(store, OLD, undefined, 20)
+  void Promise.resolve(one.read(place)).catch(() => {})
+  assert.equal(answers.length, 1)
+  await eventually(() => {
+    void Promise.resolve(one.read(place)).catch(() => {})
+    return answers.length === 2
+  })
+  answers[1]!()
+  await eventually(() => !(one.read(place) instanceof Promise))
+})
+
+test('who was refused asks again', async () => {
+  const memory = memoryStore({ isShared: true })
+  let isDown = true
+  const one = storeOf({ ...memory, read(key) {
+    if (isDown) throw new Error('ECONNREFUSED')
+    return memory.read(key)
+  } }, OLD)
+  await assert.rejects(async () => one.write(place, 'a', 1_000, 0), /ECONNREFUSED/)
+  isDown = false
+  assert.equal(typeof await one.write(place, 'a', 1_000, 0), 'number')
+})
