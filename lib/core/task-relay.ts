@@ -18,6 +18,7 @@ import type { Tasks } from './tasks.ts'
 type TaskQuestion =
   | readonly [act: 'cancel', owner: string, id: string, nothing?: undefined]
   | readonly [act: 'answer', owner: string, id: string, answers: readonly (readonly [string, unknown])[]]
+  | readonly [act: 'refuse', owner: string, id: string, refusal: readonly [key: string, why: string]]
   | readonly [act: 'tell', owner: string, id: string, message: TaskMessage]
 /** What came of it. Late: by then it waited for nothing, or had the message. Gone: its run is not there. */
 type TaskOutcome = 'done' | 'late' | 'gone'
@@ -81,6 +82,25 @@ export class TaskRelay {
     const now = await this.#tasks.get(task.owner, task.id)
     if (now === undefined || !isWaiting(now.status.state)) return
     throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
+  }
+
+  /**
+   * Brings to a run that its client refuses to answer a question; where that run has ended, so has the task.
+   * Rejects with `Fault('busy')` where that cannot be done now.
+   */
+  async refuse(task: Task, key: string, why: string): Promise<void> {
+    const { owner, id } = task
+    if (await this.#ask(task, ['refuse', owner, id, [key, why]]) === 'done') return
+    const now = await this.#tasks.get(owner, id)
+    if (now === undefined || !now.questions.some((one) => one.key === key)) return
+    await this.#tasks.take(now)
+    await this.#recovery.taken(now)
+    if (this.#tasks.isCurrent(now)) {
+      this.#tasks.move(id, 'failed', {
+        message: [{ type: 'text', text: why }], questions: [], fault: { kind: 'failed', message: why },
+      })
+    }
+    await this.#tasks.kept(id)
   }
 
   /**
@@ -216,6 +236,7 @@ export class TaskRelay {
     if (run === undefined || task === undefined) return 'gone'
     if (act === 'cancel') run.cancel()
     else if (act === 'answer') run.answer(new Map(said))
+    else if (act === 'refuse') run.refuse(said[0], new Fault('failed', said[1]))
     else if (!isWaiting(task.status.state) || !this.#tasks.isCurrent(task)
       || task.history.some((one) => one.id === said.id)) return 'late'
     else hear(this.#tasks, task, said, this.#limits.maxCheckSteps)

@@ -138,6 +138,17 @@ export class Elsewhere {
     return nodes.tell(node, 'answer', [id, owner, message.id, message.result ?? null, message.error ?? null])
   }
 
+  /**
+   * Says something on the stream of a session, wherever that is open. Nobody is promised it: what cannot be
+   * brought there is lost, as it is where no stream is open.
+   */
+  say(id: string, owner: string, text: string): void {
+    const outlet = this.#sessions.has(id) ? this.#sessions.find(id, owner)?.outlet : undefined
+    // It may be kept here for a client that comes back, and be heard where it has come back.
+    outlet?.send(text)
+    if (outlet?.isHeard !== true) this.shared?.nodes.tellAll('session-say', [id, owner, text]).catch(() => {})
+  }
+
   /** Brings a message to the stream of a pair, where that is elsewhere; undefined where it is not. */
   passToPair(id: string, { body, origin }: Pick<Exchange, 'body' | 'origin'>): Promise<Reply> | undefined {
     const node = /^([\w-]{8})\./.exec(id)?.[1]
@@ -178,6 +189,9 @@ export class Elsewhere {
     on('session', (session) => void this.#refresh(session))
     on('cancel', (session, [requestId]) => {
       if (typeof requestId === 'string' || typeof requestId === 'number') cancelRequest(session, requestId)
+    })
+    on('session-say', ({ outlet }, [text]) => {
+      if (typeof text === 'string' && outlet?.isHeard === true) outlet.send(text)
     })
     on('answer', (session, [id, result, error]) => {
       takeAnswer(session, id, result, error)

@@ -206,14 +206,14 @@ export class TaskStream {
     this.#stream = stream
     this.#find = find
     const { shared, log } = request.mcp.service
+    const lost = (cause: unknown): void => (
+      log('warning', 'An answer could not be brought to its task', { task: task.id, cause })
+    )
     this.#alone = new TaskAsking({
       answer: (key, answer) => {
-        shared?.relay.answer(this.#task, new Map([[key, answer]])).catch((cause: unknown) => (
-          log('warning', 'An answer could not be brought to its task', { task: task.id, cause })
-        ))
+        shared?.relay.answer(this.#task, new Map([[key, answer]])).catch(lost)
       },
-      // Nobody asks who could hear it: the question stays.
-      refuse() {},
+      refuse: (key, { message }) => { shared?.relay.refuse(this.#task, key, message).catch(lost) },
     })
     this.#alone.attach(stream)
   }

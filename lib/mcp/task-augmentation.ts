@@ -185,8 +185,12 @@ class AugmentedTask {
 
   #heard(task: Task, isGone: boolean): void {
     if (isGone) return this.asking.show([])
+    const { session, mcp: { elsewhere } } = this.#request
+    const { sessionId } = task
     const params = JSON.stringify(shapeOf(this.#request, task))
-    this.#request.session?.outlet?.send(formatNotification('notifications/tasks/status', params))
+    const text = formatNotification('notifications/tasks/status', params)
+    if (sessionId !== undefined && elsewhere !== undefined) elsewhere.say(sessionId, this.owner, text)
+    else session?.outlet?.send(text)
     this.asking.show(task.questions)
   }
 }

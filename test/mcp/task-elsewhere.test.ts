@@ -303,6 +303,47 @@ test('a question of 2025 outlives its process: asked again, its answer begins th
   assert.equal(said((await stream.rest()).at(-1)!.result), 'Ann: Bob paid, run 1')
 })
 
+test('a question of 2025 that outlives its process and is refused ends its task', async (t) => {
+  const all = await fleet(t, 3, asks)
+  const [one, two, three] = all.servers
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const taskId = await begun(session)
+  const other = via(two!, session)
+  await ends(other, taskId, 'input_required')
+  await die(all, 0, 2)
+  const stream = await waits(other, taskId)
+  const asked = await question(stream)
+  await via(three!, session).post({ jsonrpc: '2.0', id: asked.id, error: { code: -1, message: 'no' } })
+  assert.match((await ends(other, taskId, 'failed')).statusMessage, /refused to answer: no/)
+})
+
+test('a refusal of 2025 reaches the run that asked, in another process', async (t) => {
+  const { servers: [one, two] } = await fleet(t, 2, (call) => (
+    call.elicit({ message: 'Who?', schema: form }).then(() => 'answered', (error: Error) => error.message)
+  ), {}, patient)
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const taskId = await begun(session)
+  const other = via(two!, session)
+  const stream = await waits(other, taskId)
+  const asked = await question(stream)
+  await other.post({ jsonrpc: '2.0', id: asked.id, error: { code: -1, message: 'no' } })
+  await ends(other, taskId)
+  assert.match(said((await session.ask('tasks/result', { taskId })).result), /refused to answer: no/)
+})
+
+test('the stream of a session hears of its tasks, also where they do not run', async (t) => {
+  const held = gate<string>()
+  const { servers: [one, two] } = await fleet(t, 2, () => held.promise, {}, patient)
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  const stream = await via(two!, session).listen()
+  const taskId = await begun(session)
+  held.open('done')
+  let status: Json
+  do status = await stream.next()
+  while (status.params?.status !== 'completed')
+  assert.deepEqual([status.method, status.params.taskId], ['notifications/tasks/status', taskId])
+})
+
 test('without an answer in time a run ends, its question stays, and a late one begins it anew', async (t) => {
   let runs = 0
   const { servers: [one, two] } = await fleet(t, 2, async (call, args) => {
