@@ -189,6 +189,22 @@ test('a key is asked for, kept in the tab, and never part of an address', option
   await page.sees('401 Unauthorized')
 })
 
+test('what was sent with one key is not shown with another', options, async (t) => {
+  const { page } = await office(t, { hash: '#agent/travel-guide' })
+  await page.fill('Query', 'Where to?')
+  await page.press('Enter')
+  await page.sees('You asked: Where to?')
+  await page.click('link', 'History')
+  await page.isTrue(`document.querySelectorAll('.row').length === 1`)
+  await page.click('button', 'API key')
+  await page.fill('API key', 'another')
+  await page.press('Enter')
+  await page.isTrue(`document.querySelector('main h2') !== null`)
+  await page.isTrue(`document.querySelectorAll('.row').length === 0`)
+  await page.click('link', 'Travel Guide')
+  assert.equal(await page.evaluate(`document.querySelector('.turn')`), null)
+})
+
 test('only what a server offers is shown', options, async (t) => {
   const { agents, tools } = showcase(new Gate())
   const { page } = await office(t, { more: { protocol: 'mcp' } })

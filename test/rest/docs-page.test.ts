@@ -41,6 +41,77 @@ test('words of an agent are seen one after another', options, async (t) => {
   assert.match(text, /Lisbon is best on foot\. You asked: Where to\? \(0 before\)/)
 })
 
+const MARKDOWN = `# Title
+
+First **strong** and *soft* \`a < b\` snake_case_name [site](https://a.example/x) <mailto:a@b.example>
+second line, [no](javascript:alert(1)) [no](data:text/html,x) <img src=x onerror=alert(1)> \\*plain\\*
+
+- one
+- two
+  - deep **b**
+1. first
+2. second
+
+> quoted
+
+| a | b |
+|---|:-:|
+| 1 | \`2\` |
+
+---
+
+\`\`\`html
+<script>alert(1)</script>
+
+still code
+\`\`\`
+
+The end.`
+
+test('Markdown of an agent is made of elements, while it comes and when it is there', options, async (t) => {
+  const gate = new Gate()
+  const half = MARKDOWN.indexOf('still code')
+  const { url } = await listen(t, {
+    description: 'Writes.', agents: [{
+      name: 'Writer', description: 'Writes.',
+      async * run(_, { signal }) {
+        for (let at = 0; at < half; at += 7) yield MARKDOWN.slice(at, Math.min(half, at + 7))
+        await gate.pass(signal)
+        yield MARKDOWN.slice(half)
+      },
+    }],
+  })
+  const page = await browser.open(t, `${url}/docs`)
+  await page.isTrue(`document.querySelector('main h2') !== null`)
+  assert.equal((await page.text('main')).match(/Writes\./g)?.length, 1, 'one description')
+  await page.fill('Query', '**plain** words')
+  await page.press('Enter')
+  await page.sees('alert(1)')
+  const shape = (selector: string): Promise<unknown> => page.evaluate(
+    `[...document.querySelectorAll('.markdown ${selector}')].map(one => one.textContent).join('|')`,
+  )
+  await page.isTrue(`document.querySelector('.markdown pre') !== null`)
+  assert.equal(await shape('strong'), 'strong|b')
+  gate.open()
+  await page.sees('The end.')
+  await page.sees(/total \d/)
+  const rows: readonly (readonly [selector: string, text: string])[] = [
+    ['h3', 'Title'], ['strong', 'strong|b'], ['em', 'soft'], ['p code', 'a < b'],
+    ['ul > li > ul > li', 'deep b'],
+    ['ol > li', 'first|second'], ['blockquote', 'quoted'], ['th', 'a|b'], ['td', '1|2'], ['hr', ''],
+    ['a', 'site|mailto:a@b.example'], ['pre', '<script>alert(1)</script>\n\nstill code'],
+    ['> p:last-child', 'The end.'],
+  ]
+  for (const [selector, text] of rows) assert.equal(await shape(selector), text, selector)
+  const first = String(await shape('> p'))
+  assert.match(first, /snake_case_name .*javascript:alert.*<img src=x.*\*plain\*/s)
+  const names = await page.evaluate(`[...new Set([...document.querySelectorAll('.markdown *')]
+    .flatMap(one => [one.localName, ...one.getAttributeNames()]))].sort().join(' ')`)
+  assert.equal(names, 'a blockquote class code div em h3 hr href li ol p pre rel start strong tabindex table '
+    + 'target td th tr ul')
+  assert.equal(await page.text('.query'), '**plain** words')
+})
+
 test('what moves while an agent speaks stands still for who wants that', options, async (t) => {
   const { page, gate } = await office(t, 'agent/travel-guide')
   await page.fill('Query', 'Where to?')

@@ -56,7 +56,7 @@ test('every element that the script asks for by its id is there', () => {
 test('the page is small', () => {
   assert.ok(Buffer.byteLength(page) <= 80_000, `${Buffer.byteLength(page)} bytes`)
   const packed = gzipSync(page, { level: 9 }).length
-  assert.ok(packed <= 22_000, `${packed} bytes with gzip`)
+  assert.ok(packed <= 24_500, `${packed} bytes with gzip`)
   const urls = [...page.matchAll(/https?:\/\/[^\s'"`<]+/g)].map(([url]) => url)
   assert.deepEqual(urls, [], 'the page names no other host')
 })
