@@ -144,9 +144,9 @@ const MiB = 1024 * 1024
 
 /** Bytes that this process may have. Most of what it holds lives in the heap. */
 function memoryBytes(): number {
-  const { heap_size_limit: heap } = getHeapStatistics()
-  // Without such a bound it says 0, or more than there is.
-  return Math.min(heap, process.constrainedMemory() || Infinity, totalmem())
+  const bounds = [getHeapStatistics().heap_size_limit, process.constrainedMemory?.(), totalmem()]
+  // Where there is no such bound it is 0, or more than there is; runtimes besides Node lack one or the other.
+  return Math.min(...bounds.map((bytes) => Number(bytes) > 0 ? Number(bytes) : Infinity))
 }
 
 const quarter = Math.floor(memoryBytes() / 4)

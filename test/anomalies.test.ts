@@ -1,0 +1,194 @@
+/**
+ * The k-th write, timer, call of the store or of a handler fails, for every k of a short script of requests
+ * at every door. The process lives, each client gets an answer or a closed connection, and nothing stays
+ * taken.
+ *
+ * `npm run test:slow` takes every k, `npm test` some of them.
+ */
+import assert from 'node:assert/strict'
+import { createServer as createHttp, request as httpRequest } from 'node:http'
+import test from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createServer, memoryStore } from '../lib/index.ts'
+import { eventually } from './fixtures/client.ts'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { Store, TriportServer } from '../lib/index.ts'
+
+const IS_SLOW = process.env['LEAVERS_SECONDS'] !== undefined
+/** Of how many k one is taken. */
+const STEP = IS_SLOW ? 1 : 5
+/** The longest that a client waits for its answer, or for the end of its connection. */
+const ANSWER_MS = 15_000
+
+/** Counts what happens, and lets one of it fail. */
+class Fuse {
+  #left = 0
+  /** Whether it has failed. */
+  isBlown = false
+
+  arm(count: number): void {
+    this.#left = count
+    this.isBlown = false
+  }
+
+  /** Whether this one fails. */
+  burns(): boolean {
+    if (this.#left === 0 || --this.#left > 0) return false
+    this.isBlown = true
+    return true
+  }
+}
+
+/** A house whose parts can fail, each by a fuse of its own. */
+interface House {
+  readonly server: TriportServer
+  readonly port: number
+  readonly fuses: Readonly<Record<'store' | 'handler' | 'write' | 'timer', Fuse>>
+}
+
+/** A store of which one call fails: it throws, or rejects. */
+function failing(store: Store, fuse: Fuse): Store {
+  let times = 0
+  const act = <T>(work: () => T): T => {
+    if (!fuse.burns()) return work()
+    if (++times % 2 === 0) throw new Error('The store fails')
+    return Promise.reject(new Error('The store fails')) as T
+  }
+  return {
+    isShared: true,
+    read: (...all) => act(() => store.read(...all)),
+    write: (...all) => act(() => store.write(...all)),
+    remove: (...all) => act(() => store.remove(...all)),
+    list: (...all) => act(() => store.list(...all)),
+    publish: (...all) => act(() => store.publish(...all)),
+    follow: (...all) => act(() => store.follow(...all)),
+  }
+}
+
+async function house(t: TestContext, isShared: boolean): Promise<House> {
+  const fuses = { store: new Fuse(), handler: new Fuse(), write: new Fuse(), timer: new Fuse() }
+  const fail = (): void => { if (fuses.handler.burns()) throw new Error('The handler fails') }
+  const server = createServer({
+    protocol: 'all', log: false, graceMs: 0, heartbeatMs: 50,
+    ...isShared && {
+      store: failing(memoryStore({ isShared }), fuses.store), secret: 'the secret of them all',
+    },
+    agents: [{
+      name: 'Bot', description: 'Answers.',
+      async * run(prompt) {
+        fail()
+        yield prompt
+        await pause(1)
+        fail()
+        yield '!'
+      },
+    }],
+    tools: [{
+      name: 'work', description: 'Works.', inputSchema: { type: 'object' },
+      run: async (_, call) => {
+        fail()
+        call.progress(1, 2)
+        await pause(1)
+        fail()
+        return 'done'
+      },
+    }],
+    prompts: [{ name: 'hello', description: 'Greets.', get: () => { fail(); return 'Hello' } }],
+    resources: [{ uri: 'x:1', name: 'one', read: async () => { fail(); return 'One' } }],
+  })
+  t.after(() => server.close())
+  const sockets = new WeakSet<Socket>()
+  const host = createHttp(server.handler).on('connection', (socket) => {
+    sockets.add(socket)
+    const write = socket.write.bind(socket) as (...all: readonly unknown[]) => boolean
+    socket.write = ((...all: readonly unknown[]) => {
+      if (!fuses.write.burns()) return write(...all)
+      socket.destroy(new Error('The write fails'))
+      return false
+    }) as typeof socket.write
+  })
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+  t.after(() => { host.closeAllConnections(); host.close() })
+  const { setTimeout: set } = globalThis
+  t.after(() => { globalThis.setTimeout = set })
+  globalThis.setTimeout = ((...all: Parameters<typeof setTimeout>) => {
+    if (fuses.timer.burns()) throw new Error('The timer fails')
+    return set(...all)
+  }) as typeof setTimeout
+  return { server, port: (host.address() as AddressInfo).port, fuses }
+}
+
+const rpc = (method: string, params: object): object => ({ jsonrpc: '2.0', id: 1, method, params })
+const JSON_RPC = { accept: 'application/json, text/event-stream' }
+const V1 = { 'a2a-version': '1.0' }
+const parts = [{ text: 'hi' }]
+type Step = readonly [path: string, body?: object, headers?: Readonly<Record<string, string>>]
+const script: readonly Step[] = [
+  ['/health'],
+  ['/', { query: 'hi', session_id: 'session-1' }],
+  ['/', { query: 'hi', stream: true }, { 'idempotency-key': 'key-1' }],
+  ['/tools/work', {}],
+  ['/tools/work', {}, { accept: 'text/event-stream' }],
+  ['/prompts/hello', {}],
+  ['/v1/chat/completions', { model: 'bot', messages: [{ role: 'user', content: 'hi' }], stream: true }],
+  ['/mcp', rpc('initialize', {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' },
+  }), JSON_RPC],
+  ['/mcp', rpc('tools/call', { name: 'work', arguments: {} }), JSON_RPC],
+  ['/mcp', rpc('resources/read', { uri: 'x:1' }), JSON_RPC],
+  ['/a2a', rpc('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }), V1],
+  ['/a2a', rpc('SendStreamingMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }), V1],
+  ['/a2a', rpc('message/send', { message: { role: 'user', parts } })],
+]
+
+/** Resolves when the answer has come to its end, or its connection has. */
+function ask(
+  port: number, path: string, body: object | undefined, headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setInterval(() => {
+      clearInterval(timer)
+      reject(new Error(`${path} got neither an answer nor an end`))
+    }, ANSWER_MS)
+    const done = (): void => {
+      clearInterval(timer)
+      resolve()
+    }
+    const one = httpRequest({
+      port, path, method: body === undefined ? 'GET' : 'POST', agent: false,
+      headers: { ...body !== undefined && { 'content-type': 'application/json' }, ...headers },
+    })
+    one.on('error', done).on('close', done)
+    one.on('response', (response) => response.resume().on('error', done))
+    one.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+for (const part of ['store', 'handler', 'write', 'timer'] as const) {
+  test(`whichever ${part} fails, the process lives and nothing stays taken`, async (t) => {
+    const { server, port, fuses } = await house(t, part === 'store')
+    const taken = (): object => {
+      const { calls, streams, bodies } = server.status()
+      return { calls, streams, bodies }
+    }
+    const nothing = taken()
+    const fuse = fuses[part]
+    let count = 0
+    for (let k = 1; ; k += STEP) {
+      fuse.arm(k)
+      await Promise.all(script.map(([path, body, headers]) => ask(port, path, body, headers)))
+      const { isBlown } = fuse
+      fuse.arm(0)
+      await eventually(() => JSON.stringify(taken()) === JSON.stringify(nothing), `after the ${part} ${k}`)
+      if (!isBlown) break
+      count++
+    }
+    t.diagnostic(`${count} of them failed`)
+    assert.ok(count > 0)
+    const answer = await server.fetch(new Request('http://localhost/', {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"hi"}',
+    }))
+    assert.equal(((await answer.json()) as { response: string }).response, 'hi!')
+  })
+}
