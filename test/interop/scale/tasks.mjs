@@ -170,7 +170,10 @@ test('a process holds as much after many tasks as after few', { skip: noTest || 
       }
       return heap()
     }
-    const heap = async () => Number((await begun.send('tools/call', { name: 'heap', arguments: {} })).content[0].text)
+    const heap = async () => {
+      const { content: [{ text }] } = await begun.send('tools/call', { name: 'heap', arguments: {} })
+      return Number(text)
+    }
     const few = await held(Math.max(TASKS / 2, 300))
     const most = few + 750_000 + 100 * TASKS
     let many = await held(TASKS)
