@@ -60,6 +60,13 @@ export class Buckets implements Counter {
     }
   }
 
+  /** Takes a token that is not there, `mostMs` of debt at most: milliseconds until one is there again. */
+  owe(key: string, nowMs: number, mostMs: number): number {
+    const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
+    this.#keep(key, nowMs + Math.min(owedMs + this.#stepMs, this.#burstMs + mostMs))
+    return this.lacking(key, nowMs)
+  }
+
   /** Milliseconds until a token is there; zero where one is. Takes none. */
   lacking(key: string, nowMs: number): number {
     const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)

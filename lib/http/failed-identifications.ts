@@ -8,6 +8,8 @@ import type { Log } from '../core/log.ts'
 
 /** Guesses that may come at once, by those of a minute. */
 const BURST_MINUTES = 2
+/** Guesses that came at once, before the first was known to be wrong, shut out for so long at most. */
+const MAX_DEBT_MS = 10 * 60_000
 const LOG_MS = 60_000
 
 /** A network has guessed too often: 429. The message is for the caller. */
@@ -46,8 +48,9 @@ export class FailedIdentifications {
   /** Counts one; why it is one too many, if it is. */
   count(network: string | undefined): Overused | undefined {
     if (network === undefined) return undefined
-    const taken = this.#buckets?.take(network, 1, this.#now())
-    return taken === undefined || taken.allowed ? undefined : this.#over(taken.resetMs, network)
+    const now = this.#now()
+    const isAllowed = this.#buckets?.take(network, 1, now).allowed ?? true
+    return isAllowed ? undefined : this.#over(this.#buckets!.owe(network, now, MAX_DEBT_MS), network)
   }
 
   #over(resetMs: number, network: string | undefined): Overused {

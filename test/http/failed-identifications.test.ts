@@ -17,17 +17,31 @@ test('guesses are slowed down, by the network that they come from, and come back
     assert.equal(failures.count('a'), undefined)
   }
   for (let guess = 0; guess < 3; guess++) assert.throws(() => failures.check('a'), Overused)
-  assert.deepEqual(failures.count('a')?.headers, ['Retry-After', '6'])
+  assert.deepEqual(failures.count('a')?.headers, ['Retry-After', '12'])
   assert.equal(logged.length, 1)
   failures.check('b')
   now = 6_000
+  assert.throws(() => failures.check('a'), Overused)
+  now = 12_000
   failures.check('a')
   assert.equal(failures.count('a'), undefined)
   assert.throws(() => failures.check('a'), Overused)
-  now = 60_000
+  now = 66_000
   for (let guess = 0; guess < 9; guess++) assert.equal(failures.count('a'), undefined)
   assert.ok(failures.count('a') instanceof Overused)
   assert.equal(logged.length, 2)
+})
+
+test('of guesses that were asked for at once each counts, for ten minutes at most', () => {
+  let now = 0
+  const failures = new FailedIdentifications(10, () => {}, () => now)
+  const resets = Array.from({ length: 1_000 }, () => failures.count('a')?.headers[1])
+  assert.deepEqual(resets.slice(18, 23), [undefined, undefined, '12', '18', '24'])
+  assert.equal(resets.at(-1), '606')
+  now = 605_999
+  assert.throws(() => failures.check('a'), Overused)
+  now = 606_000
+  failures.check('a')
 })
 
 test('over the limit nobody is asked whose a key or token is, at any door', async (t) => {
