@@ -8,8 +8,8 @@ import { receive } from './jsonrpc.ts'
 import { oldExtendedCard } from './old-extended-card.ts'
 import { PushDeliveries } from './push-delivery.ts'
 import { a2aRunner } from './rerun.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../core/agent.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Cards } from './cards.ts'
 import type { Route } from './http-json-routes.ts'
@@ -26,7 +26,7 @@ export class A2aAnswers {
   constructor(context: A2aContext, settings: PushSettings | undefined) {
     const { service, options, signer } = context
     this.push = settings && new PushDeliveries(service, settings)
-    this.#context = { ...context, options: { ...options, push: this.push } }
+    this.#context = { ...context, push: this.push }
     this.#cards = createCards(service, options, signer)
     service.shared?.recovery.register('a2a', a2aRunner(service))
   }

@@ -10,12 +10,24 @@ import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import { A2aFault } from './faults.ts'
 import { checkExtendedCard } from './options.ts'
 import { encodeV1Card } from './v1-card.ts'
-import type { MaybePromise } from '../core/store.ts'
+import type { Agent, Group } from '../core/agent.ts'
+import type { Service } from '../core/service.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { Dialect } from './dialect.ts'
 import type { Card } from './model.ts'
-import type { Visit } from './visit.ts'
+import type { A2aOptions } from './options.ts'
+import type { Signer } from './signature.ts'
 
 /** Who is asked for a card, by whom, and in which dialect. */
-export type CardAsked = Pick<Visit, 'service' | 'options' | 'signer' | 'who' | 'dialect' | 'exchange'>
+export interface CardAsked {
+  readonly service: Service
+  readonly options: A2aOptions
+  readonly signer?: Signer | undefined
+  readonly who: Agent | Group
+  readonly dialect: Dialect
+  readonly exchange: Exchange
+}
 
 /** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
 export function extendedCard(asked: CardAsked): MaybePromise<Card> {
@@ -30,9 +42,9 @@ export function extendedCard(asked: CardAsked): MaybePromise<Card> {
 }
 
 /** The same, signed where there is a key. */
-export function signedExtendedCard(visit: Visit): MaybePromise<Card> {
-  const { signer } = visit
-  const card = extendedCard(visit)
+export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
+  const { signer } = asked
+  const card = extendedCard(asked)
   if (signer === undefined) return card
   const signed = (one: Card): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] })
   return andThen(card, signed)

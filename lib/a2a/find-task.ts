@@ -3,7 +3,7 @@
  */
 import { andThen } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
-import type { MaybePromise } from '../core/store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Task } from '../core/task.ts'
 import type { Visit } from './visit.ts'
 

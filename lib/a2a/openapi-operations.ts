@@ -2,12 +2,11 @@
  * What the OpenAPI description says of the A2A door's operations, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
-import { JSON_TYPE } from '../wire/media.ts'
+import { A2A_JSON_TYPE, JSON_TYPE } from '../wire/media.ts'
 import {
   described, failures, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
 } from '../wire/openapi.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { A2A_JSON_TYPE } from './refusals.ts'
 import type { Components } from '../http/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 import type { Route } from './http-json-routes.ts'

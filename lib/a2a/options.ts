@@ -8,14 +8,13 @@ import { isPlain, rejectUnknown, requireTexts, show } from '../core/define.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
 import { pushSettingsOf } from './push-address.ts'
 import { signerOf } from './signature.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group, Skill } from '../core/agent.ts'
 import type { Members } from '../core/define.ts'
 import type { Principal } from '../core/principal.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { CardExtension } from './model.ts'
 import type { PushOptions } from './push-address.ts'
-import type { PushDeliveries } from './push-delivery.ts'
 import type { SigningKey } from './signature.ts'
 
 /** What the extended card of an agent has besides, or in the place of, what its public one says. */
@@ -72,8 +71,6 @@ export interface A2aOptions extends A2aServerOptions {
   readonly auth?: Authorization | undefined
   /** Whether a key lets a caller in; one may be made when the server listens. */
   readonly takesKeys: () => boolean
-  /** What posts the events of tasks. Left out: nothing does. */
-  readonly push?: PushDeliveries | undefined
 }
 
 type Check = (value: unknown) => boolean

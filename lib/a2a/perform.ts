@@ -14,9 +14,9 @@ import { EventWriter } from './event-writer.ts'
 import { extensionHeaders, requestedExtensions } from './extensions.ts'
 import { wrongField } from './fields.ts'
 import { operations } from './operations.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Dialect, OperationCodec } from './dialect.ts'
 import type { EventSpelling } from './event-writer.ts'
@@ -46,10 +46,11 @@ type Codec = OperationCodec<ForTenant, unknown>
 
 /** A request as operations see it. */
 export function visitOf(
-  { service, options, seal, signer }: A2aContext, who: Agent | Group, dialect: Dialect, exchange: Exchange,
+  { service, options, seal, signer, push }: A2aContext, who: Agent | Group, dialect: Dialect,
+  exchange: Exchange,
 ): Visit {
   const extensions = requestedExtensions(exchange.origin)
-  return { service, options, seal, signer, who, dialect, exchange, extensions }
+  return { service, options, seal, signer, push, who, dialect, exchange, extensions }
 }
 
 /** The answer of one operation of the visit's dialect. */

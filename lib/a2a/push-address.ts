@@ -12,7 +12,9 @@ import { Fault } from '../core/fault.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import type { Members } from '../core/define.ts'
 import type { IpKind } from '../wire/ip.ts'
-import type { HostAddress } from './push-lookups.ts'
+
+/** One address of a host. */
+export interface HostAddress { readonly address: string; readonly family: number }
 
 /** Where webhooks may be, and how long they are waited for. */
 export interface PushOptions {

@@ -11,10 +11,8 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { Fault } from '../core/fault.ts'
 import { PushSlots } from './push-slots.ts'
+import type { HostAddress } from './push-address.ts'
 import type { SlotLimits } from './push-slots.ts'
-
-/** One address of a host. */
-export interface HostAddress { readonly address: string; readonly family: number }
 
 /** For whom a name is looked up, and until when. */
 export interface Inquirer { readonly owner: string; readonly signal: AbortSignal }

@@ -6,8 +6,8 @@
 import { callerOf } from '../core/call.ts'
 import { A2aFault } from './faults.ts'
 import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from './push-config.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../core/call.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { PushConfig, PushCreateRequest, PushListRequest, PushPage, PushRequest } from './model.ts'
@@ -18,7 +18,7 @@ import type { PushDeliveries } from './push-delivery.ts'
 export interface PushVisit {
   readonly dialect: Dialect
   /** Without `push` this server posts to no webhooks. */
-  readonly options: { readonly push?: PushDeliveries | undefined }
+  readonly push?: PushDeliveries | undefined
   readonly exchange: { readonly origin: Pick<Origin, 'caller' | 'principal'> }
 }
 
@@ -85,7 +85,7 @@ export async function preparePush(
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
 }
 
-function requirePush({ options: { push } }: PushVisit): PushDeliveries {
+function requirePush({ push }: PushVisit): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')

@@ -14,8 +14,8 @@ import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { PushConfig } from './model.ts'
-import type { PushSettings } from './push-address.ts'
-import type { HostAddress, Inquirer, Lookup } from './push-lookups.ts'
+import type { HostAddress, PushSettings } from './push-address.ts'
+import type { Inquirer, Lookup } from './push-lookups.ts'
 
 /** What came of one post. */
 export interface PushAnswer {

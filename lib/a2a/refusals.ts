@@ -3,7 +3,7 @@
  * to know of its answers before the first request comes.
  */
 import { errorReply, refusalError, rpcError } from '../wire/jsonrpc.ts'
-import { JSON_TYPE } from '../wire/media.ts'
+import { A2A_JSON_TYPE, JSON_TYPE } from '../wire/media.ts'
 import { A2aFault } from './faults.ts'
 import { encodeRpcFault } from './rpc-errors.ts'
 import { encodeHttpRefusal, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
@@ -12,9 +12,6 @@ import type { Refusal, Reply } from '../http/exchange.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { Dialect } from './dialect.ts'
 import type { Version } from './version.ts'
-
-/** The media type of A2A's JSON where no JSON-RPC is around it. */
-export const A2A_JSON_TYPE = 'application/a2a+json'
 
 /** Media types of a body of HTTP+JSON. */
 export const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])

@@ -15,7 +15,7 @@ import { preparePush } from './push-operations.ts'
 import { isSettled } from './task-view.ts'
 import { Turn } from './turn.ts'
 import { isRerunFor, workFor } from './work.ts'
-import type { MaybePromise } from '../core/store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Task, TaskMessage } from '../core/task.ts'
 import type { Message, SendRequest } from './model.ts'
 import type { Visit } from './visit.ts'
@@ -142,7 +142,7 @@ function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Ta
   })
   turn.resume()
   // Another process may have posted its events before.
-  if (service.store.isShared) visit.options.push?.follow(task)
+  if (service.store.isShared) visit.push?.follow(task)
   return { id, turn }
 }
 

@@ -5,11 +5,11 @@
  * and by number, integers as decimal text, `null` as unset, unknown members passed over. What is written is
  * what JSON of the definition is. Spec: A2A 1.0 §3.1, §3.2, §5.3, §9.4.
  */
+import { A2A_JSON_TYPE } from '../wire/media.ts'
 import {
   isUnset, needName, needObject, readBoolean, readChoice, readInteger, readMembers, readName, readText,
   readTexts, readTimestamp,
 } from './fields.ts'
-import { A2A_JSON_TYPE } from './refusals.ts'
 import { decodeV1Card, encodeV1Card } from './v1-card.ts'
 import { decodeV1Fault, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
 import { decodeV1UserMessage, encodeV1Message, unlessEmpty } from './v1-messages.ts'

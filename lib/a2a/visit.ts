@@ -1,14 +1,15 @@
 /**
  * What an operation is given besides its request, and where the events of a stream go. Types alone.
  */
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Dialect } from './dialect.ts'
 import type { OperationName, Requests, Results, StreamEvent } from './model.ts'
 import type { A2aOptions } from './options.ts'
+import type { PushDeliveries } from './push-delivery.ts'
 import type { Signer } from './signature.ts'
 
 /** What all requests of one server share. */
@@ -17,6 +18,8 @@ export interface A2aContext {
   readonly options: A2aOptions
   /** Seals cursors. */
   readonly seal: Seal
+  /** What posts the events of tasks. Left out: nothing does. */
+  readonly push?: PushDeliveries | undefined
   /** Signs cards of 1.0; undefined where the operator gave no key. */
   readonly signer?: Signer | undefined
 }

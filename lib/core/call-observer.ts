@@ -4,13 +4,10 @@
  */
 import diagnostics from 'node:diagnostics_channel'
 import { isThenable } from '../util/thenable.ts'
-import type { Protocol } from './call.ts'
+import type { Protocol, Runnable } from './call.ts'
 import type { Fault, FaultKind } from './fault.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Log } from './log.ts'
-
-/** Whose code runs: a definition of the catalog. */
-export interface Runnable { readonly kind: string; readonly name: string }
 
 /** One call of an author's code, at its end. */
 export interface CallInfo {

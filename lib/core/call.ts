@@ -17,6 +17,9 @@ import type {
 /** The door a call came through. */
 export type Protocol = 'http' | 'mcp' | 'a2a'
 
+/** Whose code runs: a definition of the catalog. */
+export interface Runnable { readonly kind: string; readonly name: string }
+
 /** The program on the other side, as it names itself. Never a reason to trust it. */
 export interface ClientInfo {
   readonly name: string

@@ -12,11 +12,12 @@ import { Share, Shares } from './shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from './text-slots.ts'
 import { randomUuid } from '../wire/random.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { Queued } from './queue.ts'
-import type { MaybePromise, Store } from './store.ts'
+import type { Store } from './store.ts'
 import type { SlotHolder } from './text-slots.ts'
 
 /** What a client may choose as the id of a conversation. */

@@ -13,6 +13,7 @@ import { runGroup } from './group.ts'
 import { describe, logLevelOf } from './log.ts'
 import { runHandler } from './run-handler.ts'
 import { warnOfNothing } from './warn-once.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Answer, Emit } from './answer.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from './call.ts'
@@ -22,7 +23,6 @@ import type { GroupListener } from './group.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Severity } from './log.ts'
 import type { Service } from './service.ts'
-import type { MaybePromise } from './store.ts'
 
 /** A message to an agent or a group, in the words of no protocol. */
 export interface UserMessage {

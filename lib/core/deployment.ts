@@ -11,7 +11,8 @@ import { hkdfSync } from 'node:crypto'
 import { Fault } from './fault.ts'
 import { patience } from './patience.ts'
 import { HOUSE } from './store.ts'
-import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
 /** Lines of a secret's digest and the id of its deployment. */
 const IDS: StoreKey = { collection: 'deployments', owner: HOUSE, key: 'ids' }

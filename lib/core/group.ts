@@ -7,12 +7,12 @@ import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
 import { describe } from './log.ts'
 import { warnOfNothing } from './warn-once.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from './agent.ts'
 import type { AgentResult, Answer, Emit } from './answer.ts'
 import type { Content } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
-import type { MaybePromise } from './store.ts'
 
 /** Who answers in a group. */
 type Member = Agent | Group

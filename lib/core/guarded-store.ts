@@ -11,9 +11,10 @@ import { MAX_TIMER_MS } from './clock.ts'
 import { Fault } from './fault.ts'
 import { patience } from './patience.ts'
 import { HOUSE } from './store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
-import type { Entry, Keep, MaybePromise, Store, StoreKey } from './store.ts'
+import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
 /** So many calls in a row that were not answered, and the store is away. */
 const MAX_FAILURES = 3

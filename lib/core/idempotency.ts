@@ -12,10 +12,11 @@ import { createHash } from 'node:crypto'
 import { isThenable } from '../util/thenable.ts'
 import { Fault } from './fault.ts'
 import { keyOf } from './store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
 import type { Nodes } from './nodes.ts'
-import type { Entry, MaybePromise, Store, StoreKey } from './store.ts'
+import type { Entry, Store, StoreKey } from './store.ts'
 
 /** What may be a key: 1 to 255 visible characters of ASCII. */
 export const IDEMPOTENCY_KEY: RegExp = /^[\x21-\x7e]{1,255}$/

@@ -8,10 +8,11 @@
 import { isThenable } from '../util/thenable.ts'
 import { callChannel, observeCall } from './call-observer.ts'
 import { asFault, Fault, upstreamFault } from './fault.ts'
-import type { EndListener, Runnable } from './call-observer.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { EndListener } from './call-observer.ts'
+import type { Runnable } from './call.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Service } from './service.ts'
-import type { MaybePromise } from './store.ts'
 import type { Workload } from './workload.ts'
 
 /**

@@ -7,9 +7,7 @@
  * keeps all that is promised here.
  */
 import { createHash } from 'node:crypto'
-
-/** A value, or the promise of one. */
-export type MaybePromise<T> = T | Promise<T>
+import type { MaybePromise } from '../util/thenable.ts'
 
 /**
  * Where a value is kept. Two that differ in any of the three never meet, not even where they read the same

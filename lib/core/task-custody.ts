@@ -4,8 +4,8 @@
  */
 import { Fault } from './fault.ts'
 import { isWaiting } from './task.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Nodes } from './nodes.ts'
-import type { MaybePromise } from './store.ts'
 import type { Doubt, StoredTasks } from './stored-tasks.ts'
 import type { OnUnkept, TaskEnds } from './task-ends.ts'
 import type { TaskPlace } from './task-place.ts'

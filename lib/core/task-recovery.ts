@@ -15,12 +15,12 @@ import type { Nodes } from './nodes.ts'
 import type { TaskCustody } from './task-custody.ts'
 import type { Task } from './task.ts'
 import type { Tasks } from './tasks.ts'
-import type { Workload } from './workload.ts'
 
 /** What is needed of a server to go on with what others have left. */
 export interface Helping {
   readonly tasks: Tasks
-  readonly workload: Workload
+  /** The calls that run here: whether there is room for one more. */
+  readonly workload: { readonly isFull: boolean }
   readonly limits: Limits
   readonly log: Log
 }

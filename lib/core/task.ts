@@ -3,8 +3,7 @@
  * Where tasks are kept is in `tasks.ts`, how one is run in `task-run.ts`.
  */
 import type { Artifact } from './artifact.ts'
-import type { Protocol } from './call.ts'
-import type { Runnable } from './call-observer.ts'
+import type { Protocol, Runnable } from './call.ts'
 import type { Content } from './content.ts'
 import type { Fault, FaultKind } from './fault.ts'
 import type { Principal } from './principal.ts'

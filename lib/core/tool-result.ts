@@ -7,10 +7,10 @@ import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
 import { isPlain, rejectUnknownMembers, show } from './define.ts'
 import { foreignTo, jsonOf, spelled } from './json-value.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
 import type { ContentInput } from './content.ts'
 import type { Members } from './define.ts'
-import type { MaybePromise } from './store.ts'
 import type { Tool, ToolResult, ToolResultInput } from './tool.ts'
 
 const resultMembers: Members<ToolResultInput> = {

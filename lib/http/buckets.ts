@@ -1,9 +1,9 @@
+import type { MaybePromise } from '../util/thenable.ts'
 /**
  * Buckets of tokens, one for each caller, that fill at a steady rate.
  *
  * A bucket is one number, the time at which it is full again; a full one is not kept at all.
  */
-import type { MaybePromise } from '../core/store.ts'
 
 /** What came of counting. */
 export interface Taken {

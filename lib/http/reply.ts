@@ -3,7 +3,15 @@
  */
 import { EVENT_STREAM } from '../wire/sse.ts'
 import type { Reply, Source } from './exchange.ts'
-import type { HttpRequest } from './request.ts'
+
+/** What of a request its reply repeats or depends on. */
+export interface ReplyContext {
+  readonly method: string
+  readonly requestId: string
+  readonly isIdentified: boolean
+  readonly rateHeaders: readonly string[]
+  readonly corsHeaders: readonly string[]
+}
 
 /** A reader that has left before its stream began: a source must be opened even for it. */
 const nobody = Object.freeze({
@@ -24,7 +32,7 @@ export function discard(source: Source): void {
 }
 
 /** The header lines of a reply, but for the length. */
-export function headerLines(request: HttpRequest, reply: Reply): string[] {
+export function headerLines(request: ReplyContext, reply: Reply): string[] {
   const { type, headers, body } = reply
   const { requestId, rateHeaders, corsHeaders } = request
   // No browser is to take an answer for something that its media type does not say.
@@ -42,7 +50,7 @@ export function headerLines(request: HttpRequest, reply: Reply): string[] {
 }
 
 /** Whether a cache could keep a reply of its own accord, and give it to whoever asks next without a key. */
-function mayBeKept({ method }: HttpRequest, { body, type, headers = [] }: Reply): boolean {
+function mayBeKept({ method }: ReplyContext, { body, type, headers = [] }: Reply): boolean {
   if ((method !== 'GET' && method !== 'HEAD') || isSource(body) || type === EVENT_STREAM) return false
   return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
 }

@@ -6,6 +6,7 @@
  */
 import { isRecord } from '../core/content.ts'
 import type { ClientInfo } from '../core/call.ts'
+import type { Revision } from './revisions.ts'
 
 /** What a client can be asked for, and what it knows. */
 export interface ClientAbilities {
@@ -20,6 +21,12 @@ export interface ClientAbilities {
   readonly elicitationTasks: boolean
   /** Extensions by name, with their settings. */
   readonly extensions: Readonly<Record<string, unknown>>
+}
+
+/** What decides how a client is asked: the revision it speaks, and what it can do. */
+export interface PeerInfo {
+  readonly revision: Revision
+  readonly abilities: ClientAbilities
 }
 
 /** Characters of a name, a title or a version. */

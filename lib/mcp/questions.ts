@@ -8,10 +8,10 @@ import { formFault } from '../core/form.ts'
 import { encodeForm } from './forms.ts'
 import { encodeSampling, samplingFault } from './sampling.ts'
 import type { Ability, Question, Root } from '../core/question.ts'
-import type { Peer } from './session.ts'
+import type { PeerInfo } from './client.ts'
 
 /** Whether the client of a request can be asked in this way. */
-export function canAsk(peer: Peer, what: Ability): boolean {
+export function canAsk(peer: PeerInfo, what: Ability): boolean {
   if (!peer.revision.asks.has(what)) return false
   const { abilities } = peer
   switch (what) {
@@ -36,7 +36,7 @@ export interface QuestionRequest {
 }
 
 /** Spells a question. Throws `Fault('unsupported')` for what this client does not take. */
-export function encodeQuestion(question: Question, peer: Peer): QuestionRequest {
+export function encodeQuestion(question: Question, peer: PeerInfo): QuestionRequest {
   if (question.what === 'roots') return { method: 'roots/list' }
   if (question.what === 'elicit') {
     const requestedSchema = encodeForm(question.schema, peer.revision)
@@ -55,7 +55,7 @@ export function encodeQuestion(question: Question, peer: Peer): QuestionRequest 
  * What came back, as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')` for what
  * is no answer to it.
  */
-export function decodeAnswer(question: Question, result: unknown, peer: Peer, maxSteps: number): unknown {
+export function decodeAnswer(question: Question, result: unknown, peer: PeerInfo, maxSteps: number): unknown {
   if (!isRecord(result)) throw unfit('is not an object')
   if (question.what === 'roots') {
     const { roots } = result

@@ -11,19 +11,19 @@ import { show } from '../core/define.ts'
 import { Fault } from '../core/fault.ts'
 import type { SampleQuestion } from '../core/question.ts'
 import type { Revision } from './revisions.ts'
-import type { Peer } from './session.ts'
+import type { PeerInfo } from './client.ts'
 
 type Message = SampleQuestion['messages'][number]
 
 /** Spells it. Throws `Fault('unsupported')` for what this client, or its revision, does not take. */
-export function encodeSampling(question: SampleQuestion, peer: Peer): Readonly<Record<string, unknown>> {
+export function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Record<string, unknown>> {
   const { what: _what, key: _key, task: _task, messages, ...params } = question
   requireDeclared(question, peer)
   const encode = peer.abilities.samplingTools ? encodeMessage : encodeOlder
   return { ...params, messages: messages.flatMap((message) => encode(message, peer.revision)) }
 }
 
-function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: Peer): void {
+function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: PeerInfo): void {
   const { declaresSampling } = revision
   if (tools !== undefined && !abilities.samplingTools) {
     throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
@@ -59,7 +59,7 @@ const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
 ])
 
 /** What is wrong with what a client's model said; undefined where it is as the client's revision has it. */
-export function samplingFault(result: Readonly<Record<string, unknown>>, peer: Peer): string | undefined {
+export function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo): string | undefined {
   const { role, content, model, stopReason = '' } = result
   if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
     return 'needs role, content and model'

@@ -9,8 +9,9 @@ import { isSeverity } from '../core/log.ts'
 import { keyOf } from '../core/store.ts'
 import { andThen } from '../util/thenable.ts'
 import { SESSION_MS } from './session-id.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Severity } from '../core/log.ts'
-import type { Entry, MaybePromise, Store, StoreKey } from '../core/store.ts'
+import type { Entry, Store, StoreKey } from '../core/store.ts'
 
 /** The words of one session. */
 export interface SessionWords {

@@ -18,15 +18,13 @@ import type { Severity } from '../core/log.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { Outlet } from './channel.ts'
-import type { ClientAbilities } from './client.ts'
+import type { ClientAbilities, PeerInfo } from './client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from './revisions.ts'
 import type { WatchedBytes } from './subscriptions.ts'
 
 /** What is known of the client of one request. */
-export interface Peer {
-  readonly revision: Revision
-  readonly abilities: ClientAbilities
+export interface Peer extends PeerInfo {
   readonly client: ClientInfo | undefined
   /** What it wants to hear of logs; undefined: nothing. */
   readonly logLevel: Severity | undefined

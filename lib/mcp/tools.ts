@@ -11,12 +11,12 @@ import { LiveCall } from '../core/live-call.ts'
 import { defineTool } from '../core/tool.ts'
 import { andThen } from '../util/thenable.ts'
 import { headersFor } from './param-headers.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../core/agent.ts'
 import type { Answer } from '../core/answer.ts'
 import type { Call } from '../core/call.ts'
 import type { Content } from '../core/content.ts'
 import type { Service } from '../core/service.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Tool, ToolResultInput } from '../core/tool.ts'
 
 /** Tools by name. */

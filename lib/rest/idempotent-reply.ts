@@ -9,10 +9,10 @@ import { isThenable } from '../util/thenable.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { problemText, problemTextReply } from './reply.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../core/call.ts'
 import type { KeyClaim, KeyHold } from '../core/idempotency.ts'
 import type { Service } from '../core/service.ts'
-import type { MaybePromise } from '../core/store.ts'
 import type { Reply, Source } from '../http/exchange.ts'
 
 /** What is run once. */

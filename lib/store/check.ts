@@ -7,7 +7,8 @@ import { MAX_TIMER_MS } from '../core/clock.ts'
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { requireValueBytes } from './size.ts'
-import type { MaybePromise, Store } from '../core/store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { Store } from '../core/store.ts'
 import type { StoreRule, Trial } from './rules/rule.ts'
 
 /** How a store is checked. */

@@ -1,8 +1,8 @@
+import type { MaybePromise } from '../util/thenable.ts'
 /**
  * The Redis clients that people use, told apart by their shape: a client in; a way to send commands and a
  * connection of its own for what is said out. Knows no command but those of subscribing.
  */
-import type { MaybePromise } from '../core/store.ts'
 
 /** ioredis 5 and 6, iovalkey. */
 export interface CallingClient {

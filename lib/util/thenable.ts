@@ -5,6 +5,9 @@
  * and may call back twice.
  */
 
+/** A value, or the promise of one. */
+export type MaybePromise<T> = T | Promise<T>
+
 /** Whether a value has to be waited for. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (typeof value === 'object' || typeof value === 'function') && value !== null

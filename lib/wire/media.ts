@@ -5,6 +5,9 @@
 /** The media type of JSON, in both directions of every door. */
 export const JSON_TYPE = 'application/json'
 
+/** The media type of A2A's JSON where no JSON-RPC is around it. */
+export const A2A_JSON_TYPE = 'application/a2a+json'
+
 /** A media type with the one parameter that matters here. */
 export interface MediaType {
   /** `type/subtype`, lower case. */

@@ -10,7 +10,8 @@ import { eventually } from '../fixtures/client.ts'
 import { config, house, taskOf } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../lib/core/fault.ts'
-import type { HostAddress, Inquirer } from '../../lib/a2a/push-lookups.ts'
+import type { HostAddress } from '../../lib/a2a/push-address.ts'
+import type { Inquirer } from '../../lib/a2a/push-lookups.ts'
 
 const found: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }]
 const never = (): Promise<never> => new Promise(() => {})

@@ -30,7 +30,7 @@ async function callers(t: TestContext, options: PushOptions | false = {}): Promi
   t.after(() => push?.close())
   const caller = (owner: string): Caller => (
     {
-      owner, service, dialect: wordDialect('1.0'), options: { push },
+      owner, service, dialect: wordDialect('1.0'), push,
       exchange: { origin: { principal: { id: owner, scopes: [] } } },
     }
   )
@@ -108,7 +108,7 @@ test('what may not be posted to is refused when it is made, and before a message
     await assert.rejects(() => create(ann, given), { kind: 'invalid' }, JSON.stringify(more))
     await assert.rejects(() => preparePush(ann, given, undefined), { kind: 'invalid' }, JSON.stringify(more))
   }
-  assert.deepEqual(await ann.options.push!.configs.of(task), [])
+  assert.deepEqual(await ann.push!.configs.of(task), [])
 })
 
 test('what a message carries is registered for its task, once however often it is carried', async (t) => {
@@ -120,7 +120,7 @@ test('what a message carries is registered for its task, once however often it i
     await register(task)
     await hook.until(message + 1)
   }
-  assert.deepEqual((await ann.options.push!.configs.of(task)).map(({ id }) => id), [task.id])
+  assert.deepEqual((await ann.push!.configs.of(task)).map(({ id }) => id), [task.id])
 })
 
 test('a server takes the option, and refuses one that it does not know', async () => {

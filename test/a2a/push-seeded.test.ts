@@ -10,7 +10,7 @@ import { listed } from '../fixtures/fleet.ts'
 import { config, house, taskOf, webhook } from '../fixtures/webhook.ts'
 import type { Lookup } from '../../lib/a2a/push-lookups.ts'
 import type { Task } from '../../lib/core/task.ts'
-import type { MaybePromise } from '../../lib/core/store.ts'
+import type { MaybePromise } from '../../lib/util/thenable.ts'
 import type { Store } from '../../lib/index.ts'
 import type { Answerer } from '../fixtures/webhook.ts'
 

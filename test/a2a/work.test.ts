@@ -9,7 +9,7 @@ import type { Turn } from '../../lib/a2a/turn.ts'
 import type { Visit } from '../../lib/a2a/visit.ts'
 import type { Answer } from '../../lib/core/answer.ts'
 import type { LiveCall } from '../../lib/core/live-call.ts'
-import type { MaybePromise } from '../../lib/core/store.ts'
+import type { MaybePromise } from '../../lib/util/thenable.ts'
 import type { Call, Content, ServerOptions } from '../../lib/index.ts'
 
 const shout = {

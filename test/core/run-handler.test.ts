@@ -6,7 +6,7 @@ import { runHandler } from '../../lib/core/run-handler.ts'
 import { Fault } from '../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { Answer } from '../../lib/core/answer.ts'
-import type { MaybePromise } from '../../lib/core/store.ts'
+import type { MaybePromise } from '../../lib/util/thenable.ts'
 
 const never = new Promise<string>(() => {})
 

@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../core/fault.ts'
-import type { Entry, MaybePromise, Store, StoreKey } from '../../core/store.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Entry, Store, StoreKey } from '../../core/store.ts'
 
 /** One thing that the interface promises. */
 export interface StoreRule {
