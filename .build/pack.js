@@ -248,10 +248,6 @@ function isMade({ exports, code }) {
 function formatModule(module, file, { outside, fileOf }, used, isWhole) {
   const { path, imports, exports, names, atOnce, code } = module
   if (!isMade(module)) return ''
-  const asks = ({ text, isMember }, at) => isMember && text === 'meta' && code[at - 2].text === 'import'
-  if (dirname(path) !== dirname(file) && code.some(asks)) {
-    throw new Error(`${path} asks where it is, and in ${file} it would be elsewhere`)
-  }
   const words = new Map()
   const take = (name) => {
     let free = name
@@ -270,7 +266,7 @@ function formatModule(module, file, { outside, fileOf }, used, isWhole) {
     .map(([as, { name }]) => [as, words.get(name) ?? name])
   const lines = [
     ...[...atOnce, ...others].map(([as, word]) => `const ${take(as)}=${word};`),
-    textOf(renamed(code, words)).replace(DYNAMIC, (...found) => (
+    textOf(renamed(placed(code, path, file), words)).replace(DYNAMIC, (...found) => (
       `import('${pathFrom(file, fileOf.get(join(dirname(path), found.at(-1).target)))}')`
     )),
     ...own.filter(([as, name]) => as !== name && outside.get(as) === path)
@@ -283,6 +279,19 @@ function formatModule(module, file, { outside, fileOf }, used, isWhole) {
     lines.push(`const ${idOf(path)} = Object.freeze({ __proto__: null, ${members.join(', ')} });`)
   }
   return [...lines, ''].join('\n')
+}
+
+/** The code of a module that asks where it is: wherever it stands, it is told its own path. */
+function placed(code, path, file) {
+  if (dirname(path) === dirname(file)) return code
+  const says = (at, text) => code[at]?.text === text
+  const isMeta = (at) => says(at, 'import') && says(at + 1, '.') && says(at + 2, 'meta')
+  const isUrl = (at) => isMeta(at) && says(at + 3, '.') && says(at + 4, 'url')
+  return code.map((token, at) => {
+    if (isMeta(at) && !isUrl(at)) throw new Error(`${path} asks more of import.meta than its url`)
+    if (isUrl(at)) return { ...token, text: `new URL('${pathFrom(file, path)}',import` }
+    return isUrl(at - 4) ? { ...token, text: 'url).href' } : token
+  })
 }
 
 /** A file at the path of a module that stands elsewhere. */

@@ -333,9 +333,16 @@ const refused: readonly (readonly [texts: Texts, sentence: RegExp])[] = [
     /^'=' is in what is taken apart outside of functions$/],
   [{ 'index.js': `export { x as y } from './a.js';\n`, 'a.js': 'export const x = 1;\n' },
     /^index\.js exports x by another name, y$/],
-  [{ 'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.url;\n' },
-    /^deep\/a\.js asks where it is, and in triport\.js it would be elsewhere$/],
+  [{ 'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.dirname;\n' },
+    /^deep\/a\.js asks more of import\.meta than its url$/],
 ]
+
+test('a module that asks where it is gets the path that is its own', () => {
+  const text = packed({
+    'index.js': `export { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.url;\n',
+  })['triport.js']
+  assert.match(String(text), /const a=new URL\('\.\/deep\/a\.js',import\.meta\.url\)\.href;/)
+})
 
 test('what would not mean the same in one file is refused with a sentence', () => {
   for (const [texts, message] of refused) assert.throws(() => packed(texts), { message })
