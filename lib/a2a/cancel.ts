@@ -3,7 +3,7 @@
  * is dropped. The answer waits a little for the handler to come to its end.
  * Spec: A2A 1.0 §3.1.5.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isFinished } from '../core/task.ts'
 import { isThenable } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'

@@ -3,7 +3,7 @@
  * each request, as it may be another for each caller.
  * Spec: A2A 1.0 §3.1.11 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9.
  */
-import { Clock } from '../core/clock.ts'
+import { Clock } from '../util/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'

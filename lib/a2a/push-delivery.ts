@@ -7,7 +7,7 @@
  * task posts its events, whoever registered them, and what a process that is gone has left is posted by
  * another. Spec: A2A 1.0 §4.3.
  */
-import { FairPool } from '../core/fair-pool.ts'
+import { FairPool } from '../util/fair-pool.ts'
 import { isFinished } from '../core/task.ts'
 import { isThenable } from '../util/thenable.ts'
 import { dialectNamed } from './dialects.ts'
@@ -21,7 +21,7 @@ import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushSlots } from './push-slots.ts'
 import { pushBodyOf } from './task-view.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { PoolLimits, Slot } from '../core/fair-pool.ts'
+import type { PoolLimits, Slot } from '../util/fair-pool.ts'
 import type { Service } from '../core/service.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'

@@ -3,7 +3,7 @@
  * when it has settled, or as a stream.
  * Spec: A2A 1.0 §3.1.1, §3.1.2.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { requireScopes } from '../core/principal.ts'
 import { andThen, isThenable } from '../util/thenable.ts'

@@ -6,19 +6,19 @@
  * again (most clients never come back), then with what is idle for longest.
  */
 import { append, silence, sizeOf } from './chat.ts'
-import { monotonic } from './clock.ts'
-import { Queue } from './queue.ts'
-import { Share, Shares } from './shares.ts'
+import { monotonic } from '../util/clock.ts'
+import { Queue } from '../util/linked-list.ts'
+import { Share, Shares } from '../util/shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
-import { ID_LENGTH, NO_SLOT, TextSlots } from './text-slots.ts'
+import { ID_LENGTH, NO_SLOT, TextSlots } from '../util/text-slots.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Chat, ChatMessage } from './chat.ts'
 import type { Limits } from './defaults.ts'
 import type { Log } from './log.ts'
-import type { Queued } from './queue.ts'
+import type { Queued } from '../util/linked-list.ts'
 import type { Store } from './store.ts'
-import type { SlotHolder } from './text-slots.ts'
+import type { SlotHolder } from '../util/text-slots.ts'
 
 /** What a client may choose as the id of a conversation. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/

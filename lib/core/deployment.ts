@@ -9,7 +9,7 @@
  */
 import { hkdfSync } from 'node:crypto'
 import { Fault } from './fault.ts'
-import { patience } from './patience.ts'
+import { patience } from '../util/deadline.ts'
 import { HOUSE } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'

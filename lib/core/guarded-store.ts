@@ -7,9 +7,9 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
-import { MAX_TIMER_MS } from './clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from './fault.ts'
-import { patience } from './patience.ts'
+import { patience } from '../util/deadline.ts'
 import { HOUSE } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from './defaults.ts'

@@ -4,7 +4,7 @@
  * of it was lost, the line is lost.
  */
 import { Fault } from './fault.ts'
-import { patience } from './patience.ts'
+import { patience } from '../util/deadline.ts'
 import type { Nodes } from './nodes.ts'
 
 /** How one side of a line hears of the other. */

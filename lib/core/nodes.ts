@@ -7,7 +7,7 @@
  * reachable. Knows nothing of what is said.
  */
 import { randomBytes } from 'node:crypto'
-import { MAX_TIMER_MS } from './clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { HOUSE } from './store.ts'
 import type { Limits } from './defaults.ts'
 import type { GuardedStore } from './guarded-store.ts'

@@ -3,7 +3,7 @@
  * of these goes in, as texts, and the same task comes out when somebody reads it, which mostly nobody does.
  */
 import { isPlainText } from './content.ts'
-import type { KeptTexts } from './fair-pool.ts'
+import type { KeptTexts } from '../util/fair-pool.ts'
 import type { ListedTask, Task, TaskStatus } from './task.ts'
 
 /** What many have in common: the door, and what it ran. */

@@ -14,7 +14,7 @@ import type { Store } from './store.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { TaskRelay } from './task-relay.ts'
 import type { Tasks } from './tasks.ts'
-import type { Timers } from './timers.ts'
+import type { Timers } from '../util/timers.ts'
 import type { Workload } from './workload.ts'
 
 /** A store that processes share, and the way from one of them to another. */

@@ -3,7 +3,7 @@
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
 import { Fault } from './fault.ts'
-import { patience } from './patience.ts'
+import { patience } from '../util/deadline.ts'
 import { isWaiting } from './task.ts'
 import type { Limits } from './defaults.ts'
 import type { StoredTasks } from './stored-tasks.ts'

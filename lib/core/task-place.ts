@@ -7,8 +7,8 @@
 import { addArtifact } from './artifact.ts'
 import { text } from './content.ts'
 import { isFinished } from './task.ts'
-import type { Slot } from './fair-pool.ts'
-import type { Queued } from './queue.ts'
+import type { Slot } from '../util/fair-pool.ts'
+import type { Queued } from '../util/linked-list.ts'
 import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher } from './task.ts'
 
 const nobody: readonly never[] = Object.freeze([])

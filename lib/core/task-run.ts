@@ -6,7 +6,7 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { artifactOf } from './artifact.ts'
-import { MAX_TIMER_MS } from './clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { text } from './content.ts'
 import { asFault, Fault, sentence } from './fault.ts'
 import { describe, logLevelOf } from './log.ts'

@@ -4,11 +4,11 @@
  * abandoned. And how much memory they take together with what they have said so far.
  */
 import { callerOf } from './call.ts'
-import { CallerShares } from './caller-shares.ts'
-import { MAX_TIMER_MS } from './clock.ts'
+import { CallerShares } from '../util/caller-shares.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from './fault.ts'
 import type { Origin } from './call.ts'
-import type { Holder } from './caller-shares.ts'
+import type { Holder } from '../util/caller-shares.ts'
 import type { CallBytes, LiveCall } from './live-call.ts'
 
 /** The calls that run, with a ceiling. */

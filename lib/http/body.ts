@@ -3,15 +3,15 @@
  * theirs, from the first byte until each is done, so that many together cannot fill the memory.
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
-import { CallerShares } from '../core/caller-shares.ts'
-import { MAX_TIMER_MS } from '../core/clock.ts'
-import { Queue } from '../core/queue.ts'
+import { CallerShares } from '../util/caller-shares.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
+import { Queue } from '../util/linked-list.ts'
 import { PLACE_LENGTH, placesIn } from '../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import { giveWay, LARGE_LENGTH, MANY_CHUNKS, turn, whenTurnIsFree } from './turn.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../core/defaults.ts'
-import type { Queued } from '../core/queue.ts'
+import type { Queued } from '../util/linked-list.ts'
 
 /** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */
 export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken'

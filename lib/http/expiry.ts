@@ -2,7 +2,7 @@
  * Streams that end when their reader's credential does: whoever was let in with a token for an hour does
  * not read for a day. A stream has one timer, and only where its principal's time is limited.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isSource } from './reply.ts'
 import type { Reply, Sink, Source } from './exchange.ts'
 

@@ -3,7 +3,7 @@
  * the same endpoints.
  */
 import { isUtf8 } from 'node:buffer'
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import { costOf } from './body.ts'

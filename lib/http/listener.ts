@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { MAX_TIMER_MS } from '../core/clock.ts'
-import { Queue } from '../core/queue.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
+import { Queue } from '../util/linked-list.ts'
 import { inContext } from './context.ts'
 import { isLoopback } from './guard.ts'
 import { IdleSweep } from './idle-sweep.ts'

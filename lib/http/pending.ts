@@ -2,7 +2,7 @@
  * What the operator's functions have promised and not kept yet: so many at one time, and each only for so
  * long. One that hangs is in nobody's way for ever.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 
 /** Nobody can be told at the moment: 503. The message is for the caller. */
 export class Unavailable extends Error {

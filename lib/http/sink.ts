@@ -4,7 +4,7 @@
  * What is written within one turn of the event loop leaves as one piece. A stream that ends in the turn
  * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { HEARTBEAT } from '../wire/sse.ts'
 import { Backlog } from './backlog.ts'
 import { LARGE_LENGTH, takeTurn } from './turn.ts'

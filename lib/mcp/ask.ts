@@ -4,7 +4,7 @@
  *
  * Spec: MCP 2025-11-25, Elicitation, Sampling, Roots; Tasks, where the client answers as a task of its own.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isRecord } from '../core/content.ts'
 import { Fault } from '../core/fault.ts'
 import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'

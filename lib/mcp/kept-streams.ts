@@ -2,7 +2,7 @@
  * The streams of one session that a client can come back to: those that go on, and those that have ended and
  * are kept for a while. Bounded in number, the ones that ended first give way.
  */
-import { Queue } from '../core/queue.ts'
+import { Queue } from '../util/linked-list.ts'
 import { ReplayStream } from './replay.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { ReplayBudget } from './replay.ts'

@@ -5,7 +5,7 @@
  * What waits is bounded: progress and lines of log, the oldest first, give way; where that is not enough, the
  * client counts as gone. Knows no request. Spec: MCP 2025-11-25, Transports, stdio.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import type { Writable } from 'node:stream'
 import type { Limits } from '../core/defaults.ts'

@@ -5,13 +5,13 @@
  * Event ids are `<stream>-<number>`. Knows no JSON-RPC.
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { FairPool } from '../core/fair-pool.ts'
+import { FairPool } from '../util/fair-pool.ts'
 import { randomId } from '../wire/random.ts'
 import { FAREWELL, formatEvent } from '../wire/sse.ts'
 import type { Limits } from '../core/defaults.ts'
 import type { Id } from '../wire/jsonrpc.ts'
-import type { Slot } from '../core/fair-pool.ts'
-import type { Queued } from '../core/queue.ts'
+import type { Slot } from '../util/fair-pool.ts'
+import type { Queued } from '../util/linked-list.ts'
 import type { Sink, Source } from '../http/exchange.ts'
 
 interface KeptEvent {

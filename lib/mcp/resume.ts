@@ -5,7 +5,7 @@
  *
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { keyOf } from '../core/store.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'

@@ -4,7 +4,7 @@
  *
  * Spec: MCP 2025-11-25, Transports, Session Management.
  */
-import { monotonic } from '../core/clock.ts'
+import { monotonic } from '../util/clock.ts'
 import { Fault } from '../core/fault.ts'
 import { Workload } from '../core/workload.ts'
 import { randomId } from '../wire/random.ts'

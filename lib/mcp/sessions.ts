@@ -2,13 +2,13 @@
  * The table of all legacy sessions, bounded by idle time and by number. A session of another principal does
  * not exist. Spec: MCP 2025-11-25, Transports, Session Management.
  */
-import { MAX_TIMER_MS, monotonic } from '../core/clock.ts'
-import { FairPool } from '../core/fair-pool.ts'
+import { MAX_TIMER_MS, monotonic } from '../util/clock.ts'
+import { FairPool } from '../util/fair-pool.ts'
 import { Fault } from '../core/fault.ts'
 import { Session } from './session.ts'
 import { WatchedBytes } from './subscriptions.ts'
 import type { Limits } from '../core/defaults.ts'
-import type { Slot } from '../core/fair-pool.ts'
+import type { Slot } from '../util/fair-pool.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'
 import type { SessionTerms } from './session.ts'

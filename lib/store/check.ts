@@ -3,7 +3,7 @@
  * Knows neither what is behind the store nor any test framework.
  */
 import { randomUUID } from 'node:crypto'
-import { MAX_TIMER_MS } from '../core/clock.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
 import { MAX_VALUE_BYTES } from '../core/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { requireValueBytes } from './size.ts'

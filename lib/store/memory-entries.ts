@@ -6,12 +6,12 @@
  * room and never give it.
  */
 import { Fault } from '../core/fault.ts'
-import { Queue } from '../core/queue.ts'
-import { NO_PLACE, Ranking } from '../core/ranking.ts'
-import { Share, Shares } from '../core/shares.ts'
+import { Queue } from '../util/linked-list.ts'
+import { NO_PLACE, Ranking } from '../util/heap.ts'
+import { Share, Shares } from '../util/shares.ts'
 import { measure, requireKey } from './size.ts'
-import type { Queued } from '../core/queue.ts'
-import type { Order } from '../core/ranking.ts'
+import type { Queued } from '../util/linked-list.ts'
+import type { Order } from '../util/heap.ts'
 import type { Entry, StoreKey } from '../core/store.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 

@@ -5,13 +5,13 @@
  * What is said while others are still being told waits for its turn, so that all hear one order.
  */
 import { Fault } from '../core/fault.ts'
-import { Queue } from '../core/queue.ts'
-import { NO_PLACE, Ranking } from '../core/ranking.ts'
-import { Share, Shares } from '../core/shares.ts'
+import { Queue } from '../util/linked-list.ts'
+import { NO_PLACE, Ranking } from '../util/heap.ts'
+import { Share, Shares } from '../util/shares.ts'
 import { tell, tellAll } from './listener.ts'
 import { measure } from './size.ts'
-import type { Queued } from '../core/queue.ts'
-import type { Order } from '../core/ranking.ts'
+import type { Queued } from '../util/linked-list.ts'
+import type { Order } from '../util/heap.ts'
 import type { Keep } from '../core/store.ts'
 import type { Follower, NumberedFollower, TopicListener } from './listener.ts'
 import type { MemoryLimits } from './memory-limits.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Timers } from '../../lib/core/timers.ts'
+import { Timers } from '../../lib/util/timers.ts'
 import { anonymousPeer } from '../../lib/mcp/choose.ts'
 import { formsOf, PostReply } from '../../lib/mcp/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { patience } from '../../lib/core/patience.ts'
+import { patience } from '../../lib/util/deadline.ts'
 import { holdUp } from '../fixtures/time.ts'
 
 const LIMIT_MS = 20

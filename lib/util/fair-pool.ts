@@ -4,10 +4,10 @@
  *
  * Beside values a pool may keep texts, in slots, which count alike and of each owner make room first.
  */
-import { Queue } from './queue.ts'
+import { Queue } from './linked-list.ts'
 import { Share, Shares } from './shares.ts'
 import { NO_SLOT, TextSlots } from './text-slots.ts'
-import type { Queued } from './queue.ts'
+import type { Queued } from './linked-list.ts'
 import type { SlotHolder } from './text-slots.ts'
 
 /** What a pool may hold. */

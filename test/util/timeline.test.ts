@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Timeline } from '../../lib/core/timeline.ts'
+import { Timeline } from '../../lib/util/timeline.ts'
 
 test('moments rise strictly, however many there are in a millisecond', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 6, 28, 12, 0, 0, 998) })

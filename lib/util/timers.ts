@@ -5,8 +5,8 @@
  *
  * The process lives on while something waits here. Knows nothing of what it is that waits.
  */
-import { Queue } from './queue.ts'
-import type { Queued } from './queue.ts'
+import { Queue } from './linked-list.ts'
+import type { Queued } from './linked-list.ts'
 
 /** What waits for its time. Only a timer queue writes the members that are not its own. */
 export interface Timed extends Queued<Timed> {

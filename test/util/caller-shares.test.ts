@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { CallerShares } from '../../lib/core/caller-shares.ts'
-import type { Holder } from '../../lib/core/caller-shares.ts'
+import { CallerShares } from '../../lib/util/caller-shares.ts'
+import type { Holder } from '../../lib/util/caller-shares.ts'
 
 /** A bound and those who hold something of it, as each user of the shares has them. */
 class Bound {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Timers } from '../../lib/core/timers.ts'
+import { Timers } from '../../lib/util/timers.ts'
 import { eventually } from '../fixtures/client.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { Timed } from '../../lib/core/timers.ts'
+import type { Timed } from '../../lib/util/timers.ts'
 
 /** Writes its name when its time is up. */
 class Note implements Timed {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { NO_PLACE, Ranking } from '../../lib/core/ranking.ts'
-import type { Order } from '../../lib/core/ranking.ts'
+import { NO_PLACE, Ranking } from '../../lib/util/heap.ts'
+import type { Order } from '../../lib/util/heap.ts'
 
 interface Runner { time: number; place: number }
 

@@ -7,10 +7,10 @@
  * ranked from the first time that bytes are short. Knows accounts, and not what is held.
  */
 import { BEYOND } from './caller-shares.ts'
-import { Queue } from './queue.ts'
-import { NO_PLACE, Ranking } from './ranking.ts'
-import type { Queued } from './queue.ts'
-import type { Order } from './ranking.ts'
+import { Queue } from './linked-list.ts'
+import { NO_PLACE, Ranking } from './heap.ts'
+import type { Queued } from './linked-list.ts'
+import type { Order } from './heap.ts'
 
 /** The account of one holder. Only `Shares` writes its members. */
 export class Share<T> implements Queued<Share<T>> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Share, Shares } from '../../lib/core/shares.ts'
+import { Share, Shares } from '../../lib/util/shares.ts'
 
 type Account = readonly [name: string, sizes: readonly number[]]
 

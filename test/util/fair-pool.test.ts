@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FairPool } from '../../lib/core/fair-pool.ts'
+import { FairPool } from '../../lib/util/fair-pool.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 
 function poolOf(maxCount: number, maxBytes = Infinity, mayEvict?: (value: string) => boolean): {

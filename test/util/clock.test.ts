@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Clock, MAX_TIMER_MS } from '../../lib/core/clock.ts'
+import { Clock, MAX_TIMER_MS } from '../../lib/util/clock.ts'
 import { standingTime } from '../fixtures/time.ts'
 
 /** What happens to a clock: `+` begin, `-` end, a number of milliseconds that pass. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { NO_SLOT, TextSlots } from '../../lib/core/text-slots.ts'
-import type { SlotHolder } from '../../lib/core/text-slots.ts'
+import { NO_SLOT, TextSlots } from '../../lib/util/text-slots.ts'
+import type { SlotHolder } from '../../lib/util/text-slots.ts'
 
 class Holder implements SlotHolder {
   firstSlot: number = NO_SLOT

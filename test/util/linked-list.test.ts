@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Queue } from '../../lib/core/queue.ts'
-import type { Queued } from '../../lib/core/queue.ts'
+import { Queue } from '../../lib/util/linked-list.ts'
+import type { Queued } from '../../lib/util/linked-list.ts'
 
 class Member implements Queued<Member> {
   previous: Member | undefined
