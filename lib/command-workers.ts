@@ -4,15 +4,15 @@
  * left and the next ends before it listens, the command ends as that one did. Knows no flag.
  */
 import cluster from 'node:cluster'
-import { isRecord } from './core/content.ts'
-import { defaults } from './core/defaults.ts'
-import { stderrLog, verboseStderrLog } from './core/log.ts'
+import { isRecord } from './define/content.ts'
+import { defaults } from './define/limits.ts'
+import { stderrLog, verboseStderrLog } from './define/log.ts'
 import { endOnSignals } from './signals.ts'
 import { hostStore } from './store/host.ts'
 import { memoryStore } from './store/memory.ts'
 import { workerStore } from './store/worker.ts'
 import type { Worker } from 'node:cluster'
-import type { Log } from './core/log.ts'
+import type { Log } from './define/log.ts'
 import type { Store } from './core/store.ts'
 import type { Launched, LaunchOptions } from './launch.ts'
 

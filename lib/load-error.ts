@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { dirname, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { describe } from './core/log.ts'
+import { describe } from './define/log.ts'
 import { localFiles } from './local-files.ts'
 
 /** Lines of a stack that are shown, and files in which the source of a syntax error is looked for. */

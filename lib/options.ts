@@ -5,13 +5,13 @@
  * What a value means (a path, an address, a limit) is checked by whoever reads it.
  */
 import { checkA2aOptions } from './a2a/options.ts'
-import { isRecord } from './core/content.ts'
+import { isRecord } from './define/content.ts'
 import {
   isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,
-} from './core/define.ts'
-import { definitionMembers, offered } from './core/subject.ts'
+} from './define/validate.ts'
+import { definitionMembers, offered } from './define/definitions.ts'
 import { isStrings } from './wire/json.ts'
-import type { Members } from './core/define.ts'
+import type { Members } from './define/validate.ts'
 import type { Store } from './core/store.ts'
 import type { Authorization } from './http/auth.ts'
 import type { NamedKey } from './http/keys.ts'

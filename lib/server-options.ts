@@ -1,14 +1,14 @@
 /**
  * What `createServer` takes, and the names of it all.
  */
-import { defaults } from './core/defaults.ts'
+import { defaults } from './define/limits.ts'
 import type { A2aServerOptions } from './a2a/options.ts'
 import type { OnCall } from './core/call-observer.ts'
-import type { Limits } from './core/defaults.ts'
-import type { Members } from './core/define.ts'
-import type { Log, Logger } from './core/log.ts'
+import type { Limits } from './define/limits.ts'
+import type { Members } from './define/validate.ts'
+import type { Log, Logger } from './define/log.ts'
 import type { Store } from './core/store.ts'
-import type { Offer } from './core/subject.ts'
+import type { Offer } from './define/definitions.ts'
 import type { ApiKey, Authorization } from './http/auth.ts'
 import type { RequestSummary } from './http/observer.ts'
 import type { RateLimit } from './http/rate.ts'

@@ -1,17 +1,17 @@
 /**
  * What is served, made of the options: all that the doors share, without any door.
  */
-import { Catalog } from './core/catalog.ts'
+import { Catalog } from './define/catalog.ts'
 import { Conversations } from './core/conversation.ts'
-import { limitsOf } from './core/defaults.ts'
+import { limitsOf } from './define/limits.ts'
 import { DeploymentStore } from './core/deployment.ts'
 import { GuardedStore } from './core/guarded-store.ts'
 import { IdempotentReplies } from './core/idempotency.ts'
 import { NodeLines } from './core/node-lines.ts'
-import { logOf, quietly, stderrLog, verboseStderrLog } from './core/log.ts'
+import { logOf, quietly, stderrLog, verboseStderrLog } from './define/log.ts'
 import { Nodes } from './core/nodes.ts'
 import { RunSweep } from './core/run-sweep.ts'
-import { define } from './core/subject.ts'
+import { define } from './define/definitions.ts'
 import { TaskRecovery } from './core/task-recovery.ts'
 import { TaskRelay } from './core/task-relay.ts'
 import { Tasks } from './core/tasks.ts'

@@ -2,8 +2,8 @@
  * `serveStdio`: the MCP door on standard input and output, for hosts that start a process.
  */
 import { Writable } from 'node:stream'
-import { show } from './core/define.ts'
-import { sortOut } from './core/subject.ts'
+import { show } from './define/validate.ts'
+import { sortOut } from './define/definitions.ts'
 import { requireSecondOptions } from './options.ts'
 import { McpContext } from './mcp/context.ts'
 import { serveLines } from './mcp/stdio.ts'
@@ -11,8 +11,8 @@ import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
 import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
-import type { Members } from './core/define.ts'
-import type { LoneTool, Offer, Subject, Things } from './core/subject.ts'
+import type { Members } from './define/validate.ts'
+import type { LoneTool, Offer, Subject, Things } from './define/definitions.ts'
 import type { ServerOptions } from './server-options.ts'
 
 /** What `serveStdio` takes besides what is served. */

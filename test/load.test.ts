@@ -136,7 +136,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
-  ['house.mjs', `import { defineAgent } from '${new URL('../lib/core/agent.js', import.meta.url).href}'\n`
+  ['house.mjs', `import { defineAgent } from '${new URL('../lib/define/agent.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
     /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],

@@ -132,7 +132,7 @@ test('the programs of the README compile as strictly as can be', () => {
 })
 
 test('every limit that the README names has the default that it says', async () => {
-  const { defaults } = await import('../lib/core/defaults.ts')
+  const { defaults } = await import('../lib/define/limits.ts')
   const units = new Map([['KiB', 1024], ['MiB', 1024 * 1024], ['s', 1000], ['min', 60_000]])
   for (const [, names, values] of readme.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([\d][^|]*) \|/gm)) {
     const said = values!.split(/, (?=\d+(?:,\d{3})*(?: |$|,))/).map((value) => {

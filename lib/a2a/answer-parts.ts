@@ -1,9 +1,9 @@
 /**
  * An answer as the parts of an artifact, or of what is said about a state.
  */
-import { textOf } from '../core/content.ts'
-import type { Answer } from '../core/answer.ts'
-import type { Content } from '../core/content.ts'
+import { textOf } from '../define/content.ts'
+import type { Answer } from '../define/answer.ts'
+import type { Content } from '../define/content.ts'
 
 /** What an answer says, as parts: its content, and its data where the content is not that data's text. */
 export function saidParts(answer: Answer): readonly Content[] {

@@ -3,7 +3,7 @@
  * its own, or those of one version. A card of 1.0 alone can be signed.
  * Spec: A2A 1.0 §8.4.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { dialects } from './dialects.ts'
 import type { Card, JsonMembers } from './model.ts'
 import type { A2aServerOptions } from './options.ts'

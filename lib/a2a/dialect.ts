@@ -2,7 +2,7 @@
  * What a dialect of A2A is: one way of spelling every request, result, event, error and card, both ways.
  * Types alone; each dialect is files of codecs, and `dialects.ts` is the table of them.
  */
-import type { Fault } from '../core/fault.ts'
+import type { Fault } from '../define/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'

@@ -2,11 +2,11 @@
  * The events of one stream as text. A text that comes in pieces is one event for each, and of one form: it is
  * spelled once, with a hole in the place of the text.
  */
-import { isPlainText } from '../core/content.ts'
+import { isPlainText } from '../define/content.ts'
 import { quote } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { formatEvent } from '../wire/sse.ts'
-import type { Artifact } from '../core/artifact.ts'
+import type { Artifact } from '../define/artifact.ts'
 import type { Sink } from '../http/exchange.ts'
 import type { StreamEvent } from './model.ts'
 import type { EventSink } from './visit.ts'

@@ -4,13 +4,13 @@
  * Spec: A2A 1.0 §3.1.11 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9.
  */
 import { Clock } from '../util/clock.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import { A2aFault } from './faults.ts'
 import { checkExtendedCard } from './options.ts'
 import { encodeV1Card } from './v1-card.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../util/thenable.ts'

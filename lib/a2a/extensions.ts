@@ -6,7 +6,7 @@
  * Spec: A2A 1.0 §3.2.6 and §4.6; A2A 0.3 §3.6.
  */
 import { A2aFault } from './faults.ts'
-import type { Origin } from '../core/call.ts'
+import type { Origin } from '../define/call.ts'
 import type { Visit } from './visit.ts'
 
 /** The header of 1.0 and that of 0.3: whichever a client writes, it is answered in. */

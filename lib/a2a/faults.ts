@@ -3,9 +3,9 @@
  * which of them a `Fault` is. How a dialect writes an error is its own business.
  * Spec: A2A 1.0 §5.4, A2A 0.3 §8.2.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '../wire/jsonrpc.ts'
-import type { FaultKind } from '../core/fault.ts'
+import type { FaultKind } from '../define/fault.ts'
 
 /** The name that the specification has for an error (`google.rpc.ErrorInfo.reason`). */
 export type A2aReason =

@@ -5,8 +5,8 @@
  * A member is told by `at`, the path of the object that it stands in, and `name`: they become one text only
  * where something is wrong. `null` is a member that is not set. Knows no dialect.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { isWithin } from '../wire/bounded.ts'
 import type { JsonMembers } from './model.ts'
 

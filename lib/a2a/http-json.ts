@@ -5,8 +5,8 @@
  * What a member must be is known to the codecs of 1.0 alone. Where one stands in several places, the path
  * wins, then the body. Spec: A2A 1.0 §11.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { parseJson } from '../wire/json.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../wire/media.ts'
@@ -18,8 +18,8 @@ import { v1 } from './v1.ts'
 import { encodeHttpFault } from './v1-errors.ts'
 import { versionOf } from './version.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group } from '../core/agent.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Exchange, KnownHeaders, Reply } from '../http/exchange.ts'
 import type { Route } from './http-json-routes.ts'
 import type { BoundRequest, WholeReply } from './perform.ts'

@@ -4,8 +4,8 @@
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
 import { A2aFault } from './faults.ts'
-import type { Agent, Group } from '../core/agent.ts'
-import type { Content } from '../core/content.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { Content } from '../define/content.ts'
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` for a part that the agent does not read. */
 export function checkMediaTypes(who: Agent | Group, parts: readonly Content[]): void {

@@ -6,8 +6,8 @@
  * A member that a client may leave out is `undefined`, never missing: what is decoded has one shape.
  * Spec: A2A 1.0 §3 and §4.
  */
-import type { Skill } from '../core/agent.ts'
-import type { Artifact } from '../core/artifact.ts'
+import type { Skill } from '../define/agent.ts'
+import type { Artifact } from '../define/artifact.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../core/task.ts'
 
 /** Members of a JSON object. */

@@ -3,7 +3,7 @@
  * JSON-RPC method for it. What is wrong is said as a problem document.
  * Spec: A2A 0.2 §7.9.
  */
-import { asFault, sentence } from '../core/fault.ts'
+import { asFault, sentence } from '../define/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
@@ -12,7 +12,7 @@ import { extendedCard } from './extended-card.ts'
 import { plain } from './plain.ts'
 import { versionTextOf } from './version.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { FaultKind } from '../core/fault.ts'
+import type { FaultKind } from '../define/fault.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { CardAsked } from './extended-card.ts'
 import type { Card } from './model.ts'

@@ -2,16 +2,16 @@
  * The options of the A2A door, most of them for its card, and their checks. What a value becomes in a card is
  * not known here.
  */
-import { requireSkills } from '../core/agent.ts'
-import { isRecord } from '../core/content.ts'
-import { isPlain, rejectUnknown, requireTexts, show } from '../core/define.ts'
+import { requireSkills } from '../define/agent.ts'
+import { isRecord } from '../define/content.ts'
+import { isPlain, rejectUnknown, requireTexts, show } from '../define/validate.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
 import { pushSettingsOf } from './push-address.ts'
 import { signerOf } from './signature.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group, Skill } from '../core/agent.ts'
-import type { Members } from '../core/define.ts'
-import type { Principal } from '../core/principal.ts'
+import type { Agent, Group, Skill } from '../define/agent.ts'
+import type { Members } from '../define/validate.ts'
+import type { Principal } from '../define/principal.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { CardExtension } from './model.ts'
 import type { PushOptions } from './push-address.ts'

@@ -9,7 +9,7 @@ import { standardBase64 } from '../wire/base64.ts'
 import { wrongField } from './fields.ts'
 import type {
   AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceLink, TextContent,
-} from '../core/content.ts'
+} from '../define/content.ts'
 import type { JsonMembers } from './model.ts'
 
 /** What a text is where nobody says so. */

@@ -5,7 +5,7 @@
  * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
  * Spec: A2A 1.0 §3.1, §3.3.
  */
-import { asFault, Fault, retryAfter, sentence } from '../core/fault.ts'
+import { asFault, Fault, retryAfter, sentence } from '../define/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
@@ -15,7 +15,7 @@ import { extensionHeaders, requestedExtensions } from './extensions.ts'
 import { wrongField } from './fields.ts'
 import { operations } from './operations.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Dialect, OperationCodec } from './dialect.ts'

@@ -5,8 +5,8 @@
  * It has two kinds of part, so a value is its JSON text and bytes are a `data:` address. What a file or a
  * text is called stands in `name`, which a plain client may pass over.
  */
-import { isRecord, text } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord, text } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { quote } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './fields.ts'
 import { bytesBlock, filenameOf, fileOf, linkBlock, nameOf, readBytes, textBlock } from './parts.ts'
 import { formatTexts, isOfTexts } from './texts.ts'
-import type { Content } from '../core/content.ts'
+import type { Content } from '../define/content.ts'
 import type { OperationCodec } from './dialect.ts'
 import type { JsonMembers, Message, SendRequest, SendResult } from './model.ts'
 import type { FileBlock } from './parts.ts'

@@ -5,8 +5,8 @@
  * It has no tasks, no streams and no `kind`. Which requests are plain is `speaks`; what is wrong with
  * one that is, the decoder says.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { rpcError } from '../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { isUnset } from './fields.ts'

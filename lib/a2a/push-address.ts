@@ -6,11 +6,11 @@
  * sent there, and then connected to as it was checked. WHATWG URL reads the odd spellings of an address
  * (`0x7f.1`, `2130706433`, `127.1`) as the one that they stand for. Spec: A2A 1.0 §13.2.
  */
-import { isRecord } from '../core/content.ts'
-import { rejectUnknown, show } from '../core/define.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { rejectUnknown, show } from '../define/validate.ts'
+import { Fault } from '../define/fault.ts'
 import { ipKindOf } from '../wire/ip.ts'
-import type { Members } from '../core/define.ts'
+import type { Members } from '../define/validate.ts'
 import type { IpKind } from '../wire/ip.ts'
 
 /** One address of a host. */

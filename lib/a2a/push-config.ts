@@ -5,8 +5,8 @@
  * Whose a task is, is found out before; what is posted, and when, is not known here. Nothing secret that a
  * client has given is shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { keyOf } from '../core/store.ts'
 import { andThen } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'

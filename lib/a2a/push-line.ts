@@ -6,10 +6,10 @@
  * happened meanwhile: what is posted for it is the task as it stands at that moment. So nothing is lost, and
  * what waits is bounded. Knows neither HTTP nor watching.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { pushConfigBytes } from './push-config.ts'
 import { unlessAborted } from './push-lookups.ts'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 import type { StoreKey } from '../core/store.ts'
 import type { PushAnswer } from './push.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'

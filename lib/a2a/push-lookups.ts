@@ -9,7 +9,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { PushSlots } from './push-slots.ts'
 import type { HostAddress } from './push-address.ts'
 import type { SlotLimits } from './push-slots.ts'

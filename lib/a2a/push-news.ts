@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseOwnedTask } from './push-config.ts'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 import type { Store } from '../core/store.ts'
 import type { OwnedTask } from './push-config.ts'
 

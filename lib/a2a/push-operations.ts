@@ -3,11 +3,11 @@
  * reached through its task alone, which is looked up for the caller first: of what is not the caller's,
  * nothing is to be found out. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
-import { callerOf } from '../core/call.ts'
+import { callerOf } from '../define/call.ts'
 import { A2aFault } from './faults.ts'
 import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from './push-config.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Origin } from '../core/call.ts'
+import type { Origin } from '../define/call.ts'
 import type { Task } from '../core/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { PushConfig, PushCreateRequest, PushListRequest, PushPage, PushRequest } from './model.ts'

@@ -5,9 +5,9 @@
  * A process that keeps any holds a lease, an entry that expires unless it is renewed: whoever has none is
  * gone. Knows nothing of configurations and of posting. Where the store is not shared, nothing is kept.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { randomUuid } from '../wire/random.ts'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 import type { Entry, Store, StoreKey } from '../core/store.ts'
 
 /** An event that is still to be posted. */

@@ -7,7 +7,7 @@
  * RFC 9110 §10.2.3 (Retry-After).
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { checkPushUrl, resolvePushHost } from './push-address.ts'
 import { PushLookups, unanswered } from './push-lookups.ts'
 import type { IncomingMessage, RequestOptions } from 'node:http'

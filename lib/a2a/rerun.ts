@@ -2,13 +2,13 @@
  * A task that is run again from the top, in another process than the one that began it: the message that
  * began its turn is found in its history, and everything else a handler reads is kept with the turn.
  */
-import { asFault } from '../core/fault.ts'
+import { asFault } from '../define/fault.ts'
 import { originOf } from '../core/task-request.ts'
 import { isWaiting } from '../core/task.ts'
 import { agentNamed } from './tool-agent.ts'
 import { Turn } from './turn.ts'
 import { isRerunFor, workFor } from './work.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Task, TaskMessage, TurnRequest } from '../core/task.ts'
 import type { TaskRunner } from '../core/task-recovery.ts'

@@ -2,11 +2,11 @@
  * Errors as the plain dialect and A2A 0.3 write them: a fault in, the error of a JSON-RPC answer out, and
  * back. The message is the specification's own, the sentence about it stands in `data.detail`.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { rpcError } from '../wire/jsonrpc.ts'
 import { a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
-import type { Fault } from '../core/fault.ts'
+import type { Fault } from '../define/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 

@@ -4,8 +4,8 @@
  * Spec: A2A 1.0 §3.1.1, §3.1.2.
  */
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { Fault } from '../core/fault.ts'
-import { requireScopes } from '../core/principal.ts'
+import { Fault } from '../define/fault.ts'
+import { requireScopes } from '../define/principal.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from './faults.ts'

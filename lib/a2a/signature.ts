@@ -7,7 +7,7 @@
  * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
  */
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { formatCanonicalJson } from '../wire/canonical-json.ts'
 import type { JsonWebKey } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'

@@ -3,7 +3,7 @@
  * task that works takes no message; one that has ended takes none ever.
  * Spec: A2A 1.0 §3.4.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { isFinished } from '../core/task.ts'
 import { hear } from '../core/task-hearing.ts'
 import { isThenable } from '../util/thenable.ts'

@@ -4,8 +4,8 @@
  * its other codecs.
  */
 import { quote } from '../wire/json.ts'
-import type { Artifact } from '../core/artifact.ts'
-import type { Content } from '../core/content.ts'
+import type { Artifact } from '../define/artifact.ts'
+import type { Content } from '../define/content.ts'
 import type { TaskMessage, TaskStatus } from '../core/task.ts'
 import type { StreamEvent } from './model.ts'
 

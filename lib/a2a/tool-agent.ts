@@ -3,13 +3,13 @@
  * agent, named like the server, which knows nothing but its tools and guesses nothing: what it cannot run, it
  * asks for.
  */
-import { defineAgent } from '../core/agent.ts'
-import { isRecord, textOf } from '../core/content.ts'
-import type { Agent, Group } from '../core/agent.ts'
-import type { Answer, AnswerInput } from '../core/answer.ts'
-import type { Content } from '../core/content.ts'
+import { defineAgent } from '../define/agent.ts'
+import { isRecord, textOf } from '../define/content.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { Answer, AnswerInput } from '../define/answer.ts'
+import type { Content } from '../define/content.ts'
 import type { Service } from '../core/service.ts'
-import type { Tool, ToolResult } from '../core/tool.ts'
+import type { Tool, ToolResult } from '../define/tool.ts'
 
 /** A tool with the arguments that it is to be called with, not yet checked. */
 export interface ToolCall { readonly tool: Tool; readonly args: unknown }

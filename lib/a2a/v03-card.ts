@@ -6,12 +6,12 @@
  * this one pass over.
  * Spec: A2A 0.3 §5.5, §5.6.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import {
   isUnset, readBoolean, readChoice, readList, readMembers, readText, readTexts, needObject,
   needText, wrongField,
 } from './fields.ts'
-import type { Skill } from '../core/agent.ts'
+import type { Skill } from '../define/agent.ts'
 import type { Card, CardExtension, CardInterface, JsonMembers, SecurityScheme } from './model.ts'
 
 /** What is read and written; clients of 0.2 pass over the member. */

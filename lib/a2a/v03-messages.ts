@@ -5,7 +5,7 @@
  * Knows no method. A message that waits in a task says nowhere which task it is of; here it does.
  * Spec: A2A 0.3 §6.1 to §6.4, §6.7, §7.2.
  */
-import { text } from '../core/content.ts'
+import { text } from '../define/content.ts'
 import { quote } from '../wire/json.ts'
 import {
   FieldFault, isUnset, needName, needObject, readChoice, readList, readMembers, readName, readNames, readText,
@@ -13,8 +13,8 @@ import {
 } from './fields.ts'
 import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import { decodeV03Part, encodeV03Part } from './v03-parts.ts'
-import type { Artifact } from '../core/artifact.ts'
-import type { Content } from '../core/content.ts'
+import type { Artifact } from '../define/artifact.ts'
+import type { Content } from '../define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../core/task.ts'
 import type { JsonMembers, Message, SendResult, StreamEvent, TaskView } from './model.ts'
 

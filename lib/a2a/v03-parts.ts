@@ -6,10 +6,10 @@
  * `_meta` as it is. Its data are objects only, so another value is wrapped, and marked as wrapped.
  * Spec: A2A 0.3 §6.5.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { isUnset, readMembers, readText, needObject, needText, wrongField } from './fields.ts'
 import { bytesBlock, dataBlock, fileOf, linkBlock, metadataOf, readBytes, textBlock } from './parts.ts'
-import type { Content, DataContent } from '../core/content.ts'
+import type { Content, DataContent } from '../define/content.ts'
 import type { JsonMembers } from './model.ts'
 import type { FileBlock } from './parts.ts'
 

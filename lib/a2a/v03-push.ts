@@ -6,7 +6,7 @@
  * first: before 0.2.5 a task had one only.
  * Spec: A2A 0.3 §6.8 to §6.10, §7.5 to §7.8.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import {
   readMembers, readName, readText, readTexts, needName, needObject, wrongField,
 } from './fields.ts'

@@ -4,13 +4,13 @@
  * A member that is not set is missing, never `undefined`: other dialects' members may be put beside these.
  * Spec: A2A 1.0 §4.4, §4.5, §8.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, readBoolean, readChoice, readList, readMembers,
   readText, readTexts, wrongField,
 } from './fields.ts'
 import { unlessEmpty } from './v1-messages.ts'
-import type { Skill } from '../core/agent.ts'
+import type { Skill } from '../define/agent.ts'
 import type {
   Card, CardExtension, CardInterface, CardSignature, JsonMembers, SecurityScheme,
 } from './model.ts'

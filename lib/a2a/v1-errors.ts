@@ -6,13 +6,13 @@
  * `ErrorInfo` its metadata.
  * Spec: A2A 1.0 §3.3.2, §5.4, §9.5, §11.6; google/rpc/error_details.proto.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { INVALID_PARAMS, rpcError } from '../wire/jsonrpc.ts'
 import { A2aFault, a2aErrors, codeOf, faultFor, reasonOf } from './faults.ts'
 import { FieldFault } from './fields.ts'
-import type { FaultKind } from '../core/fault.ts'
+import type { FaultKind } from '../define/fault.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { JsonMembers } from './model.ts'

@@ -14,8 +14,8 @@ import {
   bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, readBytes, textBlock,
 } from './parts.ts'
 import { formatTexts } from './texts.ts'
-import type { Artifact } from '../core/artifact.ts'
-import type { Content, DataContent, TextContent } from '../core/content.ts'
+import type { Artifact } from '../define/artifact.ts'
+import type { Content, DataContent, TextContent } from '../define/content.ts'
 import type { TaskMessage } from '../core/task.ts'
 import type { JsonMembers, Message } from './model.ts'
 import type { FileBlock } from './parts.ts'

@@ -2,7 +2,7 @@
  * What an operation is given besides its request, and where the events of a stream go. Types alone.
  */
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Seal } from '../wire/seal.ts'

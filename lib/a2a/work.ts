@@ -2,7 +2,7 @@
  * Who does what a message asks for: a tool, where the message names one and brings its arguments, else the
  * agent that the message was sent to.
  */
-import { mayRerun } from '../core/agent.ts'
+import { mayRerun } from '../define/agent.ts'
 import { callTool } from '../core/call-tool.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
 import { runHandler } from '../core/run-handler.ts'
@@ -10,8 +10,8 @@ import { andThen } from '../util/thenable.ts'
 import { namesOfFiles, promptOf } from './message.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Answer, Emit } from '../core/answer.ts'
-import type { Content } from '../core/content.ts'
+import type { Answer, Emit } from '../define/answer.ts'
+import type { Content } from '../define/content.ts'
 import type { ToolCall } from './tool-agent.ts'
 import type { Turn, Work } from './turn.ts'
 import type { Visit } from './visit.ts'

@@ -2,13 +2,13 @@
  * An answer of a model: a prompt and what was said before in, its text out as it arrives. In between it calls
  * the tools beside it, round by round. Knows neither how a reply is spelled nor how a tool is run.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { ChatCompletion } from './openai-completion.ts'
 import { failure } from './openai-failure.ts'
 import { request } from './openai-request.ts'
 import { ToolCalls } from './tool-calls.ts'
-import type { Piece } from '../core/answer.ts'
-import type { Call } from '../core/call.ts'
+import type { Piece } from '../define/answer.ts'
+import type { Call } from '../define/call.ts'
 import type { Model } from './openai-options.ts'
 
 /** Answers one prompt. Throws a `Fault`, which the log of the model has heard of. */

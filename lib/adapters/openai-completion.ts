@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { parseJson } from '../wire/json.ts'
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { failure, textIn } from './openai-failure.ts'
 import type { Model } from './openai-options.ts'
 

@@ -2,8 +2,8 @@
  * What goes wrong with a model, said twice: the caller reads what happened, the server's log whose words it
  * was. An endpoint's words are bounded, on one line, and without secrets.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import type { Model } from './openai-options.ts'
 
 const TOKENS = /\bBearer\s+\S+|\b(?:sk|pk|gsk|hf|xai)[-_][\w*-]{8,}/gi

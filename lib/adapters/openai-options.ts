@@ -3,13 +3,13 @@
  * Nothing that is thrown here shows a key.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { isRecord } from '../core/content.ts'
-import { rejectUnknown, requireDefinition, show, typed } from '../core/define.ts'
-import { quietly, stderrLog } from '../core/log.ts'
-import { defineTool } from '../core/tool.ts'
-import type { Log } from '../core/log.ts'
-import type { ToolLike } from '../core/subject.ts'
-import type { Tool } from '../core/tool.ts'
+import { isRecord } from '../define/content.ts'
+import { rejectUnknown, requireDefinition, show, typed } from '../define/validate.ts'
+import { quietly, stderrLog } from '../define/log.ts'
+import { defineTool } from '../define/tool.ts'
+import type { Log } from '../define/log.ts'
+import type { ToolLike } from '../define/definitions.ts'
+import type { Tool } from '../define/tool.ts'
 
 /** What `openaiAgent` takes. */
 export interface OpenaiOptions {

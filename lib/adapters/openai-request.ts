@@ -6,7 +6,7 @@
 import { parseJson } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
 import { Clock } from '../util/clock.ts'
-import { Fault, secondsIn } from '../core/fault.ts'
+import { Fault, secondsIn } from '../define/fault.ts'
 import { MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { failure } from './openai-failure.ts'
 import type { ChatCompletion } from './openai-completion.ts'

@@ -2,11 +2,11 @@
  * A model behind an OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, LM Studio …) as an agent: options in,
  * its definition out. How it answers is loaded when it is first asked.
  */
-import { defineAgent } from '../core/agent.ts'
+import { defineAgent } from '../define/agent.ts'
 import { modelOf } from './openai-options.ts'
-import type { Agent } from '../core/agent.ts'
-import type { Piece } from '../core/answer.ts'
-import type { Call } from '../core/call.ts'
+import type { Agent } from '../define/agent.ts'
+import type { Piece } from '../define/answer.ts'
+import type { Call } from '../define/call.ts'
 import type { Model, OpenaiOptions } from './openai-options.ts'
 
 export type { OpenaiOptions } from './openai-options.ts'

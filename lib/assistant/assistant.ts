@@ -2,13 +2,13 @@
  * The agent that is served when none is given, without a model and without a network. In: a prompt and the
  * conversation; out: text, piece by piece. It finds the tool that can answer and calls it, as any client may.
  */
-import { defineAgent } from '../core/agent.ts'
-import { Fault } from '../core/fault.ts'
-import { toolResultOf } from '../core/tool-result.ts'
+import { defineAgent } from '../define/agent.ts'
+import { Fault } from '../define/fault.ts'
+import { toolResultOf } from '../define/tool-result.ts'
 import { makeTools } from './tools.ts'
 import { understand } from './understand.ts'
-import type { Agent } from '../core/agent.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Agent } from '../define/agent.ts'
+import type { Tool } from '../define/tool.ts'
 
 /** Questions to try, by tool. */
 const examples = new Map([

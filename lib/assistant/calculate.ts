@@ -2,8 +2,8 @@
  * The calculator: arithmetic in signs or words, with units and percentages, to its value. It computes as it
  * reads, bounded in length and depth; nothing is ever run as code. It knows no sentences.
  */
-import { show } from '../core/define.ts'
-import { Fault } from '../core/fault.ts'
+import { show } from '../define/validate.ts'
+import { Fault } from '../define/fault.ts'
 import { add, divide, findUnit, formatQuantity, inUnit, multiply, quantity, raise } from './quantity.ts'
 import type { Quantity, Unit } from './quantity.ts'
 

@@ -2,7 +2,7 @@
  * Questions about dates and times, answered: now, another zone, difference, sum, and what day a date is. In:
  * a request and a clock; out: a sentence, and the figures in it.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import {
   addMonths, dayMs, findZone, instantOf, isoDate, momentAt, momentText, offsetText, parseDuration,
   parseMoment, weekdayOf,

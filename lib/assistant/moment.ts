@@ -2,8 +2,8 @@
  * Dates, times, durations and zones as people write them: "20 July 1969 3:30 pm", "next friday", "1 year 2
  * days", "Tokyo". In: text; out: a moment in a zone. The rules of zones, and most names, come from `Intl`.
  */
-import { show } from '../core/define.ts'
-import { Fault } from '../core/fault.ts'
+import { show } from '../define/validate.ts'
+import { Fault } from '../define/fault.ts'
 import { evaluate } from './calculate.ts'
 import { findUnit, inUnit } from './quantity.ts'
 

@@ -2,7 +2,7 @@
  * Numbers with units, and their arithmetic, in the unit that was written where it can be; what cannot be is a
  * `Fault`. A dimension is a number: length is 2, mass 3, time 5 and so on through the primes; a speed is 2/5.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 
 /** A unit: value * factor + offset is in metre, kilogram, second, °C, bit or degree. A word takes an s. */
 export interface Unit extends Readonly<Record<'dimension' | 'factor' | 'offset', number>> {

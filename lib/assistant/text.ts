@@ -2,8 +2,8 @@
  * Statistics of a text, in a sentence and in figures. Words and visible characters are those of
  * `Intl.Segmenter`, so they hold for scripts without spaces too, and a family emoji is one character.
  */
-import { show } from '../core/define.ts'
-import { Fault } from '../core/fault.ts'
+import { show } from '../define/validate.ts'
+import { Fault } from '../define/fault.ts'
 
 /** A sentence, and the figures in it. */
 export interface TextAnswer { readonly text: string; readonly [figure: string]: unknown }

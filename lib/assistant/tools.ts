@@ -2,11 +2,11 @@
  * The assistant's skills as typed tools: for the assistant, and for clients that call tools themselves. In:
  * checked arguments; out: a sentence for people, and the figures in it for machines.
  */
-import { defineTool } from '../core/tool.ts'
+import { defineTool } from '../define/tool.ts'
 import { calculate } from './calculate.ts'
 import { answerDate } from './date.ts'
 import { countText } from './text.ts'
-import type { Tool, ToolResultInput } from '../core/tool.ts'
+import type { Tool, ToolResultInput } from '../define/tool.ts'
 import type { LocalClock } from './date.ts'
 
 const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }

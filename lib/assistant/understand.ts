@@ -3,7 +3,7 @@
  * a call of a tool or something to say, the likeliest first. Plain patterns of ordinary English; "that" and a
  * leading operator stand for the last result. Whether a step works, its tool says.
  */
-import type { ChatMessage } from '../core/chat.ts'
+import type { ChatMessage } from '../define/chat.ts'
 
 type Args = Readonly<Record<string, string>>
 

@@ -4,10 +4,10 @@
  */
 import diagnostics from 'node:diagnostics_channel'
 import { isThenable } from '../util/thenable.ts'
-import type { Protocol, Runnable } from './call.ts'
-import type { Fault, FaultKind } from './fault.ts'
-import type { LiveCall } from './live-call.ts'
-import type { Log } from './log.ts'
+import type { Protocol, Runnable } from '../define/call.ts'
+import type { Fault, FaultKind } from '../define/fault.ts'
+import type { LiveCall } from '../define/live-call.ts'
+import type { Log } from '../define/log.ts'
 
 /** One call of an author's code, at its end. */
 export interface CallInfo {

@@ -5,7 +5,7 @@
  * When memory is short, the principal that holds most makes room: first with what was begun and never named
  * again (most clients never come back), then with what is idle for longest.
  */
-import { append, silence, sizeOf } from './chat.ts'
+import { append, silence, sizeOf } from '../define/chat.ts'
 import { monotonic } from '../util/clock.ts'
 import { Queue } from '../util/linked-list.ts'
 import { Share, Shares } from '../util/shares.ts'
@@ -13,9 +13,9 @@ import { StoredConversations } from './stored-conversation.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from '../util/text-slots.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Chat, ChatMessage } from './chat.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Chat, ChatMessage } from '../define/chat.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Queued } from '../util/linked-list.ts'
 import type { Store } from './store.ts'
 import type { SlotHolder } from '../util/text-slots.ts'

@@ -8,7 +8,7 @@
  * the store is first asked, keeps about 50 bytes for each secret that was ever used, and does not expire.
  */
 import { hkdfSync } from 'node:crypto'
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { patience } from '../util/deadline.ts'
 import { HOUSE } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'

@@ -2,16 +2,16 @@
  * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
  * agent, or a group that answers in its own way.
  */
-import { answerOf, noAnswer, textAnswer } from './answer.ts'
-import { text } from './content.ts'
-import { asFault, Fault, sentence } from './fault.ts'
-import { describe } from './log.ts'
+import { answerOf, noAnswer, textAnswer } from '../define/answer.ts'
+import { text } from '../define/content.ts'
+import { asFault, Fault, sentence } from '../define/fault.ts'
+import { describe } from '../define/log.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group } from './agent.ts'
-import type { AgentResult, Answer, Emit } from './answer.ts'
-import type { Content } from './content.ts'
-import type { LiveCall } from './live-call.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { AgentResult, Answer, Emit } from '../define/answer.ts'
+import type { Content } from '../define/content.ts'
+import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
 
 /** Who answers in a group. */

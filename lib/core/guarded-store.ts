@@ -8,12 +8,12 @@
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { patience } from '../util/deadline.ts'
 import { HOUSE } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
 /** So many calls in a row that were not answered, and the store is away. */

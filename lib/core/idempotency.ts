@@ -10,11 +10,11 @@
  */
 import { createHash } from 'node:crypto'
 import { isThenable } from '../util/thenable.ts'
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { keyOf } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Nodes } from './nodes.ts'
 import type { Entry, Store, StoreKey } from './store.ts'
 

@@ -3,7 +3,7 @@
  * ends it, or one of the two hangs up or dies. What is said on a line is heard once and in order; where some
  * of it was lost, the line is lost.
  */
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { patience } from '../util/deadline.ts'
 import type { Nodes } from './nodes.ts'
 

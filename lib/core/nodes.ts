@@ -9,9 +9,9 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { HOUSE } from './store.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { GuardedStore } from './guarded-store.ts'
-import type { Log } from './log.ts'
+import type { Log } from '../define/log.ts'
 import type { StoreKey } from './store.ts'
 import type { Seal } from '../wire/seal.ts'
 

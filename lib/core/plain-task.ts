@@ -2,7 +2,7 @@
  * A task as most are when they are over: a text was asked, a text was answered. What is not the same in all
  * of these goes in, as texts, and the same task comes out when somebody reads it, which mostly nobody does.
  */
-import { isPlainText } from './content.ts'
+import { isPlainText } from '../define/content.ts'
 import type { KeptTexts } from '../util/fair-pool.ts'
 import type { ListedTask, Task, TaskStatus } from './task.ts'
 

@@ -2,10 +2,10 @@
  * An answer to a question, taken from an ordinary message: where a protocol has no form to fill in, the next
  * message is what its user says. Data that fits the form is the answer; a text fills its only value.
  */
-import { isRecord } from './content.ts'
-import { compileForm } from './form.ts'
-import type { Content } from './content.ts'
-import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from './question.ts'
+import { isRecord } from '../define/content.ts'
+import { compileForm } from '../define/form.ts'
+import type { Content } from '../define/content.ts'
+import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from '../define/question.ts'
 import type { TaskQuestion } from './task.ts'
 
 /** What a message answers, and what is left of it for other questions. */

@@ -7,11 +7,11 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { callChannel, observeCall } from './call-observer.ts'
-import { asFault, Fault, upstreamFault } from './fault.ts'
+import { asFault, Fault, upstreamFault } from '../define/fault.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { EndListener } from './call-observer.ts'
-import type { Runnable } from './call.ts'
-import type { LiveCall } from './live-call.ts'
+import type { Runnable } from '../define/call.ts'
+import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
 import type { Workload } from './workload.ts'
 

@@ -3,7 +3,7 @@
  * were given to its questions, and the results of what must happen once. There is nothing before the first of
  * them, or before it is known that the turn may have to be run again.
  */
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import type { TaskTurn } from './task.ts'
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({})

@@ -2,13 +2,13 @@
  * What all doors of one server share, made once by `server.ts` and handed to each of them.
  */
 import type { OnCall } from './call-observer.ts'
-import type { Catalog } from './catalog.ts'
+import type { Catalog } from '../define/catalog.ts'
 import type { Conversations } from './conversation.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { IdempotentReplies } from './idempotency.ts'
 import type { NodeLines } from './node-lines.ts'
-import type { Log } from './log.ts'
+import type { Log } from '../define/log.ts'
 import type { Nodes } from './nodes.ts'
 import type { Store } from './store.ts'
 import type { TaskRecovery } from './task-recovery.ts'

@@ -2,13 +2,13 @@
  * Conversations in a store that others share: read before a run, appended to after it by compare-and-set,
  * so that what two processes add at one time is all there. One entry a conversation, JSON, with its version.
  */
-import { append, silence, sizeOf } from './chat.ts'
-import { isRecord } from './content.ts'
-import { Fault } from './fault.ts'
+import { append, silence, sizeOf } from '../define/chat.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { keyOf } from './store.ts'
-import type { Chat, ChatMessage } from './chat.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Chat, ChatMessage } from '../define/chat.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Store, StoreKey } from './store.ts'
 
 /** So often is an append begun again after somebody else was first. */

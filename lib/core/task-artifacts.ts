@@ -2,12 +2,12 @@
  * How artifacts get into a task: a whole one, or piece by piece, where a text goes on with the text before
  * it. All of them together are bounded. Knows nothing of who watches, and nothing of stores.
  */
-import { addArtifact } from './artifact.ts'
-import { isPlainText } from './content.ts'
-import { Fault } from './fault.ts'
+import { addArtifact } from '../define/artifact.ts'
+import { isPlainText } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { bytesOfParts } from './task-size.ts'
-import type { Artifact } from './artifact.ts'
-import type { Limits } from './defaults.ts'
+import type { Artifact } from '../define/artifact.ts'
+import type { Limits } from '../define/limits.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskPlaces } from './task-places.ts'
 

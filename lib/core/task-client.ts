@@ -2,7 +2,7 @@
  * The client behind a task, as its door knows it: what it can be asked, and how it hears of what has no place
  * in the task itself. Types alone; whoever runs a task is in `task-run.ts`.
  */
-import type { Ability, Question } from './question.ts'
+import type { Ability, Question } from '../define/question.ts'
 import type { TaskMessage, TaskQuestion, TaskState } from './task.ts'
 
 /** What a door knows of the client behind a task. */

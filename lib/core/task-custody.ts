@@ -2,7 +2,7 @@
  * Which process has a task, where several share a store: how one is taken from another process, how it is
  * found out that another has taken one from here, and what is left to others when this one ends.
  */
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { isWaiting } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Nodes } from './nodes.ts'

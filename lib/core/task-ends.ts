@@ -2,10 +2,10 @@
  * The ends of tasks in a store that processes share. A task has ended when that is written and not before:
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { patience } from '../util/deadline.ts'
 import { isWaiting } from './task.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { StoredTasks } from './stored-tasks.ts'
 import type { TaskPlace } from './task-place.ts'
 import type { TaskPlaces } from './task-places.ts'

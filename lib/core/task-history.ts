@@ -3,7 +3,7 @@
  * is past. Bounded in number and in bytes.
  */
 import { bytesOfMessage } from './task-size.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Task, TaskMessage } from './task.ts'
 
 /** The history of a task, with what its agent says of the present state. */

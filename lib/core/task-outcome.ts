@@ -3,7 +3,7 @@
  * what JSON cannot say is found out at once.
  */
 import { isWithin } from '../wire/bounded.ts'
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import type { Service } from './service.ts'
 import type { TaskFault } from './task.ts'
 

@@ -4,8 +4,8 @@
  * A task is a snapshot, and a text that comes in pieces would need another for each of them, which mostly
  * nobody reads. So what a text goes on with is put aside, and joined to it when the task is read.
  */
-import { addArtifact } from './artifact.ts'
-import { text } from './content.ts'
+import { addArtifact } from '../define/artifact.ts'
+import { text } from '../define/content.ts'
 import { isFinished } from './task.ts'
 import type { Slot } from '../util/fair-pool.ts'
 import type { Queued } from '../util/linked-list.ts'

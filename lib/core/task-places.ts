@@ -5,7 +5,7 @@
  * Knows neither states nor watchers' words; what happens to a task is in `tasks.ts`.
  */
 import { FairPool } from '../util/fair-pool.ts'
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import {
   ListedPlainTask, ListedWholeTask, PLAIN_CELL_BYTES, PLAIN_TEXTS, plainOf, taskOfPlain,
 } from './plain-task.ts'
@@ -14,7 +14,7 @@ import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
 import { bytesOf } from './task-size.ts'
 import { ID_LENGTH } from '../util/text-slots.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { PlainKind } from './plain-task.ts'
 import type { ListedTask, RunningTask, Task } from './task.ts'
 

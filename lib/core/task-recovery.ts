@@ -6,11 +6,11 @@
  * How a task is run again is its door's business.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { asFault } from './fault.ts'
+import { asFault } from '../define/fault.ts'
 import { isWaiting } from './task.ts'
-import type { Protocol } from './call.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Protocol } from '../define/call.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Nodes } from './nodes.ts'
 import type { TaskCustody } from './task-custody.ts'
 import type { Task } from './task.ts'

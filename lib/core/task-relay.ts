@@ -2,12 +2,12 @@
  * What is asked about a task at a process that does not run it: to hear of it, to cancel it, to answer its
  * questions. It is brought to the process that does; where that has died, the task is read from the store.
  */
-import { addArtifact } from './artifact.ts'
-import { Fault } from './fault.ts'
+import { addArtifact } from '../define/artifact.ts'
+import { Fault } from '../define/fault.ts'
 import { hear } from './task-hearing.ts'
 import { isFinished, isWaiting } from './task.ts'
 import { TaskPlace } from './task-place.ts'
-import type { Limits } from './defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { NodeLine, NodeLineEnds, NodeLines } from './node-lines.ts'
 import type { Nodes } from './nodes.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'

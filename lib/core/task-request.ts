@@ -2,7 +2,7 @@
  * The request that began a task, as it is kept for a run in another process, and made again there: who asked,
  * and what a handler can read of it. Whoever asked has left by then.
  */
-import type { Origin } from './call.ts'
+import type { Origin } from '../define/call.ts'
 import type { TurnRequest } from './task.ts'
 
 /** What is kept of a request. `said`: what its door alone reads; it must be JSON. */

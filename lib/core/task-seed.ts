@@ -3,7 +3,7 @@
  * And what is said of it later.
  */
 import { randomUuid } from '../wire/random.ts'
-import type { Artifact } from './artifact.ts'
+import type { Artifact } from '../define/artifact.ts'
 import type { Task, TaskMessage, TaskState } from './task.ts'
 
 /** What a task begins with. */

@@ -2,8 +2,8 @@
  * What a task holds in memory, roughly, in bytes: two for each character of text, some for each member.
  * Looked at on every change, so what most tasks have is counted without a walk.
  */
-import { isPlainText } from './content.ts'
-import type { Content } from './content.ts'
+import { isPlainText } from '../define/content.ts'
+import type { Content } from '../define/content.ts'
 import type { Task, TaskMessage } from './task.ts'
 
 /** A task without anything in it, its ids and times. */

@@ -2,12 +2,12 @@
  * What a task is, in the words of no protocol, and its life as a table: which state may follow which.
  * Where tasks are kept is in `tasks.ts`, how one is run in `task-run.ts`.
  */
-import type { Artifact } from './artifact.ts'
-import type { Protocol, Runnable } from './call.ts'
-import type { Content } from './content.ts'
-import type { Fault, FaultKind } from './fault.ts'
-import type { Principal } from './principal.ts'
-import type { Question } from './question.ts'
+import type { Artifact } from '../define/artifact.ts'
+import type { Protocol, Runnable } from '../define/call.ts'
+import type { Content } from '../define/content.ts'
+import type { Fault, FaultKind } from '../define/fault.ts'
+import type { Principal } from '../define/principal.ts'
+import type { Question } from '../define/question.ts'
 
 /** Where a task stands. */
 export type TaskState =

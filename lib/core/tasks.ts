@@ -7,7 +7,7 @@
  * Tasks live here, as the objects they are, within bounds; those that run never make room. Where others share
  * the store, each change is written there with the version before it; what does not run here is read there.
  */
-import { Fault } from './fault.ts'
+import { Fault } from '../define/fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isFinished, isWaiting, mayFollow } from './task.ts'
 import { TaskArtifacts } from './task-artifacts.ts'
@@ -19,9 +19,9 @@ import { taskOf } from './task-seed.ts'
 import { Timeline } from '../util/timeline.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Artifact, ArtifactChange } from './artifact.ts'
-import type { Limits } from './defaults.ts'
-import type { Log } from './log.ts'
+import type { Artifact, ArtifactChange } from '../define/artifact.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Nodes } from './nodes.ts'
 import type { Store } from './store.ts'
 import type { TaskPlace } from './task-place.ts'

@@ -1,11 +1,11 @@
 /**
  * Mistakes of an author that break nothing: each is told once in the log of a server, not with every call.
  */
-import { isBareFunction } from './agent.ts'
-import type { Agent } from './agent.ts'
-import type { Catalog } from './catalog.ts'
-import type { Log } from './log.ts'
-import type { Tool } from './tool.ts'
+import { isBareFunction } from '../define/agent.ts'
+import type { Agent } from '../define/agent.ts'
+import type { Catalog } from '../define/catalog.ts'
+import type { Log } from '../define/log.ts'
+import type { Tool } from '../define/tool.ts'
 
 /** What was told already, by the log that it was told to. */
 const told = new WeakMap<Log, WeakSet<object>>()

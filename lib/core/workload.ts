@@ -3,13 +3,13 @@
  * settles; one that ignores its abort signal counts for one more time limit, and is then only counted as
  * abandoned. And how much memory they take together with what they have said so far.
  */
-import { callerOf } from './call.ts'
+import { callerOf } from '../define/call.ts'
 import { CallerShares } from '../util/caller-shares.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { Fault } from './fault.ts'
-import type { Origin } from './call.ts'
+import { Fault } from '../define/fault.ts'
+import type { Origin } from '../define/call.ts'
 import type { Holder } from '../util/caller-shares.ts'
-import type { CallBytes, LiveCall } from './live-call.ts'
+import type { CallBytes, LiveCall } from '../define/live-call.ts'
 
 /** The calls that run, with a ceiling. */
 export class Workload implements CallBytes {

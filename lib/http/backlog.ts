@@ -3,7 +3,7 @@
  * written and not taken yet. Over the bound for all together the largest reply goes; one whose reader takes
  * nothing for a while goes too. Knows no socket. What does not wait costs nothing.
  */
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 
 /** A reply of which something waits. The members that can be written are the backlog's own. */
 export interface Waiting {

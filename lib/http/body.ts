@@ -10,7 +10,7 @@ import { PLACE_LENGTH, placesIn } from '../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import { giveWay, LARGE_LENGTH, MANY_CHUNKS, turn, whenTurnIsFree } from './turn.ts'
 import type { IncomingMessage } from 'node:http'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Queued } from '../util/linked-list.ts'
 
 /** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */

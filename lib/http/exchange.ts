@@ -2,7 +2,7 @@
  * What a request is and what a reply is, as values: the only types of this room that doors see. No socket
  * is visible through them, so every door can be tested, and served, without one.
  */
-import type { Origin } from '../core/call.ts'
+import type { Origin } from '../define/call.ts'
 
 /**
  * The headers that are read on the way of nearly every request, from one scan. All others are found by

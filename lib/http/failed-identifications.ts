@@ -4,7 +4,7 @@
  * from nowhere that is known, by `fetch` for one, is not counted: one guesser would shut out everybody.
  */
 import { Buckets } from './buckets.ts'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 
 /** Guesses that may come at once, by those of a minute. */
 const BURST_MINUTES = 2

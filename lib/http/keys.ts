@@ -8,7 +8,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { isStrings } from '../wire/json.ts'
 import { isScope } from '../wire/scope.ts'
 import { isInSeconds, requireId } from './principal.ts'
-import type { Principal } from '../core/principal.ts'
+import type { Principal } from '../define/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
 export interface NamedKey {

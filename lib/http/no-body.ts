@@ -2,7 +2,7 @@
 import { NO_ROOM, tooLarge } from './gate.ts'
 import { refusalOf } from './request.ts'
 import { LATE } from './unread.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { BodyFailure } from './body.ts'
 import type { Reply } from './exchange.ts'
 import type { HttpRequest } from './request.ts'

@@ -5,7 +5,7 @@ import { isAtOrBelow } from '../wire/path.ts'
 import { isLoopback } from './guard.ts'
 import { parseTarget } from './router.ts'
 import type { IncomingMessage } from 'node:http'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 import type { Bind } from './guard.ts'
 import type { RequestHead } from './request.ts'
 

@@ -7,7 +7,7 @@ import { channel } from 'node:diagnostics_channel'
 import { isThenable } from '../util/thenable.ts'
 import { withoutQuery } from './node-request.ts'
 import type { Channel } from 'node:diagnostics_channel'
-import type { Log } from '../core/log.ts'
+import type { Log } from '../define/log.ts'
 import type { HttpRequest } from './request.ts'
 
 /** One request, when it is over: answered, refused, or left by its client. */

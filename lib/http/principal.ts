@@ -4,7 +4,7 @@
  */
 import { isStrings } from '../wire/json.ts'
 import { parseScope } from '../wire/scope.ts'
-import type { Principal } from '../core/principal.ts'
+import type { Principal } from '../define/principal.ts'
 
 /** What a token's issuer says about it. */
 export interface TokenInfo {

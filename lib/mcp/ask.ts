@@ -5,13 +5,13 @@
  * Spec: MCP 2025-11-25, Elicitation, Sampling, Roots; Tasks, where the client answers as a task of its own.
  */
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
 import { decodeAnswer, encodeQuestion } from './questions.ts'
-import type { Limits } from '../core/defaults.ts'
-import type { LiveCall } from '../core/live-call.ts'
-import type { Question } from '../core/question.ts'
+import type { Limits } from '../define/limits.ts'
+import type { LiveCall } from '../define/live-call.ts'
+import type { Question } from '../define/question.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
 import type { Peer, Session } from './session.ts'

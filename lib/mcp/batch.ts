@@ -5,7 +5,7 @@
  * Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
 import { readMessage } from './messages.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { RequestMessage } from './messages.ts'
 import type { Revision } from './revisions.ts'

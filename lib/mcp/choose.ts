@@ -4,8 +4,8 @@
  *
  * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
  */
-import { isRecord } from '../core/content.ts'
-import { isSeverity } from '../core/log.ts'
+import { isRecord } from '../define/content.ts'
+import { isSeverity } from '../define/log.ts'
 import { decodeHeaderValue } from '../wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../wire/jsonrpc.ts'
 import { decodeAbilities, decodeClient, unable } from './client.ts'

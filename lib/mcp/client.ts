@@ -4,8 +4,8 @@
  *
  * Spec: MCP 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client Capabilities.
  */
-import { isRecord } from '../core/content.ts'
-import type { ClientInfo } from '../core/call.ts'
+import { isRecord } from '../define/content.ts'
+import type { ClientInfo } from '../define/call.ts'
 import type { Revision } from './revisions.ts'
 
 /** What a client can be asked for, and what it knows. */

@@ -2,7 +2,7 @@
  * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
  * lists that were put together once.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { Elsewhere } from './elsewhere.ts'
 import { Notifications } from './notifications.ts'
 import { ReplayBudget } from './replay.ts'
@@ -10,8 +10,8 @@ import { META } from './revisions.ts'
 import { Sessions } from './sessions.ts'
 import { pick } from './shape.ts'
 import { toolTable } from './tools.ts'
-import type { Offering } from '../core/catalog.ts'
-import type { Icon } from '../core/define.ts'
+import type { Offering } from '../define/catalog.ts'
+import type { Icon } from '../define/validate.ts'
 import type { Service } from '../core/service.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { Seal } from '../wire/seal.ts'

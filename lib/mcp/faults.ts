@@ -3,16 +3,16 @@
  * of it where it has not begun to answer.
  * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
-import { isRecord } from '../core/content.ts'
-import { retryAfter } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { retryAfter } from '../define/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import {
   INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
 import { challenge } from './authorization.ts'
 import { capabilityFor } from './questions.ts'
-import type { Fault, FaultKind } from '../core/fault.ts'
-import type { Ability } from '../core/question.ts'
+import type { Fault, FaultKind } from '../define/fault.ts'
+import type { Ability } from '../define/question.ts'
 import type { Authorization } from '../http/auth.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { Revision } from './revisions.ts'

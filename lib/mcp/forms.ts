@@ -4,9 +4,9 @@
  *
  * Spec: MCP 2025-06-18 and 2025-11-25, Elicitation, Requested Schema.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
-import type { FormQuestion } from '../core/question.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import type { FormQuestion } from '../define/question.ts'
 import type { Revision } from './revisions.ts'
 
 type Schema = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
  * How a client and this server find out about each other: `initialize` for the older revisions,
  * `server/discover` for those whose requests stand alone.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { decodeAbilities, decodeClient } from './client.ts'
 import { cacheHints } from './lists.ts'
 import { newestNegotiated, revisionByName, revisions } from './revisions.ts'

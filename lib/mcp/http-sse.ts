@@ -5,7 +5,7 @@
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import {
@@ -22,7 +22,7 @@ import { dispatch } from './methods.ts'
 import { jsonAlone, PostReply } from './post-reply.ts'
 import { invalid, noSession, twice } from './replies.ts'
 import { oldest } from './revisions.ts'
-import type { Origin } from '../core/call.ts'
+import type { Origin } from '../define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../http/exchange.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { McpContext } from './context.ts'

@@ -2,15 +2,15 @@
  * A `tools/call` as it is kept with its task, and made again where the task is run again: in another process,
  * after the client's own request is long over. Nothing goes back by it.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { RunMemory } from '../core/run-memory.ts'
 import { originOf, requestOf } from '../core/task-request.ts'
 import { unable } from './client.ts'
 import { McpRequest } from './request.ts'
 import { revisionByName } from './revisions.ts'
-import type { ClientInfo } from '../core/call.ts'
+import type { ClientInfo } from '../define/call.ts'
 import type { Task, TurnRequest, TaskTurn } from '../core/task.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Tool } from '../define/tool.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ClientAbilities } from './client.ts'
 import type { McpContext } from './context.ts'

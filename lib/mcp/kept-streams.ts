@@ -4,7 +4,7 @@
  */
 import { Queue } from '../util/linked-list.ts'
 import { ReplayStream } from './replay.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { ReplayBudget } from './replay.ts'
 
 /** One session's. */

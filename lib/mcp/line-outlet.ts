@@ -8,7 +8,7 @@
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import type { Writable } from 'node:stream'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 
 /** So much may wait before the client is called slow: no more should be read from it then. */
 export const HIGH_WATER: number = 64 * 1024

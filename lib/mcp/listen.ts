@@ -2,9 +2,9 @@
  * `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves or the
  * server ends it. Spec: MCP 2026-07-28, Subscriptions.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
-import { requireScopes } from '../core/principal.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import { requireScopes } from '../define/principal.ts'
 import { locateResource } from '../core/reading.ts'
 import { isStrings } from '../wire/json.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'

@@ -3,8 +3,8 @@
  * until the catalog changes. A cursor is sealed and names the last item, so it survives changes and other
  * processes.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { pick, toolDescriptor } from './shape.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from './session.ts'

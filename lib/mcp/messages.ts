@@ -4,7 +4,7 @@
  *
  * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { decodeMessage } from '../wire/jsonrpc.ts'
 import { takeAnswer } from './ask.ts'
 import type { Id, RpcMessage } from '../wire/jsonrpc.ts'

@@ -2,10 +2,10 @@
  * The methods that clients call, as one table: decode, act, encode. Knows no transport: what comes in is a
  * message and its peer, what goes out leaves by the channel.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
-import { isSeverity } from '../core/log.ts'
-import { requireScopes } from '../core/principal.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import { isSeverity } from '../define/log.ts'
+import { requireScopes } from '../define/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../core/reading.ts'
 import { isPromised, isThenable } from '../util/thenable.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
@@ -21,8 +21,8 @@ import { cancelAugmented, getAugmented, listAugmented, resultOfAugmented } from 
 import { cancelTask, getTask, updateTask } from './task-extension.ts'
 import { callToolMethod } from './tools-call.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Origin } from '../core/call.ts'
-import type { Offering } from '../core/catalog.ts'
+import type { Origin } from '../define/call.ts'
+import type { Offering } from '../define/catalog.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { McpContext } from './context.ts'
 import type { RequestMessage } from './messages.ts'

@@ -5,12 +5,12 @@
  * What a resource holds is only told to those who have its scopes. Knows no requests: a subscriber is three
  * functions, made in `listen.ts`.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { locateResource } from '../core/reading.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../wire/path.ts'
-import type { Catalog, CatalogChange } from '../core/catalog.ts'
-import type { ServedKind } from '../core/define.ts'
+import type { Catalog, CatalogChange } from '../define/catalog.ts'
+import type { ServedKind } from '../define/validate.ts'
 import type { Sessions } from './sessions.ts'
 
 /** Lists that clients are told of. */

@@ -4,9 +4,9 @@
  *
  * Spec: MCP 2026-07-28, Transports, Custom Headers from Tool Parameters.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { decodeHeaderValue } from '../wire/base64.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Tool } from '../define/tool.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 /** One argument with a header: where it is, and what the header is called. */

@@ -2,12 +2,12 @@
  * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check. How
  * they travel is in `ask.ts` and `round-trips.ts`.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
-import { formFault } from '../core/form.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import { formFault } from '../define/form.ts'
 import { encodeForm } from './forms.ts'
 import { encodeSampling, samplingFault } from './sampling.ts'
-import type { Ability, Question, Root } from '../core/question.ts'
+import type { Ability, Question, Root } from '../define/question.ts'
 import type { PeerInfo } from './client.ts'
 
 /** Whether the client of a request can be asked in this way. */

@@ -8,7 +8,7 @@
 import { FairPool } from '../util/fair-pool.ts'
 import { randomId } from '../wire/random.ts'
 import { FAREWELL, formatEvent } from '../wire/sse.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { Slot } from '../util/fair-pool.ts'
 import type { Queued } from '../util/linked-list.ts'

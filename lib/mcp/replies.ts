@@ -3,7 +3,7 @@
  * not be read is left out, as MCP's schema wants.
  */
 import { errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError } from '../wire/jsonrpc.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 

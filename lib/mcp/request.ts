@@ -2,12 +2,12 @@
  * One request on its way through a method: what it says, and the one place where results and faults become
  * answers in the words of its revision.
  */
-import { asFault, Fault, sentence } from '../core/fault.ts'
+import { asFault, Fault, sentence } from '../define/fault.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatError, formatResult } from '../wire/jsonrpc.ts'
 import { faultHeaders, mcpError, statusOf } from './faults.ts'
-import type { CallFacts, ClientInfo, Origin, Trace } from '../core/call.ts'
-import type { LiveCall } from '../core/live-call.ts'
+import type { CallFacts, ClientInfo, Origin, Trace } from '../define/call.ts'
+import type { LiveCall } from '../define/live-call.ts'
 import type { Id, RpcError } from '../wire/jsonrpc.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { McpContext } from './context.ts'

@@ -6,7 +6,7 @@
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { keyOf } from '../core/store.ts'
 import { DeferredStream } from '../http/deferred-stream.ts'
 import { formatError, INTERNAL_ERROR, rpcError } from '../wire/jsonrpc.ts'

@@ -5,7 +5,7 @@
  *
  * Spec: https://modelcontextprotocol.io/specification/{name}/changelog
  */
-import type { Ability } from '../core/question.ts'
+import type { Ability } from '../define/question.ts'
 
 /** Prefix of the `_meta` keys that the protocol itself uses. */
 export const META = 'io.modelcontextprotocol/'

@@ -7,13 +7,13 @@
  * miss those asked by helpers. Spec: MCP 2026-07-28, Multi Round-Trip Requests.
  */
 import { createHash } from 'node:crypto'
-import { isRecord } from '../core/content.ts'
-import { asFault, Fault } from '../core/fault.ts'
-import { rejectInTurn } from '../core/question.ts'
+import { isRecord } from '../define/content.ts'
+import { asFault, Fault } from '../define/fault.ts'
+import { rejectInTurn } from '../define/question.ts'
 import { decodeAnswer, encodeQuestion } from './questions.ts'
-import type { LiveCall } from '../core/live-call.ts'
-import type { Question } from '../core/question.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { LiveCall } from '../define/live-call.ts'
+import type { Question } from '../define/question.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Peer } from './session.ts'
 

@@ -6,10 +6,10 @@
  *
  * Spec: MCP 2024-11-05 to 2026-07-28, Sampling.
  */
-import { isRecord, text } from '../core/content.ts'
-import { show } from '../core/define.ts'
-import { Fault } from '../core/fault.ts'
-import type { SampleQuestion } from '../core/question.ts'
+import { isRecord, text } from '../define/content.ts'
+import { show } from '../define/validate.ts'
+import { Fault } from '../define/fault.ts'
+import type { SampleQuestion } from '../define/question.ts'
 import type { Revision } from './revisions.ts'
 import type { PeerInfo } from './client.ts'
 

@@ -4,10 +4,10 @@
  *
  * Only what the house reads is in it. What a client says of itself is shortened until the id fits.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { decodeClient, unable } from './client.ts'
 import { revisionByName } from './revisions.ts'
-import type { ClientInfo } from '../core/call.ts'
+import type { ClientInfo } from '../define/call.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { ClientAbilities } from './client.ts'
 import type { Handshake } from './session.ts'

@@ -3,14 +3,14 @@
  * watches, that it has ended. Kept in the store, from the first of them on, for whichever process goes on
  * with the session.
  */
-import { isRecord } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
-import { isSeverity } from '../core/log.ts'
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import { isSeverity } from '../define/log.ts'
 import { keyOf } from '../core/store.ts'
 import { andThen } from '../util/thenable.ts'
 import { SESSION_MS } from './session-id.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Severity } from '../core/log.ts'
+import type { Severity } from '../define/log.ts'
 import type { Entry, Store, StoreKey } from '../core/store.ts'
 
 /** The words of one session. */

@@ -4,10 +4,10 @@
  */
 import { MAX_TIMER_MS, monotonic } from '../util/clock.ts'
 import { FairPool } from '../util/fair-pool.ts'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { Session } from './session.ts'
 import { WatchedBytes } from './subscriptions.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Slot } from '../util/fair-pool.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from './revisions.ts'

@@ -2,10 +2,10 @@
  * Neutral values to what one revision knows: keys that it has, blocks that it understands, values that
  * it allows. Pure; decides nothing but by the row.
  */
-import { isRecord, text } from '../core/content.ts'
-import type { Content, ResourceContents } from '../core/content.ts'
-import type { PromptResult } from '../core/prompt.ts'
-import type { Tool, ToolResult } from '../core/tool.ts'
+import { isRecord, text } from '../define/content.ts'
+import type { Content, ResourceContents } from '../define/content.ts'
+import type { PromptResult } from '../define/prompt.ts'
+import type { Tool, ToolResult } from '../define/tool.ts'
 import type { Entity, Revision } from './revisions.ts'
 
 /** The members of a definition that the revision has, in its own order, without those that are undefined. */

@@ -5,8 +5,8 @@
  * A client that says `initialize` has a session for as long as the process lives; requests of revisions
  * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
-import { Fault } from '../core/fault.ts'
-import { anonymous } from '../core/principal.ts'
+import { Fault } from '../define/fault.ts'
+import { anonymous } from '../define/principal.ts'
 import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
 } from '../wire/jsonrpc.ts'
@@ -22,7 +22,7 @@ import { cancelledBy, readMessage, takeMessage } from './messages.ts'
 import { dispatch } from './methods.ts'
 import { oldest } from './revisions.ts'
 import type { Readable, Writable } from 'node:stream'
-import type { Origin } from '../core/call.ts'
+import type { Origin } from '../define/call.ts'
 import type { RpcMessage } from '../wire/jsonrpc.ts'
 import type { Line } from '../wire/lines.ts'
 import type { Respond } from './batch-answer.ts'

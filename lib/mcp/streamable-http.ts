@@ -3,7 +3,7 @@
  *
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../wire/jsonrpc.ts'

@@ -4,7 +4,7 @@
  *
  * Spec: MCP 2025-11-25, Resources, Subscriptions.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 
 /** Addresses that one client may watch: how many, the bytes of one, and of all together. */
 export const MAX_SUBSCRIPTIONS = 1_000

@@ -3,12 +3,12 @@
  * back where it stands no longer. Where the task runs in another process, that process lends its questions to
  * the stream that is here; where nobody runs it any more, its answers begin it again.
  */
-import { asFault, Fault } from '../core/fault.ts'
+import { asFault, Fault } from '../define/fault.ts'
 import { sendQuestion } from './ask.ts'
 import { canAsk } from './questions.ts'
 import { META } from './revisions.ts'
 import type { NodeLine, NodeLineEnds } from '../core/node-lines.ts'
-import type { Question } from '../core/question.ts'
+import type { Question } from '../define/question.ts'
 import type { Task, TaskQuestion } from '../core/task.ts'
 import type { Asking } from './ask.ts'
 import type { Outlet } from './channel.ts'

@@ -5,8 +5,8 @@
  * For those who have not declared the extension there are no tasks.
  * Spec: MCP SEP-2663; https://modelcontextprotocol.io/seps/2663-tasks-extension
  */
-import { isRecord } from '../core/content.ts'
-import { asFault, Fault } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { asFault, Fault } from '../define/fault.ts'
 import { isFinished } from '../core/task.ts'
 import { TaskRun } from '../core/task-run.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -16,12 +16,12 @@ import { decodeAnswer, encodeQuestion } from './questions.ts'
 import { lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { TaskClient } from '../core/task-client.ts'
-import type { FaultKind } from '../core/fault.ts'
-import type { LiveCall } from '../core/live-call.ts'
-import type { Question } from '../core/question.ts'
+import type { FaultKind } from '../define/fault.ts'
+import type { LiveCall } from '../define/live-call.ts'
+import type { Question } from '../define/question.ts'
 import type { RunMemory } from '../core/run-memory.ts'
 import type { Task, TaskTurn } from '../core/task.ts'
-import type { Tool, ToolResult } from '../core/tool.ts'
+import type { Tool, ToolResult } from '../define/tool.ts'
 import type { KeptRequest } from './kept-request.ts'
 import type { McpRequest } from './request.ts'
 

@@ -3,7 +3,7 @@
  *
  * Spec: MCP SEP-2663, `notifications/tasks`.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isStrings } from '../wire/json.ts'
 import { MAX_SUBSCRIPTIONS } from './subscriptions.ts'

@@ -4,15 +4,15 @@
  *
  * A task belongs to a principal; for every other it does not exist.
  */
-import { isRecord, textOf } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord, textOf } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { isFinished } from '../core/task.ts'
 import { andThen } from '../util/thenable.ts'
 import { toolResult } from './shape.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Limits } from '../core/defaults.ts'
+import type { Limits } from '../define/limits.ts'
 import type { Task, TaskState } from '../core/task.ts'
-import type { ToolResult } from '../core/tool.ts'
+import type { ToolResult } from '../define/tool.ts'
 import type { McpRequest } from './request.ts'
 
 /** How often a client should look, in milliseconds: a person waits no longer than that for what is done. */

@@ -4,20 +4,20 @@
  * An agent is `execute_<id>_task(prompt)`, and, callable but not listed, `ask_<id>(message, session_id?)`.
  * A group adds `execute_<group>_workflow(query)` and `list_agents()`.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
-import { LiveCall } from '../core/live-call.ts'
-import { defineTool } from '../core/tool.ts'
+import { LiveCall } from '../define/live-call.ts'
+import { defineTool } from '../define/tool.ts'
 import { andThen } from '../util/thenable.ts'
 import { headersFor } from './param-headers.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Agent, Group } from '../core/agent.ts'
-import type { Answer } from '../core/answer.ts'
-import type { Call } from '../core/call.ts'
-import type { Content } from '../core/content.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { Answer } from '../define/answer.ts'
+import type { Call } from '../define/call.ts'
+import type { Content } from '../define/content.ts'
 import type { Service } from '../core/service.ts'
-import type { Tool, ToolResultInput } from '../core/tool.ts'
+import type { Tool, ToolResultInput } from '../define/tool.ts'
 
 /** Tools by name. */
 export interface ToolTable {

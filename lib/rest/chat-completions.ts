@@ -9,7 +9,7 @@ import { requireModel } from './chat-model.ts'
 import { answerCompletion } from './completion-answer.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import { caught, json } from './reply.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
 

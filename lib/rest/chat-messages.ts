@@ -6,12 +6,12 @@
  * What is wrong is a `Fault` whose detail has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { isRecord, text } from '../core/content.ts'
-import { Fault } from '../core/fault.ts'
+import { isRecord, text } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
 import { decodeBase64 } from '../wire/base64.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
-import type { ChatMessage } from '../core/chat.ts'
-import type { Content } from '../core/content.ts'
+import type { ChatMessage } from '../define/chat.ts'
+import type { Content } from '../define/content.ts'
 
 /** What a client asks. */
 export interface ChatRequest {

@@ -1,8 +1,8 @@
 /**
  * A model, as clients of OpenAI name it: an agent or a group.
  */
-import { Fault } from '../core/fault.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import { Fault } from '../define/fault.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 
 /** Whom a client means by `model`. Throws `Fault('not-found')` where there is nobody. */

@@ -1,7 +1,7 @@
 /**
  * What a chat completion is answered with: the body is read, and its run is the reply, whole or in chunks.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { parseJson } from '../wire/json.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'

@@ -5,10 +5,10 @@
  */
 import { problemReply } from '../wire/problem.ts'
 import { json } from './reply.ts'
-import type { Catalog } from '../core/catalog.ts'
-import type { Prompt } from '../core/prompt.ts'
-import type { Resource, ResourceTemplate } from '../core/resource.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Catalog } from '../define/catalog.ts'
+import type { Prompt } from '../define/prompt.ts'
+import type { Resource, ResourceTemplate } from '../define/resource.ts'
+import type { Tool } from '../define/tool.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 

@@ -5,8 +5,8 @@
  * to be run again without being asked, so they are told not to.
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
-import { isRecord } from '../core/content.ts'
-import { retryAfter, sentence } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { retryAfter, sentence } from '../define/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { companionsOf, httpStatusOf, loggedFault } from './reply.ts'

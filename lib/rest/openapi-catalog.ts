@@ -10,8 +10,8 @@ import {
   wholeOrEventsBody,
 } from './openapi-operations.ts'
 import { placed } from './openapi-schema.ts'
-import type { Prompt } from '../core/prompt.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Prompt } from '../define/prompt.ts'
+import type { Tool } from '../define/tool.ts'
 import type { Description, MethodOperations } from '../http/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 

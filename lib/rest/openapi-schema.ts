@@ -3,7 +3,7 @@
  * schema refers to by `#/…` is led to where it stands now.
  * Spec: OpenAPI 3.1.1 §4.8.24, JSON Schema 2020-12 core §8.2.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { schemaReference } from '../wire/openapi.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 

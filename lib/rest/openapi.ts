@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 description, made from the endpoints that are really served.
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { componentsFor, ownComponents } from './openapi-components.ts'
 import type { Service } from '../core/service.ts'
 import type { Components, Description, Endpoint, MethodOperations } from '../http/exchange.ts'

@@ -1,11 +1,11 @@
 /**
  * The body of a query: JSON in, what is asked out, or every member that is wrong. Never a guess.
  */
-import { isRecord } from '../core/content.ts'
+import { isRecord } from '../define/content.ts'
 import { CONVERSATION_ID } from '../core/conversation.ts'
-import { nearest } from '../core/define.ts'
+import { nearest } from '../define/validate.ts'
 import { FaultList } from '../wire/bounded.ts'
-import type { ChatMessage } from '../core/chat.ts'
+import type { ChatMessage } from '../define/chat.ts'
 import type { ProblemError } from '../wire/problem.ts'
 
 /** What a client asks. */

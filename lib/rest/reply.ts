@@ -1,16 +1,16 @@
 /**
  * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
  */
-import { isRecord } from '../core/content.ts'
-import { asFault, Fault, retryAfter, sentence } from '../core/fault.ts'
+import { isRecord } from '../define/content.ts'
+import { asFault, Fault, retryAfter, sentence } from '../define/fault.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { formatChallenge } from '../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import type { Limits } from '../core/defaults.ts'
-import type { FaultKind } from '../core/fault.ts'
+import type { Limits } from '../define/limits.ts'
+import type { FaultKind } from '../define/fault.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 

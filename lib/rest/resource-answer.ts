@@ -2,15 +2,15 @@
  * What a resource is read as over plain HTTP: its bytes, and the media type that it has.
  */
 import { PlainChannel } from '../core/converse.ts'
-import { Fault } from '../core/fault.ts'
-import { LiveCall } from '../core/live-call.ts'
+import { Fault } from '../define/fault.ts'
+import { LiveCall } from '../define/live-call.ts'
 import { readResource } from '../core/reading.ts'
 import { isThenable } from '../util/thenable.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { boundedJson } from './reply.ts'
-import type { Origin } from '../core/call.ts'
-import type { ResourceContents } from '../core/content.ts'
+import type { Origin } from '../define/call.ts'
+import type { ResourceContents } from '../define/content.ts'
 import type { Service } from '../core/service.ts'
 import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
 

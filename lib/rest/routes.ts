@@ -1,7 +1,7 @@
 /**
  * The HTTP door: the paths of queries to one agent or to a group, and the lists.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { promptEndpoints } from './prompts.ts'
@@ -9,7 +9,7 @@ import { answerQuery } from './query-answer.ts'
 import { caught, json } from './reply.ts'
 import { resourceEndpoints } from './resources.ts'
 import { toolEndpoints } from './tools.ts'
-import type { Agent, Group } from '../core/agent.ts'
+import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
 import type { Endpoint, Exchange } from '../http/exchange.ts'
 

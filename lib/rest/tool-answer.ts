@@ -2,15 +2,15 @@
  * What a call of a tool over plain HTTP is answered with: its body is the arguments, and its run is the
  * reply, whole or as events. A call with a key runs once.
  */
-import { Fault } from '../core/fault.ts'
-import { requireScopes } from '../core/principal.ts'
+import { Fault } from '../define/fault.ts'
+import { requireScopes } from '../define/principal.ts'
 import { parseJson } from '../wire/json.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { replyOnce } from './idempotent-reply.ts'
 import { notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
 import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
 import type { Service } from '../core/service.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Tool } from '../define/tool.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 
 /** Answers a call of a tool. Throws, or rejects with, a `Fault`. */

@@ -2,14 +2,14 @@
  * Tools over plain HTTP: what there is, one of them, and a call with the arguments as the body. Agents have
  * paths of their own and are no tools here.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownTool, underscored } from './listing.ts'
 import { caught, json } from './reply.ts'
 import { answerTool } from './tool-answer.ts'
 import type { Service } from '../core/service.ts'
-import type { Tool } from '../core/tool.ts'
+import type { Tool } from '../define/tool.ts'
 import type { Endpoint, Exchange } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')

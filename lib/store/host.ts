@@ -2,7 +2,7 @@
  * The primary of a cluster as the place of its workers' store: their questions in, answers and events out.
  * Knows no store; what a worker that ends has followed is left.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { decodeBound, decodeEnvelope, decodeKeep, encodeEnvelope } from './worker-messages.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { Store } from '../core/store.ts'

@@ -5,7 +5,7 @@
  * Pinned are the house's own entries and, where others share the memory, what is kept for ever: they take
  * room and never give it.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { Queue } from '../util/linked-list.ts'
 import { NO_PLACE, Ranking } from '../util/heap.ts'
 import { Share, Shares } from '../util/shares.ts'

@@ -4,7 +4,7 @@
  *
  * What is said while others are still being told waits for its turn, so that all hear one order.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { Queue } from '../util/linked-list.ts'
 import { NO_PLACE, Ranking } from '../util/heap.ts'
 import { Share, Shares } from '../util/shares.ts'

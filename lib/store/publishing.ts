@@ -2,7 +2,7 @@
  * What one process says on topics of a store that lies across a network: one batch of each topic on its way
  * at a time, and what is said meanwhile in the next, so that it arrives in the order in which it was said.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import type { Keep } from '../core/store.ts'
 
 /** Something to be said. */

@@ -3,7 +3,7 @@
  * their answers mean. Owners and topics stand in braces, so that the keys of one lie together in a cluster.
  */
 import { randomBytes } from 'node:crypto'
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { FollowedTopics } from './followed-topics.ts'
 import { reach } from './reach.ts'
 import { LIST, NAME, PUBLISH, READ, REMOVE, TOPIC, WRITE } from './redis-scripts.ts'

@@ -1,7 +1,7 @@
 /**
  * The sizes that every store refuses in the same words: of owners and keys, and of values and events.
  */
-import { Fault } from '../core/fault.ts'
+import { Fault } from '../define/fault.ts'
 import { MAX_KEY_BYTES } from '../core/store.ts'
 import type { StoreKey } from '../core/store.ts'
 

@@ -11,7 +11,7 @@ import type {
   ListRequest, Message, OperationName, Requests, Results, SendRequest, SendResult, StreamEvent, TaskPage,
   TaskView,
 } from '../../lib/a2a/model.ts'
-import type { Artifact } from '../../lib/core/artifact.ts'
+import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../lib/index.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 import type { TriportServer } from '../../lib/server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { a2aDoor, requireAnswerer } from '../../lib/a2a/door.ts'
-import { defineAgent } from '../../lib/core/agent.ts'
+import { defineAgent } from '../../lib/define/agent.ts'
 import { createService } from '../../lib/service.ts'
 import { request } from '../fixtures/client.ts'
 import { message, post } from './ask.ts'

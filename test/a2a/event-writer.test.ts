@@ -5,8 +5,8 @@ import { dialects } from '../../lib/a2a/dialects.ts'
 import { formatEvent } from '../../lib/wire/sse.ts'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
 import type { StreamEvent } from '../../lib/a2a/model.ts'
-import type { Artifact } from '../../lib/core/artifact.ts'
-import type { Content } from '../../lib/core/content.ts'
+import type { Artifact } from '../../lib/define/artifact.ts'
+import type { Content } from '../../lib/define/content.ts'
 
 const piece = (part: Content | string, more: Partial<Artifact> = {}, flags: object = {}): StreamEvent => ({
   what: 'artifact', taskId: 't', contextId: 'c', append: true, last: false, ...flags,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { plain } from '../../lib/a2a/plain.ts'
-import { Fault } from '../../lib/core/fault.ts'
-import type { FaultKind } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
+import type { FaultKind } from '../../lib/define/fault.ts'
 
 test('every kind of fault has its number and its words', () => {
   const unsupported = 'This operation is not supported'

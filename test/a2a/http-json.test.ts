@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import { serveA2a } from './caller.ts'
 import type { TestContext } from 'node:test'
-import type { AgentLike, Run } from '../../lib/core/agent.ts'
-import type { FaultKind } from '../../lib/core/fault.ts'
+import type { AgentLike, Run } from '../../lib/define/agent.ts'
+import type { FaultKind } from '../../lib/define/fault.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 

@@ -4,7 +4,7 @@ import { promptOf } from '../../lib/a2a/message.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, serveBot } from './caller.ts'
 import type { JsonMembers } from '../../lib/a2a/model.ts'
-import type { Run } from '../../lib/core/agent.ts'
+import type { Run } from '../../lib/define/agent.ts'
 
 const history: Run = (prompt, call) => {
   return `${call.history.map(({ role, content }) => `${role}: ${content}`).join('; ')} > ${prompt}`

@@ -9,7 +9,7 @@ import { lookupHost, lookupIn, PushLookups } from '../../lib/a2a/push-lookups.ts
 import { eventually } from '../fixtures/client.ts'
 import { config, house, taskOf } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
-import type { Fault } from '../../lib/core/fault.ts'
+import type { Fault } from '../../lib/define/fault.ts'
 import type { HostAddress } from '../../lib/a2a/push-address.ts'
 import type { Inquirer } from '../../lib/a2a/push-lookups.ts'
 

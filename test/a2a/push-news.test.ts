@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import { PushNews } from '../../lib/a2a/push-news.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../lib/a2a/faults.ts'
 import { decodeRpcFault, encodeRpcFault } from '../../lib/a2a/rpc-errors.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import type { A2aReason } from '../../lib/a2a/faults.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dialects } from '../../lib/a2a/dialects.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model.ts'
-import type { Content } from '../../lib/core/content.ts'
+import type { Content } from '../../lib/define/content.ts'
 import type { TaskMessage } from '../../lib/core/task.ts'
 
 const AT = '2026-07-28T12:00:00.000Z'

@@ -8,7 +8,7 @@ import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { TaskView } from '../../lib/a2a/model.ts'
-import type { Content } from '../../lib/core/content.ts'
+import type { Content } from '../../lib/define/content.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { decodeV03Part, encodeV03Part } from '../../lib/a2a/v03-parts.ts'
 import { sent } from './sent.ts'
-import type { Content } from '../../lib/core/content.ts'
+import type { Content } from '../../lib/define/content.ts'
 
 const PNG = 'image/png'
 

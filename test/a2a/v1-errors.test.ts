@@ -5,9 +5,9 @@ import { FieldFault } from '../../lib/a2a/fields.ts'
 import {
   decodeV1Fault, encodeHttpFault, encodeHttpRefusal, encodeV1Fault,
 } from '../../lib/a2a/v1-errors.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import type { A2aReason } from '../../lib/a2a/faults.ts'
-import type { FaultKind } from '../../lib/core/fault.ts'
+import type { FaultKind } from '../../lib/define/fault.ts'
 
 const reasons = Object.keys(a2aErrors) as A2aReason[]
 const info = 'type.googleapis.com/google.rpc.ErrorInfo'

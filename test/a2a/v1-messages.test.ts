@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   decodeV1Artifact, decodeV1Message, encodeV1Artifact, encodeV1Message,
 } from '../../lib/a2a/v1-messages.ts'
-import type { Content } from '../../lib/core/content.ts'
+import type { Content } from '../../lib/define/content.ts'
 
 function encode(parts: readonly Content[]): unknown {
   const message = encodeV1Message({ id: 'm1', role: 'agent', parts }, undefined, undefined)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test, { after } from 'node:test'
 import { serveA2a } from './caller.ts'
-import type { AgentOutput } from '../../lib/core/answer.ts'
-import type { Call } from '../../lib/core/call.ts'
+import type { AgentOutput } from '../../lib/define/answer.ts'
+import type { Call } from '../../lib/define/call.ts'
 
 interface Golden {
   /** A JSON-RPC body for `POST /a2a`, or a request line of a GET. */

@@ -1,16 +1,16 @@
 /** An endpoint that speaks chat completions as it is told to, and an agent to ask it. No test itself. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { answerOf } from '../../lib/core/answer.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { answerOf } from '../../lib/define/answer.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { callOf } from '../fixtures/house.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Answer } from '../../lib/core/answer.ts'
-import type { LiveCall } from '../../lib/core/live-call.ts'
+import type { Answer } from '../../lib/define/answer.ts'
+import type { LiveCall } from '../../lib/define/live-call.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 
 /** A request as the endpoint got it. */

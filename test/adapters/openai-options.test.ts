@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { modelOf } from '../../lib/adapters/openai-options.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
-import { defineTool } from '../../lib/core/tool.ts'
+import { defineTool } from '../../lib/define/tool.ts'
 import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
 
 const search = defineTool({

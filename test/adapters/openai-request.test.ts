@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
-import { answerOf } from '../../lib/core/answer.ts'
-import { Fault } from '../../lib/core/fault.ts'
-import { defineTool } from '../../lib/core/tool.ts'
+import { answerOf } from '../../lib/define/answer.ts'
+import { Fault } from '../../lib/define/fault.ts'
+import { defineTool } from '../../lib/define/tool.ts'
 import { callOf } from '../fixtures/house.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, inTurn, JSON_TYPE, stream,

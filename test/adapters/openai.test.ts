@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { answerOf } from '../../lib/core/answer.ts'
-import { Fault } from '../../lib/core/fault.ts'
-import { defineTool } from '../../lib/core/tool.ts'
+import { answerOf } from '../../lib/define/answer.ts'
+import { Fault } from '../../lib/define/fault.ts'
+import { defineTool } from '../../lib/define/tool.ts'
 import { openaiAgent } from '../../lib/adapters/openai.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { serve } from '../fixtures/client.ts'
@@ -14,7 +14,7 @@ import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/cl
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
 } from './endpoint.ts'
-import type { FaultKind } from '../../lib/core/fault.ts'
+import type { FaultKind } from '../../lib/define/fault.ts'
 import type { Received, Respond } from './endpoint.ts'
 
 test('each piece is told when it arrives, before the next is sent', async (t) => {

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 
 import { assistant, makeAssistant, tools } from '../../lib/assistant/assistant.ts'
 import { makeTools } from '../../lib/assistant/tools.ts'
-import type { Call } from '../../lib/core/call.ts'
-import type { ChatMessage } from '../../lib/core/chat.ts'
+import type { Call } from '../../lib/define/call.ts'
+import type { ChatMessage } from '../../lib/define/chat.ts'
 
 const here = makeAssistant(makeTools(() => ({ now: Date.UTC(2026, 2, 6, 13, 5), zone: 'UTC' })))
 

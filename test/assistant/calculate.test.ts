@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { costOf } from '../fixtures/time.ts'
 import { calculate, evaluate } from '../../lib/assistant/calculate.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 
 type Table = readonly (readonly [expression: string, result: string])[]
 

@@ -5,7 +5,7 @@ import {
   addMonths, findZone, instantOf, isoDate, momentAt, momentText, offsetText, parseDuration, parseMoment,
   weekdayOf,
 } from '../../lib/assistant/moment.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 
 const summer = Date.UTC(2026, 6, 1)
 const winter = Date.UTC(2026, 0, 1)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import {
   add, divide, findUnit, formatQuantity, inUnit, multiply, quantity, raise,
 } from '../../lib/assistant/quantity.ts'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import type { Quantity } from '../../lib/assistant/quantity.ts'
 
 const of = (value: number, name = ''): Quantity => quantity(value, findUnit(name))

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { makeTools } from '../../lib/assistant/tools.ts'
-import { Fault } from '../../lib/core/fault.ts'
-import { toolResultOf } from '../../lib/core/tool-result.ts'
-import type { Call } from '../../lib/core/call.ts'
-import type { Tool } from '../../lib/core/tool.ts'
+import { Fault } from '../../lib/define/fault.ts'
+import { toolResultOf } from '../../lib/define/tool-result.ts'
+import type { Call } from '../../lib/define/call.ts'
+import type { Tool } from '../../lib/define/tool.ts'
 
 const tools = makeTools(() => ({ now: Date.UTC(2026, 2, 6, 13, 5), zone: 'UTC' }))
 

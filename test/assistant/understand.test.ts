@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { costOf } from '../fixtures/time.ts'
 import { understand } from '../../lib/assistant/understand.ts'
-import type { ChatMessage } from '../../lib/core/chat.ts'
+import type { ChatMessage } from '../../lib/define/chat.ts'
 
 type Args = Readonly<Record<string, string>>
 

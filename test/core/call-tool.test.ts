@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { callTool } from '../../lib/core/call-tool.ts'
-import { defineTool } from '../../lib/core/tool.ts'
+import { defineTool } from '../../lib/define/tool.ts'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { ToolResult } from '../../lib/core/tool.ts'
+import type { ToolResult } from '../../lib/define/tool.ts'
 import type { Call, Tool } from '../../lib/index.ts'
 
 const never = new Promise<string>(() => {})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Conversations } from '../../lib/core/conversation.ts'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { ChatMessage, Limits } from '../../lib/index.ts'

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineGroup } from '../../lib/core/agent.ts'
+import { defineGroup } from '../../lib/define/agent.ts'
 import { timeoutOf } from '../../lib/core/converse.ts'
 import { runGroup } from '../../lib/core/group.ts'
 import { Fault } from '../../lib/index.ts'
 import { ask as answer, callOf, serviceOf } from '../fixtures/house.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { Answer } from '../../lib/core/answer.ts'
+import type { Answer } from '../../lib/define/answer.ts'
 import type { AgentOutput, GroupDefinition } from '../../lib/index.ts'
 
 function agent(

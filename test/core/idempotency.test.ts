@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/core/idempotency.ts'
 import { GuardedStore } from '../../lib/core/guarded-store.ts'
 import { Nodes } from '../../lib/core/nodes.ts'

@@ -1,7 +1,7 @@
 // What a definition says becomes of its task when the process that runs it dies.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { mayRerun } from '../../lib/core/agent.ts'
+import { mayRerun } from '../../lib/define/agent.ts'
 import { defineAgent, defineGroup, defineTool } from '../../lib/index.ts'
 
 const run = (): string => ''

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent } from '../../lib/core/agent.ts'
+import { defineAgent } from '../../lib/define/agent.ts'
 import { runHandler } from '../../lib/core/run-handler.ts'
 import { Fault } from '../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
-import type { Answer } from '../../lib/core/answer.ts'
+import type { Answer } from '../../lib/define/answer.ts'
 import type { MaybePromise } from '../../lib/util/thenable.ts'
 
 const never = new Promise<string>(() => {})

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Conversations } from '../../lib/core/conversation.ts'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { memoryStore } from '../../lib/index.ts'
-import type { LogLevel } from '../../lib/core/log.ts'
+import type { LogLevel } from '../../lib/define/log.ts'
 import type { ChatMessage, Limits, Log, MemoryStore, Store } from '../../lib/index.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })

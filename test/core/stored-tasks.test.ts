@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { Tasks } from '../../lib/core/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'

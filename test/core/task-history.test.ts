@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { historyOf, historyWith } from '../../lib/core/task-history.ts'
 import { taskOf } from '../../lib/core/task-seed.ts'
 import type { Task, TaskMessage } from '../../lib/core/task.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { TaskPlaces } from '../../lib/core/task-places.ts'
 import { taskOf } from '../../lib/core/task-seed.ts'
 import { randomUuid } from '../../lib/wire/random.ts'

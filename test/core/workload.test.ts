@@ -3,7 +3,7 @@ import test from 'node:test'
 import { Workload } from '../../lib/core/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
-import type { LiveCall } from '../../lib/core/live-call.ts'
+import type { LiveCall } from '../../lib/define/live-call.ts'
 
 const gone = new Fault('cancelled', 'Gone')
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defaults } from '../../lib/core/defaults.ts'
+import { defaults } from '../../lib/define/limits.ts'
 import { createAuthenticate } from '../../lib/http/auth.ts'
 import { readHead } from '../../lib/http/headers.ts'
 import type { ApiKey, Authorization, AuthRequest } from '../../lib/http/auth.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { anonymous } from '../../lib/core/principal.ts'
+import { anonymous } from '../../lib/define/principal.ts'
 import { authorityOf } from '../../lib/http/address.ts'
 import { BodyBudget } from '../../lib/http/body.ts'
 import { createGuard } from '../../lib/http/guard.ts'

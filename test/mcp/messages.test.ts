@@ -8,7 +8,7 @@ import { oldest } from '../../lib/mcp/revisions.ts'
 import { Session } from '../../lib/mcp/session.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { Fault } from '../../lib/index.ts'
-import type { LiveCall } from '../../lib/core/live-call.ts'
+import type { LiveCall } from '../../lib/define/live-call.ts'
 import type { RpcMessage } from '../../lib/wire/jsonrpc.ts'
 
 const rows: readonly (readonly [what: string, message: object | null, kind: string, id?: unknown])[] = [

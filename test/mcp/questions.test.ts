@@ -3,7 +3,7 @@ import test from 'node:test'
 import { decodeAbilities } from '../../lib/mcp/client.ts'
 import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/questions.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'
-import type { Ability, FormQuestion, Question } from '../../lib/core/question.ts'
+import type { Ability, FormQuestion, Question } from '../../lib/define/question.ts'
 import type { Peer } from '../../lib/mcp/session.ts'
 
 /** A client of a revision that has declared some capabilities. */

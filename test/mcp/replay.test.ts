@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/replay.ts'
 import { defaults } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { limitsOf } from '../../lib/core/defaults.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { isOurs, lifeOf } from '../../lib/mcp/task-shape.ts'
 import type { Task, TaskState } from '../../lib/core/task.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../../lib/core/fault.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import { decodeChat } from '../../lib/rest/chat-messages.ts'
 import type { ChatRequest } from '../../lib/rest/chat-messages.ts'
 

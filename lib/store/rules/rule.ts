@@ -3,7 +3,7 @@
  * say what is wrong. Knows no rule and no test framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault } from '../../core/fault.ts'
+import { Fault } from '../../define/fault.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Entry, Store, StoreKey } from '../../core/store.ts'
 

@@ -1,0 +1,101 @@
+/**
+ * Artifacts: named pieces of output, as an author gives them and in their normal form. One id is one
+ * artifact: giving it again replaces it, or adds to it, the same on every door.
+ *
+ * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
+ */
+import { blockOf, isPlainText } from './content.ts'
+import { rejectUnknownMembers, requireDefinition, show } from './validate.ts'
+import { randomUuid } from '../wire/random.ts'
+import type { Content, ContentInput } from './content.ts'
+import type { Members } from './validate.ts'
+
+/** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
+export interface ArtifactInput {
+  /** Left out: an artifact of its own. */
+  readonly id?: string
+  readonly name?: string
+  readonly description?: string
+  readonly parts: readonly (string | ContentInput)[]
+  /** Anything for programs (A2A). */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** Addresses of the extensions that it is written with (A2A). */
+  readonly extensions?: readonly string[]
+  /** Adds to the artifact of that id instead of replacing it. */
+  readonly append?: boolean
+  /** Whether nothing more will be added. Left out: true, unless `append` is given. */
+  readonly last?: boolean
+}
+
+/** An artifact in its normal form. */
+export interface Artifact {
+  readonly id: string
+  readonly name?: string
+  readonly description?: string
+  readonly parts: readonly Content[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly extensions?: readonly string[]
+}
+
+/** How an artifact changes a task. */
+export interface ArtifactChange {
+  /** Adds to the artifact of that id instead of replacing it. Left out: false. */
+  readonly append?: boolean
+  /** Nothing more will be added to it. Left out: true. */
+  readonly last?: boolean
+}
+
+const members: Members<ArtifactInput> = {
+  id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
+  extensions: true,
+}
+
+/**
+ * The normal form of an artifact. Throws `Fault('internal')` for a part that is no content, `TypeError` for a
+ * member that is not known.
+ */
+export function artifactOf(input: ArtifactInput): Artifact {
+  requireDefinition('call.artifact', input, `{ name: 'Report', parts: ['Done.'] }`)
+  rejectUnknownMembers('call.artifact', input, members)
+  const { id = randomUuid(), name, description, parts, metadata, extensions } = input
+  if (!Array.isArray(parts)) {
+    throw new TypeError(`call.artifact has parts ${show(parts)}; write a list, as in ['Done.']`)
+  }
+  return {
+    id,
+    ...name !== undefined && { name },
+    ...description !== undefined && { description },
+    parts: parts.map(blockOf),
+    ...metadata !== undefined && { metadata },
+    ...extensions !== undefined && { extensions },
+  }
+}
+
+/**
+ * A list with one more artifact: in the place of that of the same id, or added to it where `append` says so.
+ * `isJoined`: text that is added goes on with the text before it, and is no part of its own.
+ */
+export function addArtifact(
+  list: readonly Artifact[], artifact: Artifact, append: boolean, isJoined = false,
+): readonly Artifact[] {
+  const at = list.findIndex(({ id }) => id === artifact.id)
+  const known = list[at]
+  if (known === undefined) return [...list, artifact]
+  if (!append) return list.with(at, artifact)
+  const metadata = artifact.metadata && { ...known.metadata, ...artifact.metadata }
+  const parts = isJoined ? joined(known.parts, artifact.parts) : [...known.parts, ...artifact.parts]
+  return list.with(at, { ...known, ...artifact, ...metadata !== undefined && { metadata }, parts })
+}
+
+function joined(before: readonly Content[], more: readonly Content[]): readonly Content[] {
+  const parts = [...before]
+  for (const part of more) {
+    const last = parts.at(-1)
+    if (isPlainText(part) && last !== undefined && isPlainText(last)) {
+      parts[parts.length - 1] = { type: 'text', text: last.text + part.text }
+    } else {
+      parts.push(part)
+    }
+  }
+  return parts
+}

@@ -1,0 +1,31 @@
+/**
+ * The messages of one conversation, within their bounds in number and in bytes. Values only: a list that
+ * was handed out never changes.
+ */
+import type { Limits } from './limits.ts'
+
+/** One message of a conversation. */
+export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
+
+/** Messages, the oldest first, and how many bytes they count for. */
+export interface Chat { readonly messages: readonly ChatMessage[]; readonly bytes: number }
+
+/** A conversation before anybody has said anything. */
+export const silence: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
+
+/** What was said before and then, the oldest messages making room within a conversation's own limits. */
+export function append({ messages, bytes }: Chat, said: readonly ChatMessage[], limits: Limits): Chat {
+  const { conversationMessages, conversationBytes } = limits
+  const all = messages.length === 0 ? said : [...messages, ...said]
+  let total = bytes
+  for (const message of said) total += sizeOf(message)
+  let drop = Math.max(0, all.length - conversationMessages)
+  for (let at = 0; at < drop; at++) total -= sizeOf(all[at]!)
+  while (total > conversationBytes) total -= sizeOf(all[drop++]!)
+  return { messages: drop === 0 ? all : all.slice(drop), bytes: total }
+}
+
+/** How many bytes a message counts for. */
+export function sizeOf(message: ChatMessage): number {
+  return Buffer.byteLength(message.content) + message.role.length
+}

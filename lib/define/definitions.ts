@@ -1,0 +1,216 @@
+/**
+ * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
+ */
+import { isThenable } from '../util/thenable.ts'
+import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
+import { isRecord } from './content.ts'
+import { isPlain, nearest, rejectUnknown, show, strayFunction } from './validate.ts'
+import { refuseForeign } from './foreign.ts'
+import { definePrompt, promptMembers } from './prompt.ts'
+import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
+import { defineTool, toolMembers } from './tool.ts'
+import type { Infer } from '../schema/infer.ts'
+import type { Schema, StandardSchema } from '../schema/standard.ts'
+import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
+import type { Call } from './call.ts'
+import type { Members, ServedKind } from './validate.ts'
+import type { Prompt, PromptDefinition } from './prompt.ts'
+import type {
+  Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
+} from './resource.ts'
+import type { SchemaInput, Tool, ToolDefinition } from './tool.ts'
+
+/** A tool as it may be given. */
+export type ToolLike = Tool | ToolDefinition
+
+/** A resource as it may be given. */
+export type ResourceLike = Resource | ResourceDefinition
+
+/** A resource template as it may be given. */
+export type ResourceTemplateLike = ResourceTemplate | ResourceTemplateDefinition
+
+/** A prompt as it may be given. */
+export type PromptLike = Prompt | PromptDefinition
+
+/** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
+type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
+
+/** A tool written in place, by whose schemas, `S`, a compiler knows the arguments of its function. */
+type ToolInPlace<S> = Omit<ToolDefinition, 'run' | 'validate'> & {
+  readonly inputSchema?: (S & Schema) | SchemaInput | undefined
+  /** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
+  readonly validate?: (S & StandardSchema) | Pick<StandardSchema, '~standard'> | undefined
+  run(args: Infer<Checking<S>>, call: Call): unknown
+}
+
+/** What one server serves, by kind. `T` are the types of the tools' schemas, one for each tool. */
+export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
+  readonly agents?: readonly AgentLike[] | undefined
+  readonly groups?: readonly (Group | GroupDefinition)[] | undefined
+  readonly tools?: { readonly [K in keyof T]: Tool | ToolInPlace<T[K]> } | undefined
+  readonly resources?: readonly ResourceLike[] | undefined
+  readonly resourceTemplates?: readonly ResourceTemplateLike[] | undefined
+  readonly prompts?: readonly PromptLike[] | undefined
+}
+
+/** By what one thing is told from another where it stands alone. */
+type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
+
+/** A thing without the marks of others: a compiler knows it, and what its handler gets, by what it lacks. */
+type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
+
+/** A tool that stands alone: without a schema its definition would be an agent's. */
+export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>
+
+type Other =
+  | Only<Agent> | Only<Run> | Only<Group> | Only<GroupDefinition> | Only<Tool>
+  | Only<Resource> | Only<ResourceDefinition> | Only<ResourceTemplate> | Only<ResourceTemplateDefinition>
+  | Only<Prompt> | Only<PromptDefinition>
+
+/** One thing of any kind, made or as its definition is written. */
+export type Thing = Other | Only<AgentDefinition> | LoneTool
+
+/** Several, whose handlers' arguments are inferred one by one from the types `T` of their schemas. */
+export type Things<T extends readonly unknown[]> = {
+  readonly [K in keyof T]: Other | (unknown extends T[K] ? Only<AgentDefinition> : LoneTool<T[K]>)
+}
+
+/** What `launch` takes: one thing, a list of things, or things by kind. */
+export type Subject<T extends readonly unknown[] = readonly unknown[]> =
+  Thing | Only<Offer<T>> | Only<readonly Thing[]>
+
+/** Everything defined and frozen. */
+export interface Defined {
+  readonly agents: readonly Agent[]
+  readonly groups: readonly Group[]
+  readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
+}
+
+/** Defines what an offer holds. */
+export function define(offer: Offer): Defined {
+  return {
+    agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
+    groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
+    tools: listOf('tools', offer.tools).map((tool) => defineTool(tool)),
+    resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
+    resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
+      .map((template) => defineResourceTemplate(template)),
+    prompts: listOf('prompts', offer.prompts).map((prompt) => definePrompt(prompt)),
+  }
+}
+
+/**
+ * Sorts a subject. A list of two or more agents is a group named `name`, in sequence, unless it holds a
+ * group already. Throws `TypeError` for what can be none of the kinds.
+ */
+export function sortOut(subject: Subject, name: string): Defined {
+  refuseForeign(subject)
+  if (isOffer(subject)) {
+    rejectUnknown('What is served', subject, Object.keys(offered))
+    return define(subject)
+  }
+  const things: readonly unknown[] = [subject].flat()
+  const all = things.map(defineThing)
+  const defined = {
+    agents: all.filter((thing) => thing.kind === 'agent'),
+    groups: all.filter((thing) => thing.kind === 'group'),
+    tools: all.filter((thing) => thing.kind === 'tool'),
+    resources: all.filter((thing) => thing.kind === 'resource'),
+    resourceTemplates: all.filter((thing) => thing.kind === 'resource-template'),
+    prompts: all.filter((thing) => thing.kind === 'prompt'),
+  }
+  if (!Array.isArray(subject) || defined.groups.length > 0 || defined.agents.length < 2) return defined
+  return { ...defined, groups: [defineGroup({ name, agents: defined.agents })] }
+}
+
+/** Defines one thing of any kind. Throws `TypeError` for what can be none. */
+export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
+  refuseForeign(thing)
+  switch (kindOf(thing)) {
+    case 'agent': return defineAgent(thing as AgentLike)
+    case 'group': return defineGroup(thing as GroupDefinition)
+    case 'tool': return defineTool(thing as ToolLike)
+    case 'resource': return defineResource(thing as ResourceLike)
+    case 'resource-template': return defineResourceTemplate(thing as ResourceTemplateLike)
+    case 'prompt': return definePrompt(thing as PromptLike)
+  }
+}
+
+const kinds: ReadonlySet<unknown> = new Set<ServedKind>([
+  'agent', 'group', 'tool', 'resource', 'resource-template', 'prompt',
+])
+
+/** What only a tool has, besides its schema. */
+const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task'])
+
+/**
+ * What a thing is by what it has; the sentence about what it lacks is its definition's own. An object of a
+ * class may have members of its own, so fewer of them tell.
+ */
+function kindOf(thing: unknown): ServedKind {
+  if (typeof thing === 'function') return 'agent'
+  if (!isRecord(thing)) throw new TypeError(unfit(thing))
+  if (isServer(thing)) {
+    throw new TypeError('Cannot serve a server that is made already: call its listen(), or give what it '
+      + 'serves, as in { tools: [tool] }')
+  }
+  if (isServedKind(thing['kind'])) return thing['kind']
+  if ('agents' in thing) return 'group'
+  if ('inputSchema' in thing) return 'tool'
+  if ('uriTemplate' in thing) return 'resource-template'
+  if ('uri' in thing && (isPlain(thing) || 'read' in thing)) return 'resource'
+  if (isPlain(thing) && isTooling(Object.keys(thing))) return 'tool'
+  if ('get' in thing && !('run' in thing)) return 'prompt'
+  if ('run' in thing) return 'agent'
+  if (typeof thing['name'] === 'string' && strayFunction(thing, {}) !== undefined) return 'agent'
+  throw new TypeError(unfit(thing))
+}
+
+function isServer(thing: Readonly<Record<string, unknown>>): boolean {
+  return typeof thing['listen'] === 'function' && typeof thing['close'] === 'function' && !('run' in thing)
+}
+
+/** Whether members are a tool's, its schema misspelled included. */
+function isTooling(members: readonly string[]): boolean {
+  return members.some((member) => tooling.has(member) || nearest(member, ['inputSchema']) !== undefined)
+}
+
+function isServedKind(kind: unknown): kind is ServedKind {
+  return kinds.has(kind)
+}
+
+/** The members of an offer, by which it is told from a definition. */
+export const offered: Members<Offer> = {
+  agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
+}
+
+/** The names of all members of all definitions. */
+export const definitionMembers: ReadonlySet<string> = new Set([
+  agentMembers, groupMembers, toolMembers, resourceMembers, templateMembers, promptMembers,
+].flatMap((members) => Object.keys(members)))
+
+/** Whether a subject is things by kind. A group has agents too, but a name as well. */
+function isOffer(subject: Subject): subject is Offer {
+  if (!isRecord(subject) || 'run' in subject) return false
+  const found = Object.keys(offered).filter((member) => member in subject)
+  return found.some((member) => member !== 'agents' || !('name' in subject))
+}
+
+function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
+  if (list === undefined || Array.isArray(list)) return list ?? []
+  throw new TypeError(`'${member}' is ${show(list)}; write a list, as in { ${member}: [one] }`)
+}
+
+function unfit(thing: unknown): string {
+  if (isThenable(thing)) return 'Cannot serve a promise: write await before it'
+  for (const name of isRecord(thing) ? Object.keys(thing) : []) {
+    const meant = nearest(name, Object.keys(offered))
+    if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`
+    if (meant !== undefined) return `Cannot serve an object with '${name}'; did you mean '${meant}'?`
+  }
+  return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, `
+    + `defineGroup, defineTool, defineResource, defineResourceTemplate or definePrompt`
+}

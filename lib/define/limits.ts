@@ -1,0 +1,263 @@
+/**
+ * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
+ * Checked once, when a server is made.
+ */
+import { totalmem } from 'node:os'
+import { getHeapStatistics } from 'node:v8'
+import { show } from './validate.ts'
+
+/** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
+export interface Limits {
+  /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
+  readonly maxBodyBytes: number
+  /**
+   * The bodies of all requests and runs that are not done, at what they take of memory; over it 503. Those
+   * over 16 KiB leave an eighth of it to shorter ones.
+   */
+  readonly maxBodiesBytes: number
+  /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
+  readonly maxDepth: number
+  /** Objects and lists of one body, which take twenty times their text; other values: five times as many. */
+  readonly maxObjects: number
+  /** Messages in one JSON-RPC batch. */
+  readonly maxBatch: number
+  /** A JSON-RPC id or method name, in bytes: both are echoed. */
+  readonly maxNameBytes: number
+  /** All header lines of a request together, as Node counts them. */
+  readonly maxHeaderBytes: number
+  /** Header lines of a request. Node drops what lies beyond its own count in silence; here it is refused. */
+  readonly maxHeaderLines: number
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersTimeoutMs: number
+  /** From the first byte of a request to the end of its body. */
+  readonly bodyTimeoutMs: number
+  /** Finding out who calls, where a function of the operator's must be waited for; over it 503. */
+  readonly authTimeoutMs: number
+  /**
+   * Keys and tokens that turn out wrong, of one network address in a minute, in the long run; twice as many
+   * may come at once. Over it 429, and functions of the operator's are not asked. A key of a list passes.
+   */
+  readonly maxFailedIdentifications: number
+  /** How often the two timeouts of reading are looked at. */
+  readonly checkIntervalMs: number
+  /**
+   * An idle connection is kept this long, or up to twelve seconds longer: longer than the 60 s of common
+   * load balancers.
+   */
+  readonly keepAliveMs: number
+  /** Open sockets; never more than the process's file limit less 100. */
+  readonly maxConnections: number
+  /**
+   * Requests that wait for an earlier one of their connection, in all; beyond it whoever has sent more than a
+   * fair share of them is cut off. One read of a socket may bring two thousand, and Node takes 3 kB for each.
+   */
+  readonly maxWaitingRequests: number
+  /** Open response streams; the rest of the connections stays free for short requests. */
+  readonly maxStreams: number
+  /** One run of a tool, the time in which a client is asked not counted. MCP clients wait 60 s. */
+  readonly toolTimeoutMs: number
+  /** One run of an agent or a group, counted in the same way. */
+  readonly agentTimeoutMs: number
+  /** A question to the client, from asking to its answer. People need minutes. */
+  readonly askTimeoutMs: number
+  /**
+   * Calls that run at one time, in all. Where some callers fill it, others who have less than an equal part
+   * still get in, up to half as many again; the same holds for `maxBodiesBytes` and `maxCallsBytes`.
+   */
+  readonly maxCalls: number
+  /** What running calls have said so far piece by piece, and histories that they read in a store, in all. */
+  readonly maxCallsBytes: number
+  /** Calls that run at one time in one session. */
+  readonly maxCallsPerSession: number
+  /**
+   * Checking the arguments of one call against a JSON Schema, or the result, in steps of about a tenth of a
+   * microsecond. Megabytes of plain rows need fewer; what was made to be slow needs more, and is refused.
+   */
+  readonly maxCheckSteps: number
+  /** One result, as it is written. */
+  readonly maxResultBytes: number
+  /** The sealed state that a client carries between two rounds of one call. */
+  readonly maxStateBytes: number
+  /** MCP sessions. Over it the one idle for longest makes room. */
+  readonly maxSessions: number
+  /** An MCP session without a call, a stream or a request ends after this. */
+  readonly sessionIdleMs: number
+  /** Written but not yet taken by one slow reader; over it that one stream is dropped. */
+  readonly maxStreamBytes: number
+  /** The same for all replies together, streams and whole ones; over it the largest is dropped. */
+  readonly maxQueuedBytes: number
+  /** A reply of which bytes wait, and none are taken for this long, is dropped. Proxies wait 60 s. */
+  readonly writeTimeoutMs: number
+  /** Events kept of one stream for a client that comes back. */
+  readonly replayEvents: number
+  /** Bytes kept of one stream for a client that comes back. */
+  readonly replayBytes: number
+  /** How long an event is kept for a client that comes back. */
+  readonly replayMs: number
+  /** Bytes kept for clients that come back, in all. */
+  readonly maxReplayBytes: number
+  /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */
+  readonly heartbeatMs: number
+  /** Tasks that are known at one time. */
+  readonly maxTasks: number
+  /** A client that waits for a task gets it as it stands after this long (A2A). */
+  readonly blockingWaitMs: number
+  /** A client that cancels a task waits this long for the handler to come to its end (A2A). */
+  readonly cancelWaitMs: number
+  /** A finished task can be read this long. */
+  readonly taskKeepMs: number
+  /** A task that waits for its client, and does not run, waits this long. */
+  readonly waitingTaskKeepMs: number
+  /** All tasks together. */
+  readonly maxTasksBytes: number
+  /** Conversations that are remembered. */
+  readonly maxConversations: number
+  /** A conversation that nobody goes on with is forgotten after this. */
+  readonly conversationIdleMs: number
+  /** Messages of one conversation; the oldest go first. */
+  readonly conversationMessages: number
+  /** Bytes of one conversation; the oldest messages go first. */
+  readonly conversationBytes: number
+  /** All conversations together. */
+  readonly maxConversationsBytes: number
+  /** The reply to a query with an Idempotency-Key is kept this long: clients try again within seconds. */
+  readonly idempotencyKeepMs: number
+  /** Such keys; over it, whoever has most loses the oldest. A shared store has bounds of its own. */
+  readonly maxIdempotencyKeys: number
+  /** Their replies together, in the same way. Most replies are a few kilobytes. */
+  readonly maxIdempotencyBytes: number
+  /** One call of a shared store; over it, the store counts as not reached. */
+  readonly storeTimeoutMs: number
+  /** One value or event that is given to a shared store, in bytes. The store has a bound of its own. */
+  readonly maxValueBytes: number
+  /** A process that shares a store and says nothing there for this long counts as dead. */
+  readonly leaseMs: number
+  /** Runs of one task with `recover: 'rerun'`, the first among them: code that kills its process ends. */
+  readonly maxRuns: number
+  /** Such a task fails where for so long no process was there that serves it. */
+  readonly rerunWaitMs: number
+  /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
+  readonly graceMs: number
+}
+
+const MiB = 1024 * 1024
+
+/** Bytes that this process may have. Most of what it holds lives in the heap. */
+function memoryBytes(): number {
+  const bounds = [getHeapStatistics().heap_size_limit, process.constrainedMemory?.(), totalmem()]
+  // Where there is no such bound it is 0, or more than there is; runtimes besides Node lack one or the other.
+  return Math.min(...bounds.map((bytes) => Number(bytes) > 0 ? Number(bytes) : Infinity))
+}
+
+const quarter = Math.floor(memoryBytes() / 4)
+
+/** A limit of what is held for all together: by itself at most a quarter of the memory. */
+function total(bytes: number): number {
+  return Math.min(bytes, quarter)
+}
+
+/** What holds where nothing else is said. */
+export const defaults: Limits = Object.freeze({
+  maxBodyBytes: 4 * MiB,
+  maxBodiesBytes: total(256 * MiB),
+  maxDepth: 64,
+  maxObjects: 100_000,
+  maxBatch: 100,
+  maxNameBytes: 256,
+  maxHeaderBytes: 16 * 1024,
+  maxHeaderLines: 200,
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  authTimeoutMs: 10_000,
+  maxFailedIdentifications: 10,
+  checkIntervalMs: 2_000,
+  keepAliveMs: 65_000,
+  maxConnections: 12_000,
+  maxWaitingRequests: 5_000,
+  maxStreams: 10_000,
+  toolTimeoutMs: 60_000,
+  agentTimeoutMs: 300_000,
+  askTimeoutMs: 600_000,
+  maxCalls: 1_024,
+  maxCallsBytes: total(256 * MiB),
+  maxCallsPerSession: 64,
+  maxCheckSteps: 500_000,
+  maxResultBytes: 16 * MiB,
+  maxStateBytes: 16 * 1024,
+  maxSessions: 10_000,
+  sessionIdleMs: 30 * 60_000,
+  maxStreamBytes: MiB,
+  maxQueuedBytes: total(64 * MiB),
+  writeTimeoutMs: 30_000,
+  replayEvents: 256,
+  replayBytes: MiB,
+  replayMs: 5 * 60_000,
+  maxReplayBytes: total(64 * MiB),
+  heartbeatMs: 15_000,
+  maxTasks: 10_000,
+  // Longer than any agent may take: who waits gets the end.
+  blockingWaitMs: 10 * 60_000,
+  cancelWaitMs: 1_000,
+  taskKeepMs: 60 * 60_000,
+  // A person may answer tomorrow.
+  waitingTaskKeepMs: 24 * 60 * 60_000,
+  maxTasksBytes: total(256 * MiB),
+  maxConversations: 10_000,
+  conversationIdleMs: 30 * 60_000,
+  conversationMessages: 100,
+  conversationBytes: MiB,
+  maxConversationsBytes: total(256 * MiB),
+  idempotencyKeepMs: 10 * 60_000,
+  maxIdempotencyKeys: 10_000,
+  maxIdempotencyBytes: total(64 * MiB),
+  storeTimeoutMs: 2_000,
+  maxValueBytes: 16 * MiB,
+  leaseMs: 10_000,
+  maxRuns: 3,
+  rerunWaitMs: 10 * 60_000,
+  graceMs: 10_000,
+})
+
+/** Which of two limits cannot be larger than the other, and why. */
+const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
+  ['maxBodyBytes', 'maxBodiesBytes'],
+  ['headersTimeoutMs', 'bodyTimeoutMs'],
+  ['maxStreams', 'maxConnections'],
+  ['maxStreamBytes', 'maxQueuedBytes'],
+  ['maxCallsPerSession', 'maxCalls'],
+  ['replayBytes', 'maxReplayBytes'],
+  ['conversationBytes', 'maxConversationsBytes'],
+]
+
+/**
+ * The limits of one server: what `options` says, `defaults` for the rest.
+ *
+ * Throws `RangeError` for NaN, negative and zero values, for fractions of countable things, and where an
+ * explicitly given limit contradicts another that was given too; where only one of such a pair is given,
+ * the other follows it.
+ */
+export function limitsOf(options: Partial<Limits>): Limits {
+  const limits: Record<string, number> = { ...defaults }
+  for (const name of Object.keys(defaults)) {
+    const value: unknown = options[name as keyof Limits]
+    if (value === undefined) continue
+    const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
+    if (!whole || value < (name === 'graceMs' ? 0 : 1)) {
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN
+      const remedy = Number.isNaN(number) ? 'write a whole number above zero, or Infinity for no limit'
+        : `write it as a number: ${number}`
+      throw new RangeError(`${name} is ${show(value)}; ${remedy}`)
+    }
+    limits[name] = value
+  }
+  for (const [small, large] of ordered) {
+    if (limits[small]! <= limits[large]!) continue
+    if (options[small] !== undefined && options[large] !== undefined) {
+      const sizes = `${small} (${options[small]}) is larger than ${large} (${options[large]})`
+      throw new RangeError(`${sizes}; raise ${large}`)
+    }
+    if (options[small] !== undefined) limits[large] = limits[small]!
+    else limits[small] = limits[large]!
+  }
+  return Object.freeze(limits) as unknown as Limits
+}

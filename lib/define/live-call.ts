@@ -1,0 +1,282 @@
+/**
+ * One run of a handler, from the side of the house: what the author sees as `Call`, who may end it, and how
+ * it ended. Everything is lazy: a handler that uses none of it pays for none. After the run is over, whatever
+ * the handler still says goes nowhere.
+ */
+import { setMaxListeners } from 'node:events'
+import { randomUuid } from '../wire/random.ts'
+import { addArtifact, artifactOf } from './artifact.ts'
+import { callerOf } from './call.ts'
+import { Clock } from '../util/clock.ts'
+import { defaults } from './limits.ts'
+import { Fault } from './fault.ts'
+import { checkQuestion } from './question.ts'
+import type { Artifact, ArtifactInput } from './artifact.ts'
+import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
+import type { ChatMessage } from './chat.ts'
+import type { Content } from './content.ts'
+import type { Limits } from './limits.ts'
+import type { Severity } from './log.ts'
+import type { Principal } from './principal.ts'
+import type {
+  Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
+} from './question.ts'
+
+const nothing: readonly never[] = Object.freeze([])
+const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** Where it is counted what runs keep in memory. */
+export interface CallBytes {
+  /** Throws `Fault('busy')` where there is no room. */
+  hold(call: LiveCall, bytes: number): void
+}
+
+/** Bytes that a character of text takes in memory at most. */
+const CHARACTER_BYTES = 2
+
+/** One run of a handler, from the side of the house. */
+export class LiveCall implements Call {
+  readonly origin: Origin
+  readonly facts: CallFacts
+  /** The way back; another one takes its place where the call becomes a task. */
+  channel: CallChannel
+  /** Earlier messages, set before the handler runs by whoever knows the conversation. */
+  history: readonly ChatMessage[] = nothing
+  /** The limits of the server that runs it. */
+  limits: Limits = defaults
+  /** Where it counts, once it runs. */
+  workload: CallBytes | undefined = undefined
+  /** Bytes of it that count there; written by the workload. */
+  held = 0
+  /** Set when nobody waits for the run any more, in whatever way it ended. */
+  over = false
+  /** Its client has left, or has taken the request back: nobody waits for an answer. */
+  isUnwanted = false
+  /** What the channel could not carry; undefined: nothing. */
+  artifacts: readonly Artifact[] | undefined
+  #isSettled = false
+  #onSettled: (() => void) | undefined
+  #clock: Clock | undefined
+  #reason: Fault | undefined
+  #controller: AbortController | undefined
+  #onCancel: ((reason: Fault) => void) | undefined
+  #once: Map<string, Promise<unknown>> | undefined
+
+  constructor(origin: Origin, facts: CallFacts, channel: CallChannel) {
+    this.origin = origin
+    this.facts = facts
+    this.channel = channel
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      // A handler asks and calls as much at once as it likes, and each waits for the end of the call.
+      setMaxListeners(0, this.#controller.signal)
+      if (this.#reason !== undefined) this.#controller.abort(abortError(this.#reason))
+    }
+    return this.#controller.signal
+  }
+
+  get protocol(): Protocol { return this.facts.protocol }
+  get requestId(): string { return this.origin.requestId }
+  get principal(): Principal { return this.origin.principal }
+  get caller(): string { return callerOf(this.origin) }
+  get client(): ClientInfo | undefined { return this.facts.client }
+  get headers(): ReadonlyMap<string, string> { return this.origin.headers }
+  get sessionId(): string | undefined { return this.facts.sessionId }
+  get message(): readonly Content[] { return this.facts.message ?? nothing }
+  get messageId(): string | undefined { return this.facts.messageId }
+  get taskId(): string | undefined { return this.facts.taskId }
+  get contextId(): string | undefined { return this.facts.contextId }
+  get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
+  get extensions(): readonly string[] { return this.facts.extensions ?? nothing }
+  get run(): number { return this.facts.run ?? 1 }
+  get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
+
+  /** Stands still while the client is asked. */
+  get clock(): Clock { return this.#clock ??= new Clock() }
+
+  /** Whether it waits for what its client says. */
+  get isAsking(): boolean { return this.#clock?.isStill === true }
+
+  /** Why the run was cancelled, if it was. */
+  get reason(): Fault | undefined { return this.#reason }
+
+  /** Whether the handler's own code has come to its end, which may be later than the run's. */
+  get settled(): boolean { return this.#isSettled }
+
+  /** The handler's own code has come to its end. */
+  settle(): void {
+    this.#isSettled = true
+    this.#onSettled?.()
+  }
+
+  /** Calls once when the handler's own code comes to its end, in the place of an earlier listener. */
+  onSettled(listener: () => void): void {
+    if (this.#isSettled) listener()
+    else this.#onSettled = listener
+  }
+
+  /** Ends the run from outside: the signal aborts, whoever waits for the result gets `reason`. */
+  cancel(reason: Fault): void {
+    if (this.over || this.#reason !== undefined) return
+    this.#reason = reason
+    this.over = true
+    this.#onCancel?.(reason)
+    this.#controller?.abort(abortError(reason))
+  }
+
+  /** Its client wants no answer any more: a run that is still going is ended. */
+  leave(why = 'The client has left'): void {
+    if (this.over) return
+    this.isUnwanted = true
+    this.cancel(new Fault('cancelled', why))
+  }
+
+  /**
+   * So many characters more are kept until the run ends. Throws `Fault('busy')` where all runs together keep
+   * too much.
+   */
+  hold(characters: number): void {
+    this.workload?.hold(this, characters * CHARACTER_BYTES)
+  }
+
+  /** Ends the run when the client leaves; at once where it has already. */
+  cancelWhenGone(): void {
+    this.origin.onGone(this.leave.bind(this, undefined))
+  }
+
+  /** Tells once when the run is cancelled; at once where it is already. */
+  onCancel(listener: (reason: Fault) => void): void {
+    this.#onCancel = listener
+    if (this.#reason !== undefined) listener(this.#reason)
+  }
+
+  can(what: Ability): boolean {
+    return !this.over && this.channel.ask !== undefined && this.channel.can?.(what) === true
+  }
+
+  progress(done: number, total?: number, text?: string): void {
+    // A part of nothing is no number that JSON knows.
+    if (this.over || !Number.isFinite(done)) return
+    const whole = Number.isFinite(total) ? total : undefined
+    this.channel.progress?.(done, whole, typeof text === 'string' ? text : undefined)
+  }
+
+  log(level: Severity, data: unknown, logger?: string): void {
+    if (this.over) return
+    // JSON says nothing of an error, and nothing at all of some values.
+    const isLost = data instanceof Error || typeof data === 'function' || typeof data === 'symbol'
+    const said = isLost ? String(data) : data
+    this.channel.log?.(level, said, typeof logger === 'string' ? logger : undefined)
+  }
+
+  elicit(question: FormQuestion): Promise<ElicitAnswer>
+  elicit(question: UrlQuestion): Promise<UrlAnswer>
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
+  elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer> {
+    if (typeof question !== 'object' || question === null) {
+      return Promise.reject(new TypeError('call.elicit takes an object; write '
+        + "call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })"))
+    }
+    if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
+    const { elicitationId = randomUuid() } = question
+    return this.#ask({ what: 'elicit-url', ...question, elicitationId })
+  }
+
+  completeElicitation(elicitationId: string): void {
+    if (typeof elicitationId === 'string') this.channel.completeElicitation?.(elicitationId)
+  }
+
+  sample(question: SampleQuestion): Promise<SampleAnswer> {
+    return this.#ask({ what: 'sample', ...question })
+  }
+
+  roots(options?: { readonly key?: string }): Promise<readonly Root[]> {
+    return this.#ask({ what: 'roots', ...options })
+  }
+
+  once<T>(key: string, fn: () => T | Promise<T>): Promise<T> {
+    if (typeof key !== 'string' || typeof fn !== 'function') {
+      return Promise.reject(new TypeError('call.once takes a name and a function, as in '
+        + "call.once('order', () => order())"))
+    }
+    const running = this.#once?.get(key)
+    if (running !== undefined) return running as Promise<T>
+    if (this.over) return Promise.reject(abortError(this.#reason))
+    const result = this.channel.once?.(key, fn) ?? new Promise<T>((resolve) => resolve(fn()))
+    this.#once ??= new Map()
+    this.#once.set(key, result)
+    return result as Promise<T>
+  }
+
+  detach(options?: { readonly retryMs?: number }): void {
+    if (!this.over) this.channel.detach?.(options?.retryMs)
+  }
+
+  artifact(input: ArtifactInput): void {
+    if (this.over) return
+    if (this.channel.artifact !== undefined) return this.channel.artifact(input)
+    const artifact = artifactOf(input)
+    this.hold(JSON.stringify(artifact.parts).length)
+    this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)
+  }
+
+  /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */
+  takeArtifacts(): readonly Artifact[] {
+    const artifacts = this.artifacts ?? nothing
+    this.artifacts = undefined
+    return artifacts
+  }
+
+  #ask<T>(question: Question): Promise<T> {
+    const answer = this.#carry<T>(question)
+    // A handler may look at it late or never: what the client answers must not end the process.
+    answer.catch(() => {})
+    return answer
+  }
+
+  // The answer's shape is checked by the channel, which knows what its protocol allows.
+  async #carry<T>(question: Question): Promise<T> {
+    if (this.over) throw abortError(this.#reason)
+    const { channel } = this
+    if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
+    checkQuestion(question)
+    if (channel.asksByEnding === true) return await channel.ask(question) as T
+    this.clock.begin()
+    try {
+      return await channel.ask(question) as T
+    } finally {
+      this.clock.end()
+    }
+  }
+}
+
+/** What handlers may take apart: `(args, { progress, log }) => …`. */
+const parts = [
+  'can', 'progress', 'log', 'elicit', 'completeElicitation', 'sample', 'roots', 'once', 'detach', 'artifact',
+] as const
+
+for (const name of parts) {
+  const method: (this: LiveCall, ...args: never[]) => unknown = LiveCall.prototype[name]
+  Object.defineProperty(LiveCall.prototype, name, { get(this: LiveCall) { return method.bind(this) } })
+}
+
+function unable(what: Ability): Fault {
+  return new Fault('unsupported', `This client cannot be asked: it has not declared '${what}'. `
+    + `A handler finds out with call.can('${what}').`, { ability: what })
+}
+
+function abortError(reason: Fault | undefined): Error {
+  return new DOMException(reason?.message ?? 'The run is over', 'AbortError')
+}
+
+function traceOf(origin: Origin): Trace {
+  const trace: { -readonly [name in keyof Trace]: string } = {}
+  for (const name of ['traceparent', 'tracestate', 'baggage'] as const) {
+    const value = origin.header(name)
+    if (value !== undefined) trace[name] = value
+  }
+  return trace
+}

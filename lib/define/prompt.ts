@@ -1,0 +1,228 @@
+/**
+ * A prompt, as an author defines it: a name, arguments that are text, a function that writes the messages.
+ * Checked once, then frozen; and the normal form of what it writes. How it is run is in `reading.ts`.
+ *
+ * Spec: MCP 2026-07-28, `prompts/get`.
+ */
+import { completersOf } from './completion.ts'
+import { contentOf, isRecord, isTyped, text } from './content.ts'
+import {
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireName, requireString, requireText, scopesOf, show,
+} from './validate.ts'
+import type { Call } from './call.ts'
+import type { Completer, Completers } from './completion.ts'
+import type { Content, ContentInput } from './content.ts'
+import type { Icon, Members } from './validate.ts'
+
+/** An argument of a prompt. Its value is always text. */
+export interface PromptArgument {
+  /** By what `get` finds it. */
+  readonly name: string
+  /** For people. Left out: clients show `name`. */
+  readonly title?: string | undefined
+  /** What to write there. */
+  readonly description?: string | undefined
+  /** Left out: false. */
+  readonly required?: boolean | undefined
+}
+
+/** An argument as an author writes it. */
+export interface PromptArgumentInput extends PromptArgument {
+  /** Proposes values while a person types. */
+  readonly complete?: Completer | undefined
+}
+
+const argumentMembers: Members<PromptArgumentInput> = {
+  name: true, title: true, description: true, required: true, complete: true,
+}
+
+/** The arguments that `get` receives: the required ones are there, the others may be. */
+export type PromptArguments<A extends readonly PromptArgumentInput[]> =
+  & { readonly [Required in Extract<A[number], { readonly required: true }>['name']]: string }
+  & { readonly [Optional in Exclude<A[number], { readonly required: true }>['name']]?: string }
+
+/** A message as an author writes it: text, or one block of content. */
+export interface PromptMessageInput {
+  readonly role: 'user' | 'assistant'
+  readonly content: string | ContentInput
+}
+
+/** A whole result, as an author may give it. */
+export interface PromptResultInput {
+  readonly description?: string | undefined
+  readonly messages: readonly PromptMessageInput[]
+}
+
+type Written = string | readonly PromptMessageInput[] | PromptResultInput
+
+/** What `get` may return. A string is one message of the user. */
+export type PromptOutput = Written | PromiseLike<Written>
+
+/** A message in its normal form. */
+export interface PromptMessage { readonly role: 'user' | 'assistant'; readonly content: Content }
+
+/** A result in its normal form. */
+export interface PromptResult { readonly description?: string; readonly messages: readonly PromptMessage[] }
+
+/** What `definePrompt` takes. */
+export interface PromptDefinition<A extends readonly PromptArgumentInput[] = readonly PromptArgumentInput[]> {
+  /** Left out; a prompt that is made already has one. */
+  readonly kind?: undefined
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
+  readonly name: string
+  /** For people. Left out: clients show `name`. */
+  readonly title?: string | undefined
+  /** What it is for. */
+  readonly description?: string | undefined
+  /** What a client fills in. Left out: nothing. */
+  readonly arguments?: A | undefined
+  readonly icons?: readonly Icon[] | undefined
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[] | undefined
+  /** Completers by the argument's name; one may stand beside its argument instead. */
+  readonly complete?: Completers | undefined
+  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+  /** Gets checked arguments, those that were not declared left out. */
+  get(args: PromptArguments<A>, call: Call): PromptOutput
+}
+
+/** A prompt, ready to be served. */
+export interface Prompt {
+  readonly kind: 'prompt'
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description: string
+  readonly arguments: readonly PromptArgument[]
+  readonly icons?: readonly Icon[] | undefined
+  readonly scopes: readonly string[]
+  /** By the argument's name. */
+  readonly completers: ReadonlyMap<string, Completer>
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+  readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
+}
+
+/** The names of a prompt's members. */
+export const promptMembers: Members<PromptDefinition> = {
+  name: true, title: true, description: true, arguments: true, icons: true, scopes: true, complete: true,
+  _meta: true, get: true, kind: true,
+}
+
+/** What a copy of a prompt has besides. */
+const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMembers, completers: true }
+
+const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
+  + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
+
+/**
+ * Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state. A copy
+ * of a prompt keeps its completers.
+ */
+export function definePrompt<const A extends readonly PromptArgumentInput[]>(
+  definition: PromptDefinition<A> | Prompt,
+): Prompt {
+  rejectMore('definePrompt', arguments, `write definePrompt(${EXAMPLE})`)
+  requireDefinition('definePrompt', definition, EXAMPLE)
+  const copied = isPrompt(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
+  const given = definition as PromptDefinition
+  const name = requireString('A prompt', 'name', given.name)
+  const owner = `The prompt '${name}'`
+  requireName(owner, name)
+  requireKind(owner, 'prompt', given)
+  requireFunction(owner, 'get', given, promptMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? promptMembers : copyMembers)
+  requireText(owner, 'title', given.title)
+  requireText(owner, 'description', given.description)
+  requireIcons(owner, given.icons)
+  requireMeta(owner, given._meta)
+  const inputs = argumentsOf(name, owner, given.arguments)
+  const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
+  return Object.freeze<Prompt>({
+    ...rest,
+    kind: 'prompt',
+    name,
+    description: given.description ?? '',
+    arguments: Object.freeze(inputs.map(argumentOf)),
+    scopes: scopesOf(owner, given.scopes),
+    completers: allCompleters(owner, inputs, complete),
+    get: (args, call) => given.get(args, call),
+  })
+}
+
+function isPrompt(definition: object): definition is Prompt {
+  return 'kind' in definition && definition.kind === 'prompt'
+    && 'completers' in definition && definition.completers instanceof Map
+}
+
+function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly PromptArgumentInput[] {
+  if (inputs === undefined) return []
+  if (!Array.isArray(inputs)) {
+    throw new TypeError(`${owner} has arguments ${show(inputs)}; write a list, as in `
+      + `arguments: [{ name: 'code', required: true }]`)
+  }
+  const seen = new Set<string>()
+  for (const input of inputs as readonly PromptArgumentInput[]) {
+    if (!isRecord(input)) {
+      const example = typeof input === 'string' ? input : 'code'
+      throw new TypeError(`${owner} has the argument ${show(input)}; write { name: ${show(example)} }`)
+    }
+    const name = requireString(`An argument of the prompt '${prompt}'`, 'name', input.name)
+    if (seen.has(name)) throw new TypeError(`${owner} has two arguments named '${name}'; rename one of them`)
+    seen.add(name)
+    checkArgument(`The argument '${name}' of the prompt '${prompt}'`, input)
+  }
+  return inputs
+}
+
+function checkArgument(owner: string, input: PromptArgumentInput): void {
+  rejectUnknownMembers(owner, input, argumentMembers)
+  requireText(owner, 'title', input.title)
+  requireText(owner, 'description', input.description)
+  const required: unknown = input.required
+  if (required === undefined || typeof required === 'boolean') return
+  throw new TypeError(`${owner} has required ${show(required)}; write true or false`)
+}
+
+function argumentOf({ complete, ...argument }: PromptArgumentInput): PromptArgument {
+  return Object.freeze(argument)
+}
+
+/** Those that stand beside their arguments, and those of the whole prompt. */
+function allCompleters(
+  owner: string, inputs: readonly PromptArgumentInput[], complete: Completers | undefined,
+): ReadonlyMap<string, Completer> {
+  const names = inputs.map(({ name }) => name)
+  const beside = Object.fromEntries(inputs.map((input) => [input.name, input.complete]))
+  const completers = new Map(completersOf(owner, beside, names))
+  for (const [name, completer] of completersOf(owner, complete, names)) {
+    if (completers.has(name)) throw new TypeError(`${owner} completes '${name}' twice; keep one of the two`)
+    completers.set(name, completer)
+  }
+  return completers
+}
+
+/** The normal form of what `get` returned. Throws `TypeError` for what is no text and no messages. */
+export function promptResultOf(output: unknown): PromptResult {
+  if (typeof output === 'string') return { messages: [{ role: 'user', content: text(output) }] }
+  if (Array.isArray(output)) return { messages: output.map(messageOf) }
+  if (!isRecord(output) || !Array.isArray(output['messages'])) {
+    throw new TypeError(`A prompt returned ${show(output)}; return a string, a list of { role, content }, `
+      + `or { description, messages }`)
+  }
+  const { description, messages } = output
+  return { ...typeof description === 'string' && { description }, messages: messages.map(messageOf) }
+}
+
+function messageOf(input: unknown): PromptMessage {
+  const { role, content } = isRecord(input) ? input : {}
+  if (role !== 'user' && role !== 'assistant') {
+    throw new TypeError(`A message of a prompt has the role ${show(role)}; write 'user' or 'assistant'`)
+  }
+  if (typeof content === 'string') return { role, content: text(content) }
+  if (isTyped(content)) return { role, content: contentOf(content) }
+  throw new TypeError(`A message of a prompt has the content ${show(content)}; `
+    + `write a string or one content block`)
+}

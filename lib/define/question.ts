@@ -1,0 +1,238 @@
+/**
+ * What a handler may ask a client, and what comes back: of its user, of its model, of its folders.
+ *
+ * Knows no way of asking; a door's line carries the question (`call.ts`).
+ * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
+ */
+import { isStrings } from '../wire/json.ts'
+import { isRecord, isTyped } from './content.ts'
+import { rejectUnknown, show } from './validate.ts'
+import { compileForm } from './form.ts'
+import type { Members } from './validate.ts'
+
+/** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
+export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
+
+/** Lets a client that can answer as a task of its own (MCP 2025-11-25) do so; elsewhere nothing. */
+interface AnswerTask {
+  /** How long the client should keep its answer, in milliseconds. */
+  readonly task?: { readonly ttlMs?: number }
+}
+
+/** What questions of every kind may have. */
+export interface Keyed {
+  /**
+   * By what its answer is found where the handler runs again from the top (MCP 2026-07-28, A2A): another for
+   * each question of a call, the same in each run. Left out: made of what is asked, and where the same is
+   * asked twice, of its place among these.
+   */
+  readonly key?: string
+}
+
+/** A form to fill in (MCP `ElicitRequestFormParams`). */
+export interface FormQuestion extends Keyed, AnswerTask {
+  /** What the user is asked, in words. */
+  readonly message: string
+  /**
+   * A JSON Schema of a flat object: each of its `properties` is a string, a number, an integer, a boolean or
+   * a list of choices. `elicit` throws `TypeError` for any other.
+   */
+  readonly schema: { readonly [keyword: string]: unknown }
+}
+
+/** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
+export interface UrlQuestion extends Keyed, AnswerTask {
+  /** What the user is to do there, in words. */
+  readonly message: string
+  /** An absolute address, http or https; `elicit` throws `TypeError` for any other. */
+  readonly url: string
+  /** By which client and server know this interaction (MCP 2025-11-25). Left out: made. */
+  readonly elicitationId?: string
+}
+
+/** What came of a form: `content` holds what was filled in, and fits the schema. */
+export type ElicitAnswer =
+  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
+
+/** What came of an address to open. What was done there, the client does not know. */
+export interface UrlAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  readonly content?: undefined
+  /** In MCP 2025-11-25: by which `call.completeElicitation` tells that it is done. */
+  readonly elicitationId?: string
+}
+
+/** A request to the client's model (MCP `CreateMessageRequestParams`; further members are passed on). */
+export interface SampleQuestion extends Keyed, AnswerTask {
+  /** The conversation to go on with, oldest first. `content` is a text, a block of MCP or a list of these. */
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: unknown }[]
+  /** How long the answer may be, in tokens. */
+  readonly maxTokens: number
+  /** As MCP has it: `systemPrompt`, `temperature`, `modelPreferences`, `tools` … */
+  readonly [parameter: string]: unknown
+}
+
+/** What the client's model said. */
+export interface SampleAnswer {
+  readonly role: 'user' | 'assistant'
+  /** A block of MCP, or from 2025-11-25 on a list of them. */
+  readonly content: unknown
+  /** The name of the model that said it. */
+  readonly model: string
+  /** Why it said no more: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
+  readonly stopReason?: string
+}
+
+/** A folder or a file that the client opens to the server. */
+export interface Root {
+  /** Begins with `file:`. */
+  readonly uri: string
+  /** For people. */
+  readonly name?: string
+}
+
+/** A question as a door carries it. */
+export type Question =
+  | ({ readonly what: 'elicit' } & FormQuestion)
+  | ({ readonly what: 'elicit-url' } & UrlQuestion)
+  | ({ readonly what: 'sample' } & SampleQuestion)
+  | ({ readonly what: 'roots' } & Keyed)
+
+/** A question whose run is over. */
+interface Rejectable { readonly reject: (reason: Error) => void }
+
+/**
+ * Lets a handler that waits for answers clean up: one question per turn of the event loop, in order, and none
+ * once its own code has ended. Rejecting all at once would be an unhandled rejection for each that nobody
+ * waits for yet.
+ */
+export function rejectInTurn(
+  [next, ...rest]: readonly Rejectable[], why: string, isSettled: () => boolean,
+): void {
+  if (next === undefined || isSettled()) return
+  setImmediate(() => {
+    if (isSettled()) return
+    next.reject(new DOMException(why, 'AbortError'))
+    rejectInTurn(rest, why, isSettled)
+  })
+}
+
+const form: Members<FormQuestion> = { key: true, message: true, schema: true, task: true }
+
+const address: Members<UrlQuestion> = { key: true, message: true, url: true, elicitationId: true, task: true }
+
+/** What a question may hold. Of one to a model, further members are passed on. */
+const known = {
+  'elicit': Object.keys(form),
+  'elicit-url': Object.keys(address),
+  'roots': ['key'],
+}
+
+const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
+
+/** Formats of a text that clients ask for (MCP `StringSchema`). */
+const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
+
+/**
+ * Throws `TypeError` for a question that no client may be asked: a form that is not flat, or no JSON Schema,
+ * an address that is none, a tool use without its result, a member that is not known. That is the author's
+ * mistake, and not the client's to find.
+ */
+export function checkQuestion(question: Question): void {
+  const { what, ...members } = question
+  const method = `call.${what === 'elicit-url' ? 'elicit' : what}`
+  const key: unknown = members.key
+  if (key !== undefined && typeof key !== 'string') {
+    throw new TypeError(`${method} has the key ${show(key)}; write a string, as in key: 'name'`)
+  }
+  if (question.what === 'sample') return checkSample(question)
+  rejectUnknown(method, members, known[question.what])
+  if (question.what === 'roots') return
+  const message: unknown = question.message
+  if (typeof message !== 'string') {
+    throw new TypeError(`call.elicit has message ${show(message)}; write a string, as in `
+      + `call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })`)
+  }
+  if (question.what === 'elicit') checkForm(question.schema)
+  else checkAddress(question.url)
+}
+
+function checkSample({ messages, maxTokens }: SampleQuestion): void {
+  const isList = Array.isArray(messages) && messages.every((one: unknown) => (
+    isRecord(one) && (one['role'] === 'user' || one['role'] === 'assistant')
+    && (typeof one['content'] === 'string' || [one['content']].flat().every(isTyped))
+  ))
+  if (!isList) {
+    throw new TypeError('call.sample needs messages, each with a role and content, a text or blocks that '
+      + `have a type; write messages: [{ role: 'user', content: 'Hello' }], and instructions as systemPrompt`)
+  }
+  if (!Number.isFinite(maxTokens)) {
+    throw new TypeError(`call.sample has maxTokens ${show(maxTokens)}; write a number, as in 500`)
+  }
+  checkToolUses(messages)
+}
+
+function checkForm(schema: FormQuestion['schema']): void {
+  const properties = isRecord(schema) && schema['type'] === 'object' ? schema['properties'] : undefined
+  if (!isRecord(properties)) {
+    throw new TypeError(`call.elicit needs a schema of a flat object; write `
+      + `{ type: 'object', properties: { name: { type: 'string' } } }`)
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    const { type, items, format, enum: choices } = isRecord(property) ? property : {}
+    const { type: itemType, enum: itemChoices, anyOf } = type === 'array' && isRecord(items) ? items : {}
+    requireTexts(name, type, choices)
+    requireTexts(name, itemType, itemChoices)
+    if (!primitives.has(type) && !Array.isArray(itemChoices ?? anyOf)) {
+      throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
+        + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
+    }
+    if (type === 'string' && format !== undefined && !formats.has(format)) {
+      throw new TypeError(`call.elicit has a form whose '${name}' has the format ${show(format)}, which `
+        + 'clients do not know; write email, uri, date or date-time, or leave it out')
+    }
+  }
+  try {
+    compileForm(schema)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`call.elicit: schema: ${why}`, { cause })
+  }
+}
+
+/** Clients take choices that are texts and say so; of others some show a line to write in, some nothing. */
+function requireTexts(name: string, type: unknown, choices: unknown): void {
+  if (!Array.isArray(choices) || (type !== undefined && type !== 'string')) return
+  if (type === 'string' && isStrings(choices)) return
+  throw new TypeError(`call.elicit has a form whose '${name}' has choices that are not said to be texts, `
+    + `which clients do not know; write { type: 'string', enum: ['small', 'large'] }`)
+}
+
+function checkAddress(url: unknown): void {
+  const isAddress = typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (isAddress) return
+  throw new TypeError(`call.elicit has a url that is no http or https address; `
+    + `write one, as in 'https://example.com/connect'`)
+}
+
+/** MCP 2025-11-25, Sampling: the message after one with tool uses holds their results, and nothing else. */
+function checkToolUses(messages: SampleQuestion['messages']): void {
+  for (const [index, { content }] of messages.entries()) {
+    const answers = blocksOf(content, 'tool_result').length
+    if (answers > 0 && answers < [content].flat().length) {
+      throw new TypeError('call.sample has a message with a tool_result and something else; '
+        + 'write the rest as a message of its own')
+    }
+    const uses = blocksOf(content, 'tool_use').map((block) => block['id'])
+    if (uses.length === 0) continue
+    const results = blocksOf(messages[index + 1]?.content, 'tool_result').map((block) => block['toolUseId'])
+    if (uses.every((id) => results.includes(id))) continue
+    throw new TypeError('call.sample has a tool_use whose tool_result is not in the next message; '
+      + 'add it there')
+  }
+}
+
+function blocksOf(content: unknown, type: string): readonly Readonly<Record<string, unknown>>[] {
+  return [content].flat().filter(isRecord).filter((block) => block['type'] === type)
+}

@@ -1,0 +1,265 @@
+/**
+ * A resource and a template of resources, as an author defines them: a URI or a form of URIs, a function
+ * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
+ * `reading.ts`.
+ *
+ * Knows no schemes and no files. Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
+ */
+import { isUint8Array } from 'node:util/types'
+import { parseTemplate } from '../wire/uri-template.ts'
+import { completersOf } from './completion.ts'
+import { base64, BYTES, isRecord } from './content.ts'
+import {
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireString, requireText, requireTexts, scopesOf, show,
+} from './validate.ts'
+import type { UriTemplate } from '../wire/uri-template.ts'
+import type { Call } from './call.ts'
+import type { Completer, Completers } from './completion.ts'
+import type { Annotations, ResourceContents } from './content.ts'
+import type { Icon, Members } from './validate.ts'
+
+/** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
+export interface ContentsInput {
+  /** Left out: the URI that was read. */
+  readonly uri?: string | undefined
+  /** Left out: that of the definition. */
+  readonly mimeType?: string | undefined
+  readonly text?: string | undefined
+  readonly blob?: string | Uint8Array | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+type Read = string | Uint8Array | ContentsInput | readonly ContentsInput[]
+
+/** What `read` may return. */
+export type ResourceOutput = Read | PromiseLike<Read>
+
+/** The variables of a URI that fits a template: `{name*}` is a list, every other a string. No prototype. */
+export type Variables = Readonly<Record<string, string | readonly string[]>>
+
+interface About {
+  /** For programs; `title` is for people. */
+  readonly name: string
+  /** Left out: clients show `name`. */
+  readonly title?: string | undefined
+  /** What is in it, for a model and for people. */
+  readonly description?: string | undefined
+  /** Of what is read, where the contents themselves name none. */
+  readonly mimeType?: string | undefined
+  readonly annotations?: Annotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  /** Anything for the client's program, in the list and beside what is read (MCP). JSON. */
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What `defineResource` takes. */
+export interface ResourceDefinition extends About {
+  /** A whole URI, as in `docs://readme`. */
+  readonly uri: string
+  /** Bytes. */
+  readonly size?: number | undefined
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[] | undefined
+  /** Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to read. */
+  read(call: Call): ResourceOutput
+}
+
+/** A resource, ready to be served. */
+export interface Resource extends About {
+  readonly kind: 'resource'
+  readonly uri: string
+  readonly size?: number | undefined
+  readonly scopes: readonly string[]
+  readonly read: (call: Call) => unknown
+}
+
+/** What `defineResourceTemplate` takes. */
+export interface ResourceTemplateDefinition extends About {
+  /** RFC 6570, as in `docs://{section}/{page}`. */
+  readonly uriTemplate: string
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[] | undefined
+  /** Completers by the variable's name. */
+  readonly complete?: Completers | undefined
+  /**
+   * Gets the variables as a stranger wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
+   * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to
+   * read.
+   */
+  read(variables: Variables, call: Call): ResourceOutput
+}
+
+/** A template of resources, ready to be served. */
+export interface ResourceTemplate extends About {
+  readonly kind: 'resource-template'
+  readonly uriTemplate: string
+  readonly matcher: UriTemplate
+  readonly scopes: readonly string[]
+  /** By the variable's name. */
+  readonly completers: ReadonlyMap<string, Completer>
+  readonly read: (variables: Variables, call: Call) => unknown
+}
+
+const aboutMembers: Members<About> = {
+  name: true, title: true, description: true, mimeType: true, annotations: true, icons: true, _meta: true,
+}
+
+/** The names of a resource's members. */
+export const resourceMembers: Members<Resource> = {
+  ...aboutMembers, uri: true, size: true, scopes: true, read: true, kind: true,
+}
+
+/** The names of a template's members. */
+export const templateMembers: Members<ResourceTemplateDefinition> & { readonly kind: true } = {
+  ...aboutMembers, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
+}
+
+/** What a copy of a template has besides. */
+const copyMembers: Members<ResourceTemplate> & Members<ResourceTemplateDefinition> = {
+  ...templateMembers, matcher: true, completers: true,
+}
+
+const notes: Members<Annotations> = { audience: true, priority: true, lastModified: true }
+
+const EXAMPLE = `{ uri: 'docs://readme', name: 'readme', mimeType: 'text/markdown', read: () => '# Hello' }`
+
+const TEMPLATE_EXAMPLE = `{ uriTemplate: 'docs://{page}', name: 'page', read: ({ page }) => 'About ' + page }`
+
+/** RFC 3986 §3.1. */
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
+
+/**
+ * Checks and freezes a resource. Throws `TypeError` with a sentence that says what to write instead, also for
+ * a member that is not known; an object of a class may have members of its own, which are its state.
+ */
+export function defineResource(definition: ResourceDefinition | Resource): Resource {
+  rejectMore('defineResource', arguments, `write defineResource(${EXAMPLE})`)
+  requireDefinition('defineResource', definition, EXAMPLE)
+  const isMade = 'kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)
+  // What an author has frozen has not been through here.
+  if (isMade && Array.isArray(definition.scopes)) return definition
+  const given = definition as ResourceDefinition
+  const uri = requireString('A resource', 'uri', given.uri)
+  const owner = `The resource '${uri}'`
+  if (!SCHEME.test(uri) || !URL.canParse(uri)) {
+    throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
+  }
+  const name = requireString(owner, 'name', given.name)
+  requireKind(owner, 'resource', given)
+  requireFunction(owner, 'read', given, resourceMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, resourceMembers)
+  checkAbout(owner, given)
+  if (given.size !== undefined && !(Number.isSafeInteger(given.size) && given.size >= 0)) {
+    throw new TypeError(`${owner} has size ${show(given.size)}; write its bytes, or leave it out`)
+  }
+  return Object.freeze<Resource>({
+    ...given,
+    kind: 'resource',
+    uri,
+    name,
+    scopes: scopesOf(owner, given.scopes),
+    read: (call) => given.read(call),
+  })
+}
+
+/** Checks and freezes a template, as `defineResource` does. A copy of a template keeps its completers. */
+export function defineResourceTemplate(
+  definition: ResourceTemplateDefinition | ResourceTemplate,
+): ResourceTemplate {
+  rejectMore('defineResourceTemplate', arguments, `write defineResourceTemplate(${TEMPLATE_EXAMPLE})`)
+  requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE)
+  const copied = isTemplate(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
+  const given = definition as ResourceTemplateDefinition
+  const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
+  const owner = `The resource template '${uriTemplate}'`
+  const name = requireString(owner, 'name', given.name)
+  requireKind(owner, 'resource-template', given)
+  requireFunction(owner, 'read', given, templateMembers, TEMPLATE_EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? templateMembers : copyMembers)
+  checkAbout(owner, given)
+  const matcher = parseTemplate(uriTemplate)
+  if (matcher.variables.length === 0) {
+    throw new TypeError(`${owner} has no variable; write one, as in 'docs://{page}', or use defineResource`)
+  }
+  const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
+  return Object.freeze<ResourceTemplate>({
+    ...rest,
+    kind: 'resource-template',
+    uriTemplate,
+    name,
+    matcher,
+    scopes: scopesOf(owner, given.scopes),
+    completers: completersOf(owner, complete, matcher.variables),
+    read: (variables, call) => given.read(variables, call),
+  })
+}
+
+function isTemplate(definition: object): definition is ResourceTemplate {
+  return 'kind' in definition && definition.kind === 'resource-template'
+    && 'completers' in definition && definition.completers instanceof Map
+}
+
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant'])
+
+function checkAbout(owner: string, about: About): void {
+  requireText(owner, 'title', about.title)
+  requireText(owner, 'description', about.description)
+  requireText(owner, 'mimeType', about.mimeType)
+  requireIcons(owner, about.icons)
+  requireMeta(owner, about._meta)
+  const { annotations } = about
+  if (annotations === undefined) return
+  if (!isRecord(annotations)) {
+    throw new TypeError(`${owner} has annotations ${show(annotations)}; `
+      + `write { audience: ['user'], priority: 0.5 }`)
+  }
+  const which = `${owner}, in its annotations,`
+  rejectUnknownMembers(which, annotations, notes)
+  const { audience, priority, lastModified } = annotations
+  requireTexts(which, 'audience', audience, `['user', 'assistant']`)
+  requireText(which, 'lastModified', lastModified)
+  const stranger = Array.isArray(audience) ? audience.find((one) => !roles.has(one)) : undefined
+  if (stranger !== undefined) {
+    throw new TypeError(`${which} has the audience ${show(stranger)}; write 'user' or 'assistant'`)
+  }
+  if (priority === undefined || (typeof priority === 'number' && priority >= 0 && priority <= 1)) return
+  throw new TypeError(`${which} has priority ${show(priority)}; write a number from 0 to 1`)
+}
+
+/** What a definition says of its contents: it stands where the contents themselves say nothing. */
+type Usual = Pick<About, 'mimeType' | '_meta'>
+
+/**
+ * The normal form of what `read` returned for `uri`. Throws `TypeError` for what is no text, no bytes and no
+ * contents.
+ */
+export function contentsOf(output: unknown, uri: string, usual: Usual): readonly ResourceContents[] {
+  if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, usual))
+  if (typeof output === 'string') return [pieceOf({ text: output }, uri, usual)]
+  if (isUint8Array(output)) return [pieceOf({ blob: output }, uri, usual)]
+  return [pieceOf(output, uri, usual)]
+}
+
+function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
+  const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
+  const hasText = typeof text === 'string' && blob === undefined
+  const hasBlob = (typeof blob === 'string' || isUint8Array(blob)) && text === undefined
+  const bytes = hasBlob ? base64(blob) : undefined
+  if (!hasText && !hasBlob) {
+    throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `
+      + `or contents with either text or blob`)
+  }
+  if (hasBlob && bytes === undefined) {
+    throw new TypeError(`The resource '${uri}' was read as a blob that is no base64; return ${BYTES}`)
+  }
+  const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : usual.mimeType
+  const meta = isRecord(_meta) ? _meta : usual._meta
+  return {
+    uri: typeof own['uri'] === 'string' ? own['uri'] : uri,
+    ...type !== undefined && { mimeType: type },
+    ...hasText ? { text } : bytes !== undefined && { blob: bytes },
+    ...meta !== undefined && { _meta: meta },
+  }
+}

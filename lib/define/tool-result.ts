@@ -1,0 +1,145 @@
+/**
+ * What a tool returned, in its loose forms, as a result in its normal form; and the result as its
+ * `outputSchema` has promised it. Knows no calls: whose result it is stands in `call-tool.ts`.
+ */
+import { summarize } from '../schema/compile.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
+import { blockOf, contentOf, isContent, isRecord, isTyped, text } from './content.ts'
+import { isPlain, rejectUnknownMembers, show } from './validate.ts'
+import { foreignTo, jsonOf, spelled } from './json-value.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { Checked, Contract } from '../schema/standard.ts'
+import type { ContentInput } from './content.ts'
+import type { Members } from './validate.ts'
+import type { Tool, ToolResult, ToolResultInput } from './tool.ts'
+
+const resultMembers: Members<ToolResultInput> = {
+  content: true, structuredContent: true, isError: true, _meta: true,
+}
+
+/**
+ * The normal form of what `run` returned. Throws for what JSON cannot say, and for a block of no known
+ * type.
+ */
+export function toolResultOf(output: unknown): ToolResult {
+  if (typeof output === 'string') return { content: [text(output)] }
+  if (output === undefined) return { content: [] }
+  if (isContent(output)) return { content: [contentOf(output)] }
+  if (isContentList(output)) return { content: output.map(blockOf) }
+  if (isWhole(output)) return wholeOf(output)
+  const json = jsonOf('A tool', output)
+  const value = spelled(output, json)
+  // A date is a text like any other.
+  return typeof value === 'string' ? { content: [text(value)] }
+    : { content: [text(json)], structuredContent: value }
+}
+
+type Part = string | ContentInput
+
+/**
+ * Whether a list is content: it has a block, and what else is in it is text or names a type as a block
+ * does.
+ */
+function isContentList(output: unknown): output is readonly Part[] {
+  return Array.isArray(output) && output.some(isContent) && output.every(isPart)
+}
+
+function isPart(item: unknown): boolean {
+  return typeof item === 'string' || isTyped(item)
+}
+
+/**
+ * Whether an object is a whole result: it has structured content, or a list with a block in it, or it has
+ * nothing but the members of a result and its content is texts and what names a type. Any other object is a
+ * JSON value.
+ */
+function isWhole(output: unknown): output is ToolResultInput {
+  if (!isRecord(output)) return false
+  const { content } = output
+  if (Object.hasOwn(output, 'structuredContent')) return true
+  if (!Array.isArray(content)) return false
+  return content.some(isContent)
+    || (content.every(isPart) && isBare(output))
+}
+
+function isBare(output: object): boolean {
+  return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
+}
+
+function wholeOf(output: ToolResultInput): ToolResult {
+  if (!isBare(output)) rejectUnknownMembers('The result of a tool', output, resultMembers)
+  const { content, structuredContent, isError, _meta } = output
+  if (content !== undefined && !Array.isArray(content)) {
+    throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)
+  }
+  if (isError !== undefined && typeof isError !== 'boolean') {
+    throw new TypeError(`The result of a tool has isError ${show(isError)}; write true or false`)
+  }
+  if (_meta !== undefined && !isRecord(_meta)) {
+    throw new TypeError(`The result of a tool has _meta ${show(_meta)}; write an object, or leave it out`)
+  }
+  const what = foreignTo(structuredContent)
+  if (what !== undefined) throw new TypeError(`A tool returned ${what}`)
+  return {
+    content: content === undefined ? [text(jsonOf('A tool', structuredContent))] : content.map(blockOf),
+    ...structuredContent !== undefined && { structuredContent: spelled(structuredContent) },
+    ...isError !== undefined && { isError },
+    ..._meta !== undefined && { _meta },
+  }
+}
+
+/**
+ * A result as its tool has promised it: what is sent fits the `outputSchema`. A library of schemas may have
+ * changed it, and JSON may spell it otherwise, a date for one. A text alone is the value of a schema of
+ * texts. Throws where it breaks the promise: that is the tool's defect, never the client's to find.
+ */
+export function conforming(
+  tool: Tool, output: Contract, result: ToolResult, maxSteps: number,
+): MaybePromise<ToolResult> {
+  const { structuredContent } = result
+  const given = structuredContent === undefined ? loneText(result) : structuredContent
+  const isSpelled = isOfClass(given)
+  const checked = output.check(isSpelled ? asJson(given) : given, maxSteps)
+  const isFine = !isThenable(checked) && checked.errors.length === 0
+  if (isFine && checked.value === structuredContent) return result
+  return andThen(checked, (first) => {
+    if (isSpelled || !isObject(given) || first.errors.length === 0) return kept(tool, result, first)
+    return andThen(output.check(asJson(given), maxSteps), (last) => kept(tool, result, last))
+  })
+}
+
+function kept(tool: Tool, result: ToolResult, checked: Checked): ToolResult {
+  if (checked.errors.length > 0) {
+    throw new Error(`The result of ${tool.name} does not match its outputSchema: ${summarize(checked)}`)
+  }
+  return checked.value === result.structuredContent ? result : holding(result, checked.value)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** What such an object inherits is not sent. */
+function isOfClass(value: unknown): value is object {
+  return isObject(value) && !Array.isArray(value) && !isPlain(value)
+}
+
+function asJson(given: object): unknown {
+  const json: string | undefined = JSON.stringify(given)
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+function loneText({ content }: ToolResult): string | undefined {
+  const [block] = content
+  return content.length === 1 && block?.type === 'text' ? block.text : undefined
+}
+
+/** The result with another value; a text that only said the one before says this one. */
+function holding(result: ToolResult, value: unknown): ToolResult {
+  const { content: [first, ...rest], structuredContent } = result
+  const json = jsonOf('A tool', value)
+  const wasSaid = first?.type === 'text' && structuredContent !== undefined
+    && first.text === JSON.stringify(structuredContent)
+  const content = wasSaid ? [text(json), ...rest] : result.content
+  return { ...result, content, structuredContent: spelled(value, json) }
+}

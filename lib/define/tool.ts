@@ -1,0 +1,277 @@
+/**
+ * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
+ * frozen. How it is called is in `call-tool.ts`, what comes of what it returns in `tool-result.ts`.
+ */
+import { contract, isStandard } from '../schema/standard.ts'
+import { isRecord } from './content.ts'
+import {
+  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
+  requireMeta, requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
+} from './validate.ts'
+import { refuseForeign } from './foreign.ts'
+import type { Infer, InferGiven } from '../schema/infer.ts'
+import type { Findings } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/limits.ts'
+import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
+import type { Call } from './call.ts'
+import type { Content, ContentInput } from './content.ts'
+import type { Icon, Members } from './validate.ts'
+
+/** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
+export interface ToolAnnotations {
+  /** Its name, for people. */
+  readonly title?: string | undefined
+  /** It changes nothing. Left out, clients take it for false. */
+  readonly readOnlyHint?: boolean | undefined
+  /** What it changes may be lost. Left out, clients take it for true. */
+  readonly destructiveHint?: boolean | undefined
+  /** Calling it again with the same arguments changes nothing more. Left out, clients take it for false. */
+  readonly idempotentHint?: boolean | undefined
+  /** It reaches what is not this server's own, as a search of the web does. Left out: taken for true. */
+  readonly openWorldHint?: boolean | undefined
+}
+
+const hints: Members<ToolAnnotations> = {
+  title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true,
+}
+
+/** A whole result, as an author may give it. */
+export interface ToolResultInput {
+  /** Text and blocks, for a model and for people. */
+  readonly content?: readonly (string | ContentInput)[] | undefined
+  /** Any JSON value, for machines. Its text is added where `content` is left out. */
+  readonly structuredContent?: unknown
+  /** It did not work, and the content says why, for a model to read. Left out: false. */
+  readonly isError?: boolean | undefined
+  /** Anything for the client's program (MCP). */
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A result in its normal form. `structuredContent` is undefined where there is none. */
+export interface ToolResult {
+  readonly content: readonly Content[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Readonly<Record<string, unknown>>
+  /** What is wrong with the arguments, where the tool was not run for that. */
+  readonly invalid?: Findings
+}
+
+/** A schema as it is given: a JSON Schema of a library's own interface is no record to a compiler. */
+export type SchemaInput = Schema | object
+
+/** What `run` gets: the arguments as `validate` gives them, or else as the input schema spells them. */
+export type ToolArguments<S, V> = unknown extends V ? Infer<S> : Infer<V>
+
+type Returned<O> = unknown extends InferGiven<O> ? unknown
+  : InferGiven<O> | string | ContentInput | readonly ContentInput[] | ToolResultInput
+
+/** What a generator returns may be nothing: then its pieces are the result. */
+type Generated<O> = Generator<unknown, Returned<O> | void> | AsyncGenerator<unknown, Returned<O> | void>
+
+/** What `run` may return, now or later: what the output schema spells, text, blocks, a whole result. */
+export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>> | Generated<O>
+
+/**
+ * What `defineTool` takes. `S`, `V` and `O` are the types of its schemas, unknown where there is none: they
+ * type what `run` gets and what it returns. Each is inferred in an intersection, and checked without one:
+ * methods that return `this` make the schemas of some libraries no part of it.
+ */
+export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> {
+  /** Left out; a tool that is made already has one. */
+  readonly kind?: undefined
+  /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
+  readonly name: string
+  /** Its name, for people. */
+  readonly title?: string | undefined
+  /** What it does and when to use it, for a model. */
+  readonly description?: string | undefined
+  /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
+  readonly inputSchema?: (S & Schema) | SchemaInput | undefined
+  /**
+   * A Standard Schema that checks the arguments, and may change them, where `inputSchema` is a JSON Schema
+   * that only tells clients what to send.
+   */
+  readonly validate?: (V & StandardSchema) | StandardSchema | undefined
+  /** What `structuredContent` looks like; checked before it is sent. */
+  readonly outputSchema?: (O & Schema) | SchemaInput | undefined
+  /** Hints for clients, which may ask their users before some tools. */
+  readonly annotations?: ToolAnnotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  /** What the caller's principal must have, all of it. */
+  readonly scopes?: readonly string[] | undefined
+  /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
+  readonly task?: 'forbidden' | 'optional' | 'required' | undefined
+  /**
+   * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
+   * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
+   */
+  readonly recover?: 'rerun' | undefined
+  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
+   *
+   * A generator's pieces are told as progress, 1, 2, 3 and so on, each text as its text. The result is what
+   * it returns; where it returns nothing, the last piece that is no text and no block; else all texts,
+   * joined, and blocks together.
+   */
+  run(args: ToolArguments<S, V>, call: Call): R
+}
+
+/** A tool, ready to be served. */
+export interface Tool {
+  readonly kind: 'tool'
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description: string
+  readonly input: Contract
+  readonly output: Contract | undefined
+  readonly annotations?: ToolAnnotations | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly timeoutMs?: number | undefined
+  readonly scopes: readonly string[]
+  readonly task: 'forbidden' | 'optional' | 'required'
+  readonly recover?: 'rerun' | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+  readonly run: (args: unknown, call: Call) => unknown
+}
+
+/** The names of a tool's members. */
+export const toolMembers: Members<ToolDefinition> = {
+  name: true, title: true, description: true, inputSchema: true, validate: true, outputSchema: true,
+  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, recover: true, _meta: true,
+  run: true, kind: true,
+}
+
+/** What a copy of a tool has in the place of its schemas. */
+const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...toolMembers, input: true, output: true }
+
+const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
+  + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
+
+/** What a tool without arguments takes: an object with nothing in it. */
+const noArguments = { type: 'object', additionalProperties: false } as const
+
+/**
+ * Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead, also for a
+ * member that is not known; an object of a class may have members of its own, which are its state. A copy
+ * of a tool with other members, `{ ...tool, name: 'other' }`, keeps its schemas.
+ */
+export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
+  definition: ToolDefinition<S, V, O, R> | Tool,
+): Tool {
+  rejectMore('defineTool', arguments, `write defineTool(${EXAMPLE})`)
+  refuseForeign(definition)
+  requireDefinition('defineTool', definition, EXAMPLE)
+  const copied = isCopy(definition) ? definition : undefined
+  if (copied !== undefined && Object.isFrozen(copied)) return copied
+  const given = definition as ToolDefinition<Schema, StandardSchema>
+  const name = requireString('A tool', 'name', given.name)
+  const owner = `The tool '${name}'`
+  requireName(owner, name)
+  requireKind(owner, 'tool', given)
+  requireFunction(owner, 'run', given, toolMembers, EXAMPLE)
+  rejectUnknownMembers(owner, given, copied === undefined ? toolMembers : copyMembers)
+  requireText(owner, 'title', given.title)
+  requireText(owner, 'description', given.description)
+  requireTimeout(owner, given.timeoutMs)
+  requireRecover(owner, given.recover)
+  requireIcons(owner, given.icons)
+  requireMeta(owner, given._meta)
+  checkAnnotations(owner, given.annotations)
+  const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
+  if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
+    throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
+  }
+  const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
+    : copied !== undefined && inputSchema === undefined ? copied.input
+    : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
+  return Object.freeze<Tool>({
+    ...rest,
+    kind: 'tool',
+    name,
+    description: given.description ?? '',
+    input: rooted(owner, input),
+    output: outputSchema === undefined ? copied?.output
+      : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
+    scopes: scopesOf(owner, given.scopes),
+    task,
+    run: given.run.bind(given),
+  })
+}
+
+function isCopy(definition: object): definition is Tool {
+  return 'kind' in definition && definition.kind === 'tool'
+    && 'input' in definition && isRecord(definition.input) && typeof definition.input['check'] === 'function'
+}
+
+/**
+ * Arguments are an object, and clients want the root of their schema to say so. A union of objects, as
+ * libraries spell it, does not by itself.
+ */
+function rooted(owner: string, input: Contract): Contract {
+  const { json } = input
+  if (json['type'] === 'object') return input
+  if (isOfObjects(json)) return { ...input, json: { type: 'object', ...json } }
+  const remedy = `write { type: 'object', properties: { … } }`
+  throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
+}
+
+function isOfObjects(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  const { type, anyOf, oneOf } = schema
+  if (type !== undefined) return type === 'object'
+  const branches: unknown = anyOf ?? oneOf
+  return Array.isArray(branches) && branches.every(isOfObjects)
+}
+
+function checkAnnotations(owner: string, annotations: unknown): void {
+  if (annotations === undefined) return
+  if (!isRecord(annotations)) {
+    throw new TypeError(`${owner} has annotations ${show(annotations)}; write { readOnlyHint: true }`)
+  }
+  rejectUnknownMembers(`${owner}, in its annotations,`, annotations, hints)
+  for (const [name, value] of Object.entries(annotations)) {
+    if (value === undefined || typeof value === (name === 'title' ? 'string' : 'boolean')) continue
+    const remedy = name === 'title' ? 'a string' : 'true or false'
+    throw new TypeError(`${owner} has ${name} ${show(value)} in its annotations; write ${remedy}`)
+  }
+}
+
+/** A JSON Schema for clients, beside a Standard Schema that checks. */
+function besideOf(owner: string, inputSchema: SchemaInput | undefined, validate: unknown): Contract {
+  if (!isStandard(validate)) {
+    const remedy = 'write a Standard Schema, such as one of zod, valibot or arktype'
+    throw new TypeError(`${owner} has validate ${show(validate)}; ${remedy}`)
+  }
+  if (inputSchema === undefined || isStandard(inputSchema)) {
+    const remedy = 'write the JSON Schema of the arguments as inputSchema, or leave validate out'
+    throw new TypeError(`${owner} has validate, but no JSON Schema beside it for clients; ${remedy}`)
+  }
+  return schemaOf(owner, 'inputSchema', validate, 'input', inputSchema)
+}
+
+function schemaOf(
+  owner: string, member: string, schema: SchemaInput, side: 'input' | 'output', beside?: SchemaInput,
+): Contract {
+  try {
+    const made = contract(isStandard(schema) ? schema : jsonSchemaOf(schema), {
+      formats: true, defaults: side === 'input', side,
+      beside: beside === undefined ? undefined : jsonSchemaOf(beside),
+    })
+    // What JSON cannot say here would break the list of all tools.
+    JSON.stringify(made.json)
+    return made
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
+  }
+}
+
+function jsonSchemaOf(schema: SchemaInput): JsonSchema {
+  if (typeof schema === 'boolean' || isRecord(schema)) return schema
+  throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
+}
