@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UsageError } from './command-line.ts'
 import { isRecord } from './define/content.ts'
-import type { Store } from './core/store.ts'
+import type { Store } from './state/store.ts'
 import type { PostgresPool } from './store/postgres-client.ts'
 import type { RedisClient } from './store/redis-client.ts'
 

@@ -13,7 +13,7 @@ import { memoryStore } from './store/memory.ts'
 import { workerStore } from './store/worker.ts'
 import type { Worker } from 'node:cluster'
 import type { Log } from './define/log.ts'
-import type { Store } from './core/store.ts'
+import type { Store } from './state/store.ts'
 import type { Launched, LaunchOptions } from './launch.ts'
 
 /** What a worker tells its primary: that it serves, and at its end how many calls run. */

@@ -12,7 +12,7 @@ import {
 import { definitionMembers, offered } from './define/definitions.ts'
 import { isStrings } from './wire/json.ts'
 import type { Members } from './define/validate.ts'
-import type { Store } from './core/store.ts'
+import type { Store } from './state/store.ts'
 import type { Authorization } from './http/auth.ts'
 import type { NamedKey } from './http/keys.ts'
 import type { RateLimit } from './http/rate.ts'

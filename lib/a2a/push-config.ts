@@ -7,12 +7,12 @@
  */
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { keyOf } from '../core/store.ts'
+import { keyOf } from '../state/store.ts'
 import { andThen } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { A2aFault } from './faults.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Entry, Store, StoreKey } from '../core/store.ts'
+import type { Entry, Store, StoreKey } from '../state/store.ts'
 import type { DialectName } from './dialect.ts'
 import type { PushConfig, PushPage } from './model.ts'
 

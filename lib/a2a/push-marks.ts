@@ -2,7 +2,7 @@
  * Ends of tasks that are to be told to webhooks, as they are kept before the task has ended: a process that
  * dies between the two has not told it, and another does.
  */
-import type { StoreKey } from '../core/store.ts'
+import type { StoreKey } from '../state/store.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
 import type { PushOutbox } from './push-outbox.ts'
 

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseOwnedTask } from './push-config.ts'
 import type { Log } from '../define/log.ts'
-import type { Store } from '../core/store.ts'
+import type { Store } from '../state/store.ts'
 import type { OwnedTask } from './push-config.ts'
 
 const TOPIC = 'push-configs'

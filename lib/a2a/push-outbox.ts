@@ -8,7 +8,7 @@
 import { isRecord } from '../define/content.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { Log } from '../define/log.ts'
-import type { Entry, Store, StoreKey } from '../core/store.ts'
+import type { Entry, Store, StoreKey } from '../state/store.ts'
 
 /** An event that is still to be posted. */
 export interface Undelivered {

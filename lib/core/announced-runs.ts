@@ -2,8 +2,8 @@
  * Runs of tasks as they are announced in the store before anything of them is: under the name of the process
  * that runs them. When that process has died, others find there what it left.
  */
-import { HOUSE, keyOf } from './store.ts'
-import type { StoreKey } from './store.ts'
+import { HOUSE, keyOf } from '../state/store.ts'
+import type { StoreKey } from '../state/store.ts'
 import type { Task } from './task.ts'
 
 /** The collection. */

@@ -6,13 +6,13 @@
  * Several processes may sweep at once: each task is changed by its version.
  */
 import { runPlace, RUNS } from './announced-runs.ts'
-import { LEASES, memberOf, MEMBERS } from './nodes.ts'
-import { HOUSE } from './store.ts'
+import { LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
+import { HOUSE } from '../state/store.ts'
 import { taskKeyOf } from './stored-tasks.ts'
 import { isFinished, isWaiting } from './task.ts'
-import type { GuardedStore } from './guarded-store.ts'
-import type { Nodes } from './nodes.ts'
-import type { Entry } from './store.ts'
+import type { GuardedStore } from '../state/guarded-store.ts'
+import type { Nodes } from '../state/cluster.ts'
+import type { Entry } from '../state/store.ts'
 import type { Task } from './task.ts'
 import type { TaskCustody } from './task-custody.ts'
 import type { Helping, TaskRecovery } from './task-recovery.ts'

@@ -5,7 +5,7 @@
 import { Fault } from '../define/fault.ts'
 import { isWaiting } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Nodes } from './nodes.ts'
+import type { Nodes } from '../state/cluster.ts'
 import type { Doubt, StoredTasks } from './stored-tasks.ts'
 import type { OnUnkept, TaskEnds } from './task-ends.ts'
 import type { TaskPlace } from './task-place.ts'

@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto'
 import { Buckets, keyBytes, MAX_BYTES, ROUNDING_MS } from './buckets.ts'
-import type { Store, StoreKey } from '../core/store.ts'
+import type { Store, StoreKey } from '../state/store.ts'
 import type { Counter, Quota, Taken } from './buckets.ts'
 
 /** A store that is shared, and whether it can be reached. */

@@ -6,12 +6,12 @@
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { isSeverity } from '../define/log.ts'
-import { keyOf } from '../core/store.ts'
+import { keyOf } from '../state/store.ts'
 import { andThen } from '../util/thenable.ts'
 import { SESSION_MS } from './session-id.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Severity } from '../define/log.ts'
-import type { Entry, Store, StoreKey } from '../core/store.ts'
+import type { Entry, Store, StoreKey } from '../state/store.ts'
 
 /** The words of one session. */
 export interface SessionWords {

@@ -6,7 +6,7 @@
  */
 import { isRecord } from '../define/content.ts'
 import { speak, timeoutOf } from '../core/converse.ts'
-import { CONVERSATION_ID } from '../core/conversation.ts'
+import { CONVERSATION_ID } from '../state/conversation.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { defineTool } from '../define/tool.ts'
 import { andThen } from '../util/thenable.ts'

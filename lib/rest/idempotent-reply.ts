@@ -4,14 +4,14 @@
  * in the form that is asked for then, as a document or as events; an error is not kept.
  * Spec: draft-ietf-httpapi-idempotency-key-header-07
  */
-import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
+import { IDEMPOTENCY_KEY } from '../state/idempotency.ts'
 import { isThenable } from '../util/thenable.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import { problemText, problemTextReply } from './reply.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../define/call.ts'
-import type { KeyClaim, KeyHold } from '../core/idempotency.ts'
+import type { KeyClaim, KeyHold } from '../state/idempotency.ts'
 import type { Service } from '../core/service.ts'
 import type { Reply, Source } from '../http/exchange.ts'
 

@@ -3,7 +3,7 @@
  * that a description needs.
  * Spec: OpenAPI 3.1.1 §4.8.7.
  */
-import { CONVERSATION_ID } from '../core/conversation.ts'
+import { CONVERSATION_ID } from '../state/conversation.ts'
 import { described, listOf, objectOf, schemaReference } from '../wire/openapi.ts'
 import { PROBLEM_JSON } from '../wire/problem.ts'
 import type { Components } from '../http/exchange.ts'

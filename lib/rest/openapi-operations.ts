@@ -2,8 +2,8 @@
  * What the OpenAPI description says of the HTTP door's own operations, as constants.
  * Spec: OpenAPI 3.1.1 §4.8.
  */
-import { IDEMPOTENCY_KEY } from '../core/idempotency.ts'
-import { CONVERSATION_ID } from '../core/conversation.ts'
+import { IDEMPOTENCY_KEY } from '../state/idempotency.ts'
+import { CONVERSATION_ID } from '../state/conversation.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { failures, headerParameter, jsonBody, jsonOrEvents, schemaReference } from '../wire/openapi.ts'
 import type { DocumentPart } from '../wire/openapi.ts'

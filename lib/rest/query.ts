@@ -2,7 +2,7 @@
  * The body of a query: JSON in, what is asked out, or every member that is wrong. Never a guess.
  */
 import { isRecord } from '../define/content.ts'
-import { CONVERSATION_ID } from '../core/conversation.ts'
+import { CONVERSATION_ID } from '../state/conversation.ts'
 import { nearest } from '../define/validate.ts'
 import { FaultList } from '../wire/bounded.ts'
 import type { ChatMessage } from '../define/chat.ts'

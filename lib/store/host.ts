@@ -5,7 +5,7 @@
 import { Fault } from '../define/fault.ts'
 import { decodeBound, decodeEnvelope, decodeKeep, encodeEnvelope } from './worker-messages.ts'
 import type { Cluster, Worker } from 'node:cluster'
-import type { Store } from '../core/store.ts'
+import type { Store } from '../state/store.ts'
 import type { Envelope, StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 
 const UNREACHED = 'The store cannot be reached; try again later'

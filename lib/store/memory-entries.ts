@@ -12,7 +12,7 @@ import { Share, Shares } from '../util/shares.ts'
 import { measure, requireKey } from './size.ts'
 import type { Queued } from '../util/linked-list.ts'
 import type { Order } from '../util/heap.ts'
-import type { Entry, StoreKey } from '../core/store.ts'
+import type { Entry, StoreKey } from '../state/store.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
 interface Kept extends Entry, Queued<Kept> {

@@ -12,7 +12,7 @@ import { tell, tellAll } from './listener.ts'
 import { measure } from './size.ts'
 import type { Queued } from '../util/linked-list.ts'
 import type { Order } from '../util/heap.ts'
-import type { Keep } from '../core/store.ts'
+import type { Keep } from '../state/store.ts'
 import type { Follower, NumberedFollower, TopicListener } from './listener.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 

@@ -3,7 +3,7 @@
  * at a time, and what is said meanwhile in the next, so that it arrives in the order in which it was said.
  */
 import { Fault } from '../define/fault.ts'
-import type { Keep } from '../core/store.ts'
+import type { Keep } from '../state/store.ts'
 
 /** Something to be said. */
 export interface Saying { readonly text: string; readonly keep: Keep | undefined }

@@ -4,7 +4,7 @@
  */
 import { Publishing } from './publishing.ts'
 import { measure, requireKey } from './size.ts'
-import type { Store } from '../core/store.ts'
+import type { Store } from '../state/store.ts'
 import type { FollowedTopics } from './followed-topics.ts'
 import type { Say } from './publishing.ts'
 

@@ -4,7 +4,7 @@
  */
 import { decodeNul, encodeNul } from './reach.ts'
 import { endAfter } from './sqlite-database.ts'
-import type { Entry, StoreKey } from '../core/store.ts'
+import type { Entry, StoreKey } from '../state/store.ts'
 import type { SqliteRow, SqliteDatabase, Statement } from './sqlite-database.ts'
 
 const SWEEP_COUNT = 16

@@ -9,7 +9,7 @@ import { watch } from 'node:fs'
 import { tell, tellAll } from './listener.ts'
 import { endAfter } from './sqlite-database.ts'
 import type { FSWatcher } from 'node:fs'
-import type { Keep } from '../core/store.ts'
+import type { Keep } from '../state/store.ts'
 import type { NumberedFollower, TopicListener } from './listener.ts'
 import type { SqliteDatabase, Statement } from './sqlite-database.ts'
 

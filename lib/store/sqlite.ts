@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MAX_VALUE_BYTES } from '../core/store.ts'
+import { MAX_VALUE_BYTES } from '../state/store.ts'
 import { rejectUnknown } from '../schema/options.ts'
 import { measure, requireKey, requireValueBytes } from './size.ts'
 import { SqliteDatabase } from './sqlite-database.ts'

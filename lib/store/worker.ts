@@ -7,7 +7,7 @@ import { Fault } from '../define/fault.ts'
 import { tell } from './listener.ts'
 import { decodeEnvelope, encodeBound, encodeEnvelope } from './worker-messages.ts'
 import type { FaultKind } from '../define/fault.ts'
-import type { Entry, Store } from '../core/store.ts'
+import type { Entry, Store } from '../state/store.ts'
 import type { Follower } from './listener.ts'
 import type { StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 

@@ -1,7 +1,7 @@
 /** Agents that answer with a task or with a message: what is seen of them, and who is told. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keyOf } from '../../lib/core/store.ts'
+import { keyOf } from '../../lib/state/store.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, request, sealed, serve } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'

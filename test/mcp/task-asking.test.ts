@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { lendQuestions, TaskAsking } from '../../lib/mcp/task-asking.ts'
-import type { NodeLine, TakeLine } from '../../lib/core/node-lines.ts'
+import type { NodeLine, TakeLine } from '../../lib/state/peer-channels.ts'
 import type { Service } from '../../lib/core/service.ts'
 
 type Shared = NonNullable<Service['shared']>

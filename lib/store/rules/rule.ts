@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../define/fault.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Entry, Store, StoreKey } from '../../core/store.ts'
+import type { Entry, Store, StoreKey } from '../../state/store.ts'
 
 /** One thing that the interface promises. */
 export interface StoreRule {

@@ -5,7 +5,7 @@
  */
 import { Fault } from '../define/fault.ts'
 import { patience } from '../util/deadline.ts'
-import type { Nodes } from './nodes.ts'
+import type { Nodes } from './cluster.ts'
 
 /** How one side of a line hears of the other. */
 export interface NodeLineEnds {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DeploymentStore } from '../../lib/core/deployment.ts'
+import { DeploymentStore } from '../../lib/state/deployment.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { deployments, sharedMemory, spacesIn } from '../fixtures/fleet.ts'

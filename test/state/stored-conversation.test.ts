@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Conversations } from '../../lib/core/conversation.ts'
+import { Conversations } from '../../lib/state/conversation.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { memoryStore } from '../../lib/index.ts'
 import type { LogLevel } from '../../lib/define/log.ts'

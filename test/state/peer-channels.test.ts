@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { NodeLines } from '../../lib/core/node-lines.ts'
+import { NodeLines } from '../../lib/state/peer-channels.ts'
 import { holdUp } from '../fixtures/time.ts'
-import type { Nodes } from '../../lib/core/nodes.ts'
+import type { Nodes } from '../../lib/state/cluster.ts'
 
 type Hear = (body: unknown, from: string) => void
 

@@ -15,7 +15,7 @@ import { keyOf } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Nodes } from './nodes.ts'
+import type { Nodes } from './cluster.ts'
 import type { Entry, Store, StoreKey } from './store.ts'
 
 /** What may be a key: 1 to 255 visible characters of ASCII. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { keyOf, MAX_KEY_BYTES } from '../../lib/core/store.ts'
+import { keyOf, MAX_KEY_BYTES } from '../../lib/state/store.ts'
 
 test('what every store takes as a key stays what it is', () => {
   const longest = ['x'.repeat(MAX_KEY_BYTES), '🙂'.repeat(MAX_KEY_BYTES / 4)]
