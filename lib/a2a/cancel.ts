@@ -4,13 +4,13 @@
  * Spec: A2A 1.0 §3.1.5.
  */
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { isFinished } from '../core/task.ts'
+import { isFinished } from '../tasks/task.ts'
 import { isThenable } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
 import { viewOf } from './task-view.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { RunningTask, Task } from '../core/task.ts'
+import type { RunningTask, Task } from '../tasks/task.ts'
 import type { TaskRequest, TaskView } from './model.ts'
 import type { Visit } from './visit.ts'
 

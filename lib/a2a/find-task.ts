@@ -4,7 +4,7 @@
 import { andThen } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Task } from '../core/task.ts'
+import type { Task } from '../tasks/task.ts'
 import type { Visit } from './visit.ts'
 
 type Visible = Pick<Task, 'protocol' | 'runnable' | 'tenant' | 'isReserved'>

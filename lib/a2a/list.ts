@@ -8,7 +8,7 @@ import { wrongField } from './fields.ts'
 import { isVisible } from './find-task.ts'
 import { viewOf } from './task-view.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { ListedTask, Task } from '../core/task.ts'
+import type { ListedTask, Task } from '../tasks/task.ts'
 import type { ListRequest, TaskPage } from './model.ts'
 import type { Visit } from './visit.ts'
 

@@ -19,7 +19,7 @@ import type { Artifact } from '../define/artifact.ts'
 import type { Origin } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { Service } from '../core/service.ts'
-import type { TaskMessage } from '../core/task.ts'
+import type { TaskMessage } from '../tasks/task.ts'
 import type { ToolResult } from '../define/tool.ts'
 import type { JsonMembers, Message, SendRequest } from './model.ts'
 

@@ -8,7 +8,7 @@
  */
 import type { Skill } from '../define/agent.ts'
 import type { Artifact } from '../define/artifact.ts'
-import type { TaskMessage, TaskState, TaskStatus } from '../core/task.ts'
+import type { TaskMessage, TaskState, TaskStatus } from '../tasks/task.ts'
 
 /** Members of a JSON object. */
 export type JsonMembers = Readonly<Record<string, unknown>>

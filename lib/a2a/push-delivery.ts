@@ -8,7 +8,7 @@
  * another. Spec: A2A 1.0 §4.3.
  */
 import { FairPool } from '../util/fair-pool.ts'
-import { isFinished } from '../core/task.ts'
+import { isFinished } from '../tasks/task.ts'
 import { isThenable } from '../util/thenable.ts'
 import { dialectNamed } from './dialects.ts'
 import { PushCourier } from './push.ts'
@@ -23,7 +23,7 @@ import { pushBodyOf } from './task-view.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { PoolLimits, Slot } from '../util/fair-pool.ts'
 import type { Service } from '../core/service.ts'
-import type { Task } from '../core/task.ts'
+import type { Task } from '../tasks/task.ts'
 import type { Dialect, DialectName } from './dialect.ts'
 import type { PushConfig } from './model.ts'
 import type { PushSettings } from './push-address.ts'

@@ -3,15 +3,15 @@
  * began its turn is found in its history, and everything else a handler reads is kept with the turn.
  */
 import { asFault } from '../define/fault.ts'
-import { originOf } from '../core/task-request.ts'
-import { isWaiting } from '../core/task.ts'
+import { originOf } from '../tasks/task-request.ts'
+import { isWaiting } from '../tasks/task.ts'
 import { agentNamed } from './tool-agent.ts'
 import { Turn } from './turn.ts'
 import { isRerunFor, workFor } from './work.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../core/service.ts'
-import type { Task, TaskMessage, TurnRequest } from '../core/task.ts'
-import type { TaskRunner } from '../core/task-recovery.ts'
+import type { Task, TaskMessage, TurnRequest } from '../tasks/task.ts'
+import type { TaskRunner } from '../tasks/task-recovery.ts'
 
 interface Again { readonly who: Agent | Group; readonly message: TaskMessage; readonly request: TurnRequest }
 

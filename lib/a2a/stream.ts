@@ -3,14 +3,14 @@
  * waits for its client. A reader that leaves, or is slow, is nothing to the task or to other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
-import { isFinished } from '../core/task.ts'
+import { isFinished } from '../tasks/task.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { A2aFault } from './faults.ts'
 import { findTask } from './find-task.ts'
 import { eventOf, isSettled, viewOf } from './task-view.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Task, TaskEvent, Watched } from '../core/task.ts'
-import type { Tasks } from '../core/tasks.ts'
+import type { Task, TaskEvent, Watched } from '../tasks/task.ts'
+import type { Tasks } from '../tasks/tasks.ts'
 import type { StreamEvent, TaskRequest } from './model.ts'
 import type { ToldEvent } from './task-view.ts'
 import type { EventSink, EventStream, Visit } from './visit.ts'

@@ -4,8 +4,8 @@
  * Spec: A2A 1.0 §3.4.
  */
 import { Fault } from '../define/fault.ts'
-import { isFinished } from '../core/task.ts'
-import { hear } from '../core/task-hearing.ts'
+import { isFinished } from '../tasks/task.ts'
+import { hear } from '../tasks/task-hearing.ts'
 import { isThenable } from '../util/thenable.ts'
 import { randomUuid } from '../wire/random.ts'
 import { A2aFault } from './faults.ts'
@@ -16,7 +16,7 @@ import { isSettled } from './task-view.ts'
 import { Turn } from './turn.ts'
 import { isRerunFor, workFor } from './work.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Task, TaskMessage } from '../core/task.ts'
+import type { Task, TaskMessage } from '../tasks/task.ts'
 import type { Message, SendRequest } from './model.ts'
 import type { Visit } from './visit.ts'
 

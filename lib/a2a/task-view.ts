@@ -2,8 +2,8 @@
  * A task as clients and webhooks see it: what of it is shown, and what of its life is told as an event.
  * Whose it is was asked before.
  */
-import { isFinished, isWaiting } from '../core/task.ts'
-import type { Task, TaskEvent, TaskMessage, TaskState } from '../core/task.ts'
+import { isFinished, isWaiting } from '../tasks/task.ts'
+import type { Task, TaskEvent, TaskMessage, TaskState } from '../tasks/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { StreamEvent, TaskView } from './model.ts'
 

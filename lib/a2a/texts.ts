@@ -6,7 +6,7 @@
 import { quote } from '../wire/json.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Content } from '../define/content.ts'
-import type { TaskMessage, TaskStatus } from '../core/task.ts'
+import type { TaskMessage, TaskStatus } from '../tasks/task.ts'
 import type { StreamEvent } from './model.ts'
 
 /** Whether all that a result says is text, in parts that have no more to them. */

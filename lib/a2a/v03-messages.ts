@@ -15,7 +15,7 @@ import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import { decodeV03Part, encodeV03Part } from './v03-parts.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Content } from '../define/content.ts'
-import type { TaskMessage, TaskState, TaskStatus } from '../core/task.ts'
+import type { TaskMessage, TaskState, TaskStatus } from '../tasks/task.ts'
 import type { JsonMembers, Message, SendResult, StreamEvent, TaskView } from './model.ts'
 
 /** How long an id of a server's may be that is read here. */

@@ -16,7 +16,7 @@ import {
 import { formatTexts } from './texts.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Content, DataContent, TextContent } from '../define/content.ts'
-import type { TaskMessage } from '../core/task.ts'
+import type { TaskMessage } from '../tasks/task.ts'
 import type { JsonMembers, Message } from './model.ts'
 import type { FileBlock } from './parts.ts'
 

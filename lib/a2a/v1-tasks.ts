@@ -15,7 +15,7 @@ import {
   decodeV1Artifact, decodeV1Message, decodeV1TaskMessage, encodeV1Artifact, encodeV1Message,
   formatV1Artifact, formatV1Message,
 } from './v1-messages.ts'
-import type { TaskState, TaskStatus } from '../core/task.ts'
+import type { TaskState, TaskStatus } from '../tasks/task.ts'
 import type { JsonMembers, SendResult, StreamEvent, TaskPage, TaskView } from './model.ts'
 
 /** The names of states in the order of their numbers, from 1. */

@@ -21,7 +21,7 @@ import {
   decodeV1Event, decodeV1SendResult, decodeV1Task, decodeV1TaskPage, encodeV1Event, encodeV1SendResult,
   encodeV1State, encodeV1Task, encodeV1TaskPage, formatV1Result, v1States,
 } from './v1-tasks.ts'
-import type { TaskState } from '../core/task.ts'
+import type { TaskState } from '../tasks/task.ts'
 import type { Dialect, OperationCodecs } from './dialect.ts'
 import type {
   CardRequest, JsonMembers, ListRequest, PushConfig, SendRequest, TaskRequest, TaskView,

@@ -5,7 +5,7 @@
 import { isWithin } from '../wire/bounded.ts'
 import { Fault } from '../define/fault.ts'
 import type { Service } from './service.ts'
-import type { TaskFault } from './task.ts'
+import type { TaskFault } from '../tasks/task.ts'
 
 /** What stands beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024

@@ -3,13 +3,13 @@
  * after the client's own request is long over. Nothing goes back by it.
  */
 import { isRecord } from '../define/content.ts'
-import { RunMemory } from '../core/run-memory.ts'
-import { originOf, requestOf } from '../core/task-request.ts'
+import { RunMemory } from '../tasks/run-memory.ts'
+import { originOf, requestOf } from '../tasks/task-request.ts'
 import { unable } from './client.ts'
 import { McpRequest } from './request.ts'
 import { revisionByName } from './revisions.ts'
 import type { ClientInfo } from '../define/call.ts'
-import type { Task, TurnRequest, TaskTurn } from '../core/task.ts'
+import type { Task, TurnRequest, TaskTurn } from '../tasks/task.ts'
 import type { Tool } from '../define/tool.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ClientAbilities } from './client.ts'

@@ -9,7 +9,7 @@ import { isStrings } from '../wire/json.ts'
 import { MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 import { requireTasks, shapeOf } from './task-extension.ts'
 import { isOurs } from './task-shape.ts'
-import type { Task } from '../core/task.ts'
+import type { Task } from '../tasks/task.ts'
 import type { McpRequest } from './request.ts'
 
 /** Tasks that somebody listens to. */

@@ -6,12 +6,12 @@
  */
 import { isRecord, textOf } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { isFinished } from '../core/task.ts'
+import { isFinished } from '../tasks/task.ts'
 import { andThen } from '../util/thenable.ts'
 import { toolResult } from './shape.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
-import type { Task, TaskState } from '../core/task.ts'
+import type { Task, TaskState } from '../tasks/task.ts'
 import type { ToolResult } from '../define/tool.ts'
 import type { McpRequest } from './request.ts'
 

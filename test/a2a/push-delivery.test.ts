@@ -5,7 +5,7 @@ import { eventually, serve } from '../fixtures/client.ts'
 import { deployments, listed, spacesIn } from '../fixtures/fleet.ts'
 import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { Dialect } from '../../lib/a2a/dialect.ts'
-import type { Task } from '../../lib/core/task.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 import type { MemoryStore, TriportServer } from '../../lib/index.ts'
 import type { House } from '../fixtures/webhook.ts'
 

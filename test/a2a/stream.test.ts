@@ -6,7 +6,7 @@ import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../lib/a2a/model.ts'
 import type { Visit } from '../../lib/a2a/visit.ts'
-import type { Task } from '../../lib/core/task.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 
 /** The raw events of a stream. */
 async function framesOf(response: Response): Promise<readonly string[]> {

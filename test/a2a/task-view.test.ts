@@ -7,7 +7,7 @@ import { serviceWith, taskOf } from '../fixtures/webhook.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { ToldEvent } from '../../lib/a2a/task-view.ts'
-import type { Task } from '../../lib/core/task.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 
 interface Strangers { readonly owner: Caller; readonly strangers: ReadonlyMap<string, Caller> }
 

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { dialects } from '../../lib/a2a/dialects.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model.ts'
 import type { Content } from '../../lib/define/content.ts'
-import type { TaskMessage } from '../../lib/core/task.ts'
+import type { TaskMessage } from '../../lib/tasks/task.ts'
 
 const AT = '2026-07-28T12:00:00.000Z'
 const awkward = 'He said: "no\\yes"\n\u2028\u0007 Zürich \u{1f600} \ud800'

@@ -6,7 +6,7 @@ import {
 } from '../../lib/a2a/v03-messages.ts'
 import { sent } from './sent.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model.ts'
-import type { TaskState } from '../../lib/core/task.ts'
+import type { TaskState } from '../../lib/tasks/task.ts'
 
 const at = '2026-01-02T03:04:05.678Z'
 const unset = { metadata: undefined, extensions: undefined, referenceTaskIds: undefined }

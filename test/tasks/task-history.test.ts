@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { historyOf, historyWith } from '../../lib/core/task-history.ts'
-import { taskOf } from '../../lib/core/task-seed.ts'
-import type { Task, TaskMessage } from '../../lib/core/task.ts'
+import { historyOf, historyWith } from '../../lib/tasks/task-history.ts'
+import { taskOf } from '../../lib/tasks/task-seed.ts'
+import type { Task, TaskMessage } from '../../lib/tasks/task.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 

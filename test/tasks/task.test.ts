@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isFinished, mayFollow } from '../../lib/core/task.ts'
-import type { TaskState } from '../../lib/core/task.ts'
+import { isFinished, mayFollow } from '../../lib/tasks/task.ts'
+import type { TaskState } from '../../lib/tasks/task.ts'
 
 /** How far a course is followed: the states that a task really takes on. */
 function live(course: readonly TaskState[]): readonly TaskState[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { answersFrom, questionParts } from '../../lib/core/question-answer.ts'
+import { answersFrom, questionParts } from '../../lib/tasks/question-answer.ts'
 import type { Content } from '../../lib/index.ts'
-import type { TaskQuestion } from '../../lib/core/task.ts'
+import type { TaskQuestion } from '../../lib/tasks/task.ts'
 
 function form(key: string, type: string): TaskQuestion {
   const schema = { type: 'object', properties: { [key]: { type } }, required: [key] }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { Tasks } from '../../lib/core/tasks.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
-import type { RunningTask, Task } from '../../lib/core/task.ts'
-import type { TaskSeed } from '../../lib/core/task-seed.ts'
+import type { RunningTask, Task } from '../../lib/tasks/task.ts'
+import type { TaskSeed } from '../../lib/tasks/task-seed.ts'
 import type { Limits, Store } from '../../lib/index.ts'
 
 /** The tasks of one process. */

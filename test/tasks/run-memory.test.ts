@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { RunMemory } from '../../lib/core/run-memory.ts'
+import { RunMemory } from '../../lib/tasks/run-memory.ts'
 
 const begun = { messageId: 'm1', metadata: { a: 1 } }
 

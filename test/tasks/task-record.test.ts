@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { TaskPlace } from '../../lib/core/task-place.ts'
-import { taskOf } from '../../lib/core/task-seed.ts'
+import { TaskPlace } from '../../lib/tasks/task-record.ts'
+import { taskOf } from '../../lib/tasks/task-seed.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'

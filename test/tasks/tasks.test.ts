@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { Tasks } from '../../lib/core/tasks.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
-import type { ListedTask, Task, TaskEvent } from '../../lib/core/task.ts'
-import type { TaskSeed } from '../../lib/core/task-seed.ts'
+import type { ListedTask, Task, TaskEvent } from '../../lib/tasks/task.ts'
+import type { TaskSeed } from '../../lib/tasks/task-seed.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(

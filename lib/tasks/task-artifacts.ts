@@ -8,8 +8,8 @@ import { Fault } from '../define/fault.ts'
 import { bytesOfParts } from './task-size.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Limits } from '../define/limits.ts'
-import type { TaskPlace } from './task-place.ts'
-import type { TaskPlaces } from './task-places.ts'
+import type { TaskPlace } from './task-record.ts'
+import type { TaskPlaces } from './task-table.ts'
 
 /** The artifacts of all tasks of one server. */
 export class TaskArtifacts {

@@ -7,8 +7,8 @@ import { patience } from '../util/deadline.ts'
 import { isWaiting } from './task.ts'
 import type { Limits } from '../define/limits.ts'
 import type { StoredTasks } from './stored-tasks.ts'
-import type { TaskPlace } from './task-place.ts'
-import type { TaskPlaces } from './task-places.ts'
+import type { TaskPlace } from './task-record.ts'
+import type { TaskPlaces } from './task-table.ts'
 import type { Task } from './task.ts'
 
 /** Tells those who watch a task how it has ended, which is the last that they hear. */

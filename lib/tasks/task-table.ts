@@ -11,7 +11,7 @@ import {
 } from './plain-task.ts'
 import { Queue } from '../util/linked-list.ts'
 import { isFinished, isWaiting } from './task.ts'
-import { TaskPlace } from './task-place.ts'
+import { TaskPlace } from './task-record.ts'
 import { bytesOf } from './task-size.ts'
 import { ID_LENGTH } from '../util/text-slots.ts'
 import type { Limits } from '../define/limits.ts'

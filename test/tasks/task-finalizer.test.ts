@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { Tasks } from '../../lib/core/tasks.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 
 /** A task whose end is on its way into a store that takes its time, and is given as much as it takes. */

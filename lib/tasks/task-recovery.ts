@@ -12,7 +12,7 @@ import type { Protocol } from '../define/call.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Nodes } from '../state/cluster.ts'
-import type { TaskCustody } from './task-custody.ts'
+import type { TaskCustody } from './task-ownership.ts'
 import type { Task } from './task.ts'
 import type { Tasks } from './tasks.ts'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { TaskPlaces } from '../../lib/core/task-places.ts'
-import { taskOf } from '../../lib/core/task-seed.ts'
+import { TaskPlaces } from '../../lib/tasks/task-table.ts'
+import { taskOf } from '../../lib/tasks/task-seed.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { Task, TaskState } from '../../lib/core/task.ts'
+import type { Task, TaskState } from '../../lib/tasks/task.ts'
 import type { Limits } from '../../lib/index.ts'
 
 interface Places { readonly places: TaskPlaces; readonly gone: readonly string[] }

@@ -14,7 +14,7 @@ import type { GuardedStore } from '../state/guarded-store.ts'
 import type { Nodes } from '../state/cluster.ts'
 import type { Entry } from '../state/store.ts'
 import type { Task } from './task.ts'
-import type { TaskCustody } from './task-custody.ts'
+import type { TaskCustody } from './task-ownership.ts'
 import type { Helping, TaskRecovery } from './task-recovery.ts'
 
 /** Entries that one page has. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { taskOf } from '../../lib/core/task-seed.ts'
-import { bytesOf, bytesOfMessage } from '../../lib/core/task-size.ts'
+import { taskOf } from '../../lib/tasks/task-seed.ts'
+import { bytesOf, bytesOfMessage } from '../../lib/tasks/task-size.ts'
 import { heldBytes } from '../fixtures/heap.ts'
-import type { Task } from '../../lib/core/task.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const large = 'x'.repeat(10_000)

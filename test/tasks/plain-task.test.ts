@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PLAIN_TEXTS, plainOf, taskOfPlain } from '../../lib/core/plain-task.ts'
-import { Tasks } from '../../lib/core/tasks.ts'
+import { PLAIN_TEXTS, plainOf, taskOfPlain } from '../../lib/tasks/plain-task.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 import type { Content } from '../../lib/define/content.ts'
-import type { Task, TaskMessage } from '../../lib/core/task.ts'
+import type { Task, TaskMessage } from '../../lib/tasks/task.ts'
 
 const AT = '2026-07-28T12:00:00.000Z'
 const words = (text: string): Content => ({ type: 'text', text })

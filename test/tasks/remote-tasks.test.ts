@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
-import { TaskRelay } from '../../lib/core/task-relay.ts'
+import { TaskRelay } from '../../lib/tasks/remote-tasks.ts'
 import type { Limits } from '../../lib/define/limits.ts'
 import type { NodeLines, TakeLine } from '../../lib/state/peer-channels.ts'
 import type { Nodes } from '../../lib/state/cluster.ts'
-import type { TaskRecovery } from '../../lib/core/task-recovery.ts'
-import type { Tasks } from '../../lib/core/tasks.ts'
+import type { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
+import type { Tasks } from '../../lib/tasks/tasks.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
