@@ -60,7 +60,7 @@ export type { Handler } from './http/listener.ts'
 export type { TokenInfo } from './http/principal.ts'
 export type { RateLimit } from './http/rate.ts'
 export type { RequestSummary } from './http/observer.ts'
-export type { CallInfo } from './core/call-observer.ts'
+export type { CallInfo } from './run/call-observer.ts'
 export type { Log, Logger, Severity } from './define/log.ts'
 
 export type { CompileOptions, JsonSchema, SchemaError, Validate, Validation } from './schema/compile.ts'

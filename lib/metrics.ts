@@ -8,7 +8,7 @@ import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
 import { problemReply } from './wire/problem.ts'
-import type { CallInfo, OnCall } from './core/call-observer.ts'
+import type { CallInfo, OnCall } from './run/call-observer.ts'
 import type { Description, Endpoint } from './http/exchange.ts'
 import type { Observer } from './http/observer.ts'
 import type { ServerStatus } from './server-status.ts'

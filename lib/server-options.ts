@@ -3,7 +3,7 @@
  */
 import { defaults } from './define/limits.ts'
 import type { A2aServerOptions } from './a2a/options.ts'
-import type { OnCall } from './core/call-observer.ts'
+import type { OnCall } from './run/call-observer.ts'
 import type { Limits } from './define/limits.ts'
 import type { Members } from './define/validate.ts'
 import type { Log, Logger } from './define/log.ts'

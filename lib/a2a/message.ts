@@ -2,8 +2,8 @@
  * A message in, a message out: for dialects, and agents, without tasks. What happens on the way is not told,
  * and whoever leaves ends the run.
  */
-import { callTool } from '../core/call-tool.ts'
-import { converse, PlainChannel } from '../core/converse.ts'
+import { callTool } from '../run/call-tool.ts'
+import { converse, PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
@@ -18,7 +18,7 @@ import type { Answer } from '../define/answer.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Origin } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { TaskMessage } from '../tasks/task.ts'
 import type { ToolResult } from '../define/tool.ts'
 import type { JsonMembers, Message, SendRequest } from './model.ts'

@@ -9,7 +9,7 @@ import { agentNamed } from './tool-agent.ts'
 import { Turn } from './turn.ts'
 import { isRerunFor, workFor } from './work.ts'
 import type { Agent, Group } from '../define/agent.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Task, TaskMessage, TurnRequest } from '../tasks/task.ts'
 import type { TaskRunner } from '../tasks/task-recovery.ts'
 

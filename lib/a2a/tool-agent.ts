@@ -8,7 +8,7 @@ import { isRecord, textOf } from '../define/content.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Answer, AnswerInput } from '../define/answer.ts'
 import type { Content } from '../define/content.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
 
 /** A tool with the arguments that it is to be called with, not yet checked. */

@@ -3,9 +3,9 @@
  * agent that the message was sent to.
  */
 import { mayRerun } from '../define/agent.ts'
-import { callTool } from '../core/call-tool.ts'
-import { speak, timeoutOf } from '../core/converse.ts'
-import { runHandler } from '../core/run-handler.ts'
+import { callTool } from '../run/call-tool.ts'
+import { speak, timeoutOf } from '../run/converse.ts'
+import { runHandler } from '../run/run-handler.ts'
 import { andThen } from '../util/thenable.ts'
 import { namesOfFiles, promptOf } from './message.ts'
 import { answerOfTool, toolCallFor } from './tool-agent.ts'

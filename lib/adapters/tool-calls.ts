@@ -4,7 +4,7 @@
  * Knows no endpoint.
  */
 import { createHash } from 'node:crypto'
-import { runTool } from '../core/call-tool.ts'
+import { runTool } from '../run/call-tool.ts'
 import { show } from '../define/validate.ts'
 import { asFault, Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'

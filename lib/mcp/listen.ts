@@ -5,7 +5,7 @@
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { requireScopes } from '../define/principal.ts'
-import { locateResource } from '../core/reading.ts'
+import { locateResource } from '../run/reading.ts'
 import { isStrings } from '../wire/json.ts'
 import { formatNotification, formatResult } from '../wire/jsonrpc.ts'
 import { META } from './revisions.ts'

@@ -6,7 +6,7 @@
  * functions, made in `listen.ts`.
  */
 import { Fault } from '../define/fault.ts'
-import { locateResource } from '../core/reading.ts'
+import { locateResource } from '../run/reading.ts'
 import { formatNotification } from '../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../wire/path.ts'
 import type { Catalog, CatalogChange } from '../define/catalog.ts'

@@ -6,7 +6,7 @@
  */
 import { monotonic } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
-import { Workload } from '../core/workload.ts'
+import { Workload } from '../run/workload.ts'
 import { randomId } from '../wire/random.ts'
 import { unable } from './client.ts'
 import { KeptStreams } from './kept-streams.ts'

@@ -8,7 +8,7 @@
 import { isRecord } from '../define/content.ts'
 import { asFault, Fault } from '../define/fault.ts'
 import { isFinished } from '../tasks/task.ts'
-import { TaskRun } from '../core/task-run.ts'
+import { TaskRun } from '../run/task-run.ts'
 import { isThenable } from '../util/thenable.ts'
 import { RequestChannel } from './call-channel.ts'
 import { memoryOf } from './kept-request.ts'

@@ -2,7 +2,7 @@
  * `tools/call`: which tool, with what, and whether its call is answered with the result, with a round of
  * questions, or with a task.
  */
-import { callTool } from '../core/call-tool.ts'
+import { callTool } from '../run/call-tool.ts'
 import { isRecord, text } from '../define/content.ts'
 import { asFault, Fault, sentence } from '../define/fault.ts'
 import { isWaiting } from '../tasks/task.ts'

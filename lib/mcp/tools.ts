@@ -5,7 +5,7 @@
  * A group adds `execute_<group>_workflow(query)` and `list_agents()`.
  */
 import { isRecord } from '../define/content.ts'
-import { speak, timeoutOf } from '../core/converse.ts'
+import { speak, timeoutOf } from '../run/converse.ts'
 import { CONVERSATION_ID } from '../state/conversation.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { defineTool } from '../define/tool.ts'
@@ -16,7 +16,7 @@ import type { Agent, Group } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Tool, ToolResultInput } from '../define/tool.ts'
 
 /** Tools by name. */

@@ -10,7 +10,7 @@ import { answerCompletion } from './completion-answer.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import { caught, json } from './reply.ts'
 import type { Agent, Group } from '../define/agent.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
 
 /** What OpenAPI says, of what the file about that has. */

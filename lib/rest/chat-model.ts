@@ -3,7 +3,7 @@
  */
 import { Fault } from '../define/fault.ts'
 import type { Agent, Group } from '../define/agent.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 
 /** Whom a client means by `model`. Throws `Fault('not-found')` where there is nobody. */
 export function requireModel({ catalog }: Service, id: string): Agent | Group {

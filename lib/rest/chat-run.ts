@@ -3,7 +3,7 @@
  * written as Markdown, which is what those who show chats read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
-import { converse, PlainChannel } from '../core/converse.ts'
+import { converse, PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
@@ -18,8 +18,8 @@ import type { Answer } from '../define/answer.ts'
 import type { Origin } from '../define/call.ts'
 import type { ChatMessage } from '../define/chat.ts'
 import type { Content } from '../define/content.ts'
-import type { UserMessage } from '../core/converse.ts'
-import type { Service } from '../core/service.ts'
+import type { UserMessage } from '../run/converse.ts'
+import type { Service } from '../run/service.ts'
 import type { Reply, Sink, Source } from '../http/exchange.ts'
 import type { ChatRequest } from './chat-messages.ts'
 

@@ -7,7 +7,7 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { requireModel } from './chat-model.ts'
 import { ChatRun } from './chat-run.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 
 /** Answers a chat with its completion. Throws, or rejects with, a `Fault`. */

@@ -12,7 +12,7 @@ import { problemText, problemTextReply } from './reply.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../define/call.ts'
 import type { KeyClaim, KeyHold } from '../state/idempotency.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Reply, Source } from '../http/exchange.ts'
 
 /** What is run once. */

@@ -10,7 +10,7 @@ import { retryAfter, sentence } from '../define/fault.ts'
 import { sentenceWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { companionsOf, httpStatusOf, loggedFault } from './reply.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Refusal, Reply } from '../http/exchange.ts'
 import type { ProblemText } from './reply.ts'
 

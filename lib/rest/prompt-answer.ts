@@ -1,16 +1,16 @@
 /**
  * What a prompt is got as over plain HTTP: the body is its arguments, its messages are the reply.
  */
-import { PlainChannel } from '../core/converse.ts'
+import { PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
-import { getPrompt } from '../core/reading.ts'
+import { getPrompt } from '../run/reading.ts'
 import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { underscored } from './listing.ts'
 import { boundedJson, problemText, problemTextReply } from './reply.ts'
 import type { PromptResult } from '../define/prompt.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 
 /** Answers with the messages of a prompt. Throws, or rejects with, a `Fault`. */

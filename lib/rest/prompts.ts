@@ -6,7 +6,7 @@ import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownPrompt } from './listing.ts'
 import { answerPrompt } from './prompt-answer.ts'
 import { caught } from './reply.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')

@@ -2,7 +2,7 @@
  * What a query is answered with: its body is read, and its run is the reply, whole or as events. A query with
  * a key runs once.
  */
-import { timeoutOf } from '../core/converse.ts'
+import { timeoutOf } from '../run/converse.ts'
 import { isThenable } from '../util/thenable.ts'
 import { parseJson } from '../wire/json.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
@@ -12,7 +12,7 @@ import { notAcceptable, problemText, problemTextReply, wholeOrEvents } from './r
 import { QueryRun, replayedAnswer } from './run.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { KeyHold } from '../state/idempotency.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 

@@ -11,7 +11,7 @@ import { problem, PROBLEM_JSON } from '../wire/problem.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
 import type { Limits } from '../define/limits.ts'
 import type { FaultKind } from '../define/fault.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {

@@ -1,17 +1,17 @@
 /**
  * What a resource is read as over plain HTTP: its bytes, and the media type that it has.
  */
-import { PlainChannel } from '../core/converse.ts'
+import { PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
-import { readResource } from '../core/reading.ts'
+import { readResource } from '../run/reading.ts'
 import { isThenable } from '../util/thenable.ts'
 import { parseMediaType } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { boundedJson } from './reply.ts'
 import type { Origin } from '../define/call.ts'
 import type { ResourceContents } from '../define/content.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
 
 /** Answers with what a resource holds. Throws, or rejects with, a `Fault`. */

@@ -5,7 +5,7 @@ import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownResource, shownTemplate } from './listing.ts'
 import { caught } from './reply.ts'
 import { answerResource } from './resource-answer.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Endpoint } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')

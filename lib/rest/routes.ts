@@ -10,7 +10,7 @@ import { caught, json } from './reply.ts'
 import { resourceEndpoints } from './resources.ts'
 import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../define/agent.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Endpoint, Exchange } from '../http/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-operations.ts')> => import('./openapi-operations.ts')

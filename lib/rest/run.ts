@@ -2,7 +2,7 @@
  * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
  */
 import { isRecord } from '../define/content.ts'
-import { converse, PlainChannel } from '../core/converse.ts'
+import { converse, PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -16,10 +16,10 @@ import type { Agent, Group } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
 import type { ChatMessage } from '../define/chat.ts'
 import type { Content } from '../define/content.ts'
-import type { UserMessage } from '../core/converse.ts'
-import type { GroupListener } from '../core/group.ts'
+import type { UserMessage } from '../run/converse.ts'
+import type { GroupListener } from '../run/group.ts'
 import type { KeyHold } from '../state/idempotency.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
 import type { Query } from './query.ts'
 

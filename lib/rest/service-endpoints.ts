@@ -6,7 +6,7 @@ import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Endpoint, Reply } from '../http/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 

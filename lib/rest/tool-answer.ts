@@ -9,7 +9,7 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import { replyOnce } from './idempotent-reply.ts'
 import { notAcceptable, problemText, problemTextReply, wholeOrEvents } from './reply.ts'
 import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Tool } from '../define/tool.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 

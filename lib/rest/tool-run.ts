@@ -1,9 +1,9 @@
 /**
  * One call of a tool on its way to its reply, whole or as events: what of a result is HTTP's own.
  */
-import { callTool } from '../core/call-tool.ts'
+import { callTool } from '../run/call-tool.ts'
 import { textOf } from '../define/content.ts'
-import { PlainChannel } from '../core/converse.ts'
+import { PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { requireScopes } from '../define/principal.ts'
@@ -17,7 +17,7 @@ import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../define/call.ts'
 import type { KeyHold } from '../state/idempotency.ts'
 import type { Severity } from '../define/log.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
 import type { Reply } from '../http/exchange.ts'
 

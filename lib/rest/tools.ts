@@ -8,7 +8,7 @@ import { problemReply } from '../wire/problem.ts'
 import { listEndpoint, shownTool, underscored } from './listing.ts'
 import { caught, json } from './reply.ts'
 import { answerTool } from './tool-answer.ts'
-import type { Service } from '../core/service.ts'
+import type { Service } from '../run/service.ts'
 import type { Tool } from '../define/tool.ts'
 import type { Endpoint, Exchange } from '../http/exchange.ts'
 

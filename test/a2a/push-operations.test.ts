@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test'
 import type { PushConfig } from '../../lib/a2a/model.ts'
 import type { PushVisit } from '../../lib/a2a/push-operations.ts'
 import type { PushOptions } from '../../lib/a2a/push-address.ts'
-import type { Service } from '../../lib/core/service.ts'
+import type { Service } from '../../lib/run/service.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
 interface Caller extends PushVisit { readonly owner: string; readonly service: Service }

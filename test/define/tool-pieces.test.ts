@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { callTool } from '../../lib/core/call-tool.ts'
+import { callTool } from '../../lib/run/call-tool.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { lendQuestions, TaskAsking } from '../../lib/mcp/task-asking.ts'
 import type { NodeLine, TakeLine } from '../../lib/state/peer-channels.ts'
-import type { Service } from '../../lib/core/service.ts'
+import type { Service } from '../../lib/run/service.ts'
 
 type Shared = NonNullable<Service['shared']>
 

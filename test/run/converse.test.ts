@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, defineGroup } from '../../lib/define/agent.ts'
-import { converse, PlainChannel, timeoutOf } from '../../lib/core/converse.ts'
+import { converse, PlainChannel, timeoutOf } from '../../lib/run/converse.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 import type { Answer } from '../../lib/define/answer.ts'
-import type { Service } from '../../lib/core/service.ts'
+import type { Service } from '../../lib/run/service.ts'
 
 const ID = 'conversation-1'
 

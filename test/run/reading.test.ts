@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
 import { definePrompt } from '../../lib/define/prompt.ts'
-import { complete, getPrompt, readResource } from '../../lib/core/reading.ts'
+import { complete, getPrompt, readResource } from '../../lib/run/reading.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/define/resource.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import type { Served } from '../../lib/define/catalog.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
-import type { Service } from '../../lib/core/service.ts'
+import type { Service } from '../../lib/run/service.ts'
 
 function serviceWith(...things: readonly Served[]): Service {
   return serviceOf({}, things).service

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Workload } from '../../lib/core/workload.ts'
+import { Workload } from '../../lib/run/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { TaskRun } from '../../lib/core/task-run.ts'
+import { TaskRun } from '../../lib/run/task-run.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { standingTime } from '../fixtures/time.ts'
