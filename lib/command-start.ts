@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
-import { isLoopback } from './http/guard.ts'
+import { isLoopback } from './http/access/guard.ts'
 import type { LaunchOptions } from './launch.ts'
 
 /** What is added to a command line, and to the environment of its processes. */

@@ -55,11 +55,11 @@ export type {
   ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './define/question.ts'
 
-export type { ApiKey, Authorization, Verify } from './http/auth.ts'
-export type { Handler } from './http/listener.ts'
-export type { TokenInfo } from './http/principal.ts'
-export type { RateLimit } from './http/rate.ts'
-export type { RequestSummary } from './http/observer.ts'
+export type { ApiKey, Authorization, Verify } from './http/access/auth.ts'
+export type { Handler } from './http/server/listener.ts'
+export type { TokenInfo } from './http/access/principal.ts'
+export type { RateLimit } from './http/access/rate.ts'
+export type { RequestSummary } from './http/server/observer.ts'
 export type { CallInfo } from './run/call-observer.ts'
 export type { Log, Logger, Severity } from './define/log.ts'
 

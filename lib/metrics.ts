@@ -2,15 +2,15 @@
  * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
  * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
  */
-import { requestChannel } from './http/observer.ts'
+import { requestChannel } from './http/server/observer.ts'
 import { LoopDelay } from './loop-delay.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from './wire/exposition.ts'
 import { problemReply } from './wire/problem.ts'
 import type { CallInfo, OnCall } from './run/call-observer.ts'
-import type { Description, Endpoint } from './http/exchange.ts'
-import type { Observer } from './http/observer.ts'
+import type { Description, Endpoint } from './http/message/exchange.ts'
+import type { Observer } from './http/server/observer.ts'
 import type { ServerStatus } from './server-status.ts'
 import type { Sample } from './wire/exposition.ts'
 

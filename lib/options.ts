@@ -13,9 +13,9 @@ import { definitionMembers, offered } from './define/definitions.ts'
 import { isStrings } from './wire/json.ts'
 import type { Members } from './define/validate.ts'
 import type { Store } from './state/store.ts'
-import type { Authorization } from './http/auth.ts'
-import type { NamedKey } from './http/keys.ts'
-import type { RateLimit } from './http/rate.ts'
+import type { Authorization } from './http/access/auth.ts'
+import type { NamedKey } from './http/access/keys.ts'
+import type { RateLimit } from './http/access/rate.ts'
 import type { McpOptions } from './mcp/context.ts'
 
 type Check = (value: unknown) => boolean

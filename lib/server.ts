@@ -8,15 +8,15 @@ import { rootOf } from './a2a/tool-agent.ts'
 import { Catalog } from './define/catalog.ts'
 import { Fault } from './define/fault.ts'
 import { anonymous } from './define/principal.ts'
-import { createAuthenticate } from './http/auth.ts'
-import { BodyBudget } from './http/body.ts'
-import { createGate } from './http/gate.ts'
-import { createGuard, isLoopback } from './http/guard.ts'
-import { createListener } from './http/listener.ts'
-import { createObserver } from './http/observer.ts'
-import { createRateLimits } from './http/rate.ts'
-import { createRouteTable } from './http/router.ts'
-import { Streams } from './http/sink.ts'
+import { createAuthenticate } from './http/access/auth.ts'
+import { BodyBudget } from './http/server/body.ts'
+import { createGate } from './http/server/gate.ts'
+import { createGuard, isLoopback } from './http/access/guard.ts'
+import { createListener } from './http/server/listener.ts'
+import { createObserver } from './http/server/observer.ts'
+import { createRateLimits } from './http/access/rate.ts'
+import { createRouteTable } from './http/message/router.ts'
+import { Streams } from './http/stream/sink.ts'
 import { mcpDoor } from './mcp/door.ts'
 import { Metrics } from './metrics.ts'
 import { checkAddress, isRequest, noCallback, noRequest, requireOptions } from './options.ts'
@@ -27,10 +27,10 @@ import { serverOptions } from './server-options.ts'
 import { createService } from './service.ts'
 import { absentPaths, defaultPort, pathOf, protocolsOf, proxiesOf, urlOf } from './settings.ts'
 import type { AddressInfo } from 'node:net'
-import type { Endpoint } from './http/exchange.ts'
-import type { ServerState } from './http/gate.ts'
-import type { Handler } from './http/listener.ts'
-import type { Means } from './http/transaction.ts'
+import type { Endpoint } from './http/message/exchange.ts'
+import type { ServerState } from './http/server/gate.ts'
+import type { Handler } from './http/server/listener.ts'
+import type { Means } from './http/server/transaction.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { ServerStatus } from './server-status.ts'
 import type { MadeService } from './service.ts'
@@ -230,7 +230,7 @@ function assemble(
 function lateFetch(means: Means): TriportServer['fetch'] {
   let respond: TriportServer['fetch'] | undefined
   const first = async (request: Request): Promise<Response> => {
-    const { createFetch } = await import('./http/fetch.ts')
+    const { createFetch } = await import('./http/server/fetch.ts')
     return (respond ??= createFetch(means))(request)
   }
   return (request) => (

@@ -7,7 +7,7 @@ import { quote } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { formatEvent } from '../wire/sse.ts'
 import type { Artifact } from '../define/artifact.ts'
-import type { Sink } from '../http/exchange.ts'
+import type { Sink } from '../http/message/exchange.ts'
 import type { StreamEvent } from './model.ts'
 import type { EventSink } from './visit.ts'
 

@@ -13,7 +13,7 @@ import { plain } from './plain.ts'
 import { versionTextOf } from './version.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { FaultKind } from '../define/fault.ts'
-import type { Reply } from '../http/exchange.ts'
+import type { Reply } from '../http/message/exchange.ts'
 import type { CardAsked } from './extended-card.ts'
 import type { Card } from './model.ts'
 

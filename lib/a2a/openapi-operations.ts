@@ -7,7 +7,7 @@ import {
   described, failures, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
 } from '../wire/openapi.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import type { Components } from '../http/exchange.ts'
+import type { Components } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 import type { Route } from './http-json-routes.ts'
 import type { OperationName } from './model.ts'

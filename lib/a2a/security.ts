@@ -2,7 +2,7 @@
  * How a caller may prove who it is, in the words of no dialect: exactly what the server lets in.
  * Spec: A2A 1.0 §4.5; RFC 8414 §3.
  */
-import type { Authorization } from '../http/auth.ts'
+import type { Authorization } from '../http/access/auth.ts'
 import type { Card, SecurityScheme } from './model.ts'
 import type { A2aOptions } from './options.ts'
 

@@ -2,7 +2,7 @@
  * Which version of A2A a client says that it speaks: a request's head and query in, major and minor out.
  * Knows no dialect. Spec: A2A 1.0 §3.6.
  */
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/message/exchange.ts'
 
 /** A version that a client says it speaks, by major and minor; undefined where it says none. */
 export type Version = string | undefined

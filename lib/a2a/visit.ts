@@ -4,7 +4,7 @@
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/message/exchange.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Dialect } from './dialect.ts'
 import type { OperationName, Requests, Results, StreamEvent } from './model.ts'

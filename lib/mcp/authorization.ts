@@ -7,8 +7,8 @@
 import { formatChallenge } from '../wire/challenge.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
-import type { Authorization } from '../http/auth.ts'
-import type { Endpoint, Reply } from '../http/exchange.ts'
+import type { Authorization } from '../http/access/auth.ts'
+import type { Endpoint, Reply } from '../http/message/exchange.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 

@@ -13,7 +13,7 @@ import { challenge } from './authorization.ts'
 import { capabilityFor } from './questions.ts'
 import type { Fault, FaultKind } from '../define/fault.ts'
 import type { Ability } from '../define/question.ts'
-import type { Authorization } from '../http/auth.ts'
+import type { Authorization } from '../http/access/auth.ts'
 import type { RpcError } from '../wire/jsonrpc.ts'
 import type { Revision } from './revisions.ts'
 

@@ -8,7 +8,7 @@ import {
   described, failures, headerParameter, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
 } from '../wire/openapi.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import type { Components } from '../http/exchange.ts'
+import type { Components } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 const text: DocumentPart = { type: 'string' }

@@ -7,7 +7,7 @@
 import { isRecord } from '../define/content.ts'
 import { decodeHeaderValue } from '../wire/base64.ts'
 import type { Tool } from '../define/tool.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/message/exchange.ts'
 
 /** One argument with a header: where it is, and what the header is called. */
 interface ParamHeader { readonly path: readonly string[]; readonly header: string; readonly type: string }

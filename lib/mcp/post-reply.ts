@@ -3,11 +3,11 @@
  * an event stream when something else does, or when nothing does for a while.
  */
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { DeferredStream } from '../http/deferred-stream.ts'
+import { DeferredStream } from '../http/stream/deferred-stream.ts'
 import { acceptance, JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../wire/sse.ts'
 import type { Timed, Timers } from '../util/timers.ts'
-import type { Reply } from '../http/exchange.ts'
+import type { Reply } from '../http/message/exchange.ts'
 import type { ResponseChannel } from './channel.ts'
 import type { ReplayStream } from './replay.ts'
 import type { McpRequest } from './request.ts'

@@ -12,7 +12,7 @@ import type { Limits } from '../define/limits.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 import type { Slot } from '../util/fair-pool.ts'
 import type { Queued } from '../util/linked-list.ts'
-import type { Sink, Source } from '../http/exchange.ts'
+import type { Sink, Source } from '../http/message/exchange.ts'
 
 interface KeptEvent {
   readonly number: number

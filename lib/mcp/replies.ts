@@ -4,7 +4,7 @@
  */
 import { errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError } from '../wire/jsonrpc.ts'
 import { Fault } from '../define/fault.ts'
-import type { Refusal, Reply } from '../http/exchange.ts'
+import type { Refusal, Reply } from '../http/message/exchange.ts'
 import type { Id } from '../wire/jsonrpc.ts'
 
 /** How long a client should wait where all sessions are in use, in seconds. */

@@ -11,7 +11,7 @@ import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import { caught, json } from './reply.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../run/service.ts'
-import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/exchange.ts'
+import type { Endpoint, Exchange, MethodOperations, Reply } from '../http/message/exchange.ts'
 
 /** What OpenAPI says, of what the file about that has. */
 function said(

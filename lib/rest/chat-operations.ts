@@ -3,7 +3,7 @@
  */
 import { JSON_TYPE } from '../wire/media.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
-import type { Components } from '../http/exchange.ts'
+import type { Components } from '../http/message/exchange.ts'
 
 type Operation = Readonly<Record<string, unknown>>
 

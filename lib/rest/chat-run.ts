@@ -20,7 +20,7 @@ import type { ChatMessage } from '../define/chat.ts'
 import type { Content } from '../define/content.ts'
 import type { UserMessage } from '../run/converse.ts'
 import type { Service } from '../run/service.ts'
-import type { Reply, Sink, Source } from '../http/exchange.ts'
+import type { Reply, Sink, Source } from '../http/message/exchange.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
 /** Bytes of a token, about: agents do not count any, and no two models count alike. */

@@ -8,7 +8,7 @@ import { decodeChat } from './chat-messages.ts'
 import { requireModel } from './chat-model.ts'
 import { ChatRun } from './chat-run.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 /** Answers a chat with its completion. Throws, or rejects with, a `Fault`. */
 export function answerCompletion(service: Service, { body, origin }: Exchange): Reply | Promise<Reply> {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { PackedReply } from './packed-reply.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 /** The page as it is sent, and what is said to those who have it already. */
 interface Page { readonly etag: string; readonly reply: PackedReply; readonly unchanged: Reply }

@@ -13,7 +13,7 @@ import type { MaybePromise } from '../util/thenable.ts'
 import type { Origin } from '../define/call.ts'
 import type { KeyClaim, KeyHold } from '../state/idempotency.ts'
 import type { Service } from '../run/service.ts'
-import type { Reply, Source } from '../http/exchange.ts'
+import type { Reply, Source } from '../http/message/exchange.ts'
 
 /** What is run once. */
 export interface Repeatable {

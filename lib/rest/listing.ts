@@ -9,7 +9,7 @@ import type { Catalog } from '../define/catalog.ts'
 import type { Prompt } from '../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../define/resource.ts'
 import type { Tool } from '../define/tool.ts'
-import type { Endpoint, Reply } from '../http/exchange.ts'
+import type { Endpoint, Reply } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 /** A tool, as it is shown. What is undefined is left out by JSON. */

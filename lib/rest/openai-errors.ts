@@ -11,7 +11,7 @@ import { sentenceWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { companionsOf, httpStatusOf, loggedFault } from './reply.ts'
 import type { Service } from '../run/service.ts'
-import type { Refusal, Reply } from '../http/exchange.ts'
+import type { Refusal, Reply } from '../http/message/exchange.ts'
 import type { ProblemText } from './reply.ts'
 
 /** The codes that clients look for, and the one type that is not told by its status alone. */

@@ -12,7 +12,7 @@ import {
 import { placed } from './openapi-schema.ts'
 import type { Prompt } from '../define/prompt.ts'
 import type { Tool } from '../define/tool.ts'
-import type { Description, MethodOperations } from '../http/exchange.ts'
+import type { Description, MethodOperations } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 const tag = 'Tools'

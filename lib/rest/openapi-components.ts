@@ -6,7 +6,7 @@
 import { CONVERSATION_ID } from '../state/conversation.ts'
 import { described, listOf, objectOf, schemaReference } from '../wire/openapi.ts'
 import { PROBLEM_JSON } from '../wire/problem.ts'
-import type { Components } from '../http/exchange.ts'
+import type { Components } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 const text: DocumentPart = { type: 'string' }

@@ -5,7 +5,7 @@
 import { isRecord } from '../define/content.ts'
 import { componentsFor, ownComponents } from './openapi-components.ts'
 import type { Service } from '../run/service.ts'
-import type { Components, Description, Endpoint, MethodOperations } from '../http/exchange.ts'
+import type { Components, Description, Endpoint, MethodOperations } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 /** The groups of operations, in the order in which a reader wants them. */

@@ -2,7 +2,7 @@
  * A reply that stays the same for long: packed once, when the first client comes that takes gzip.
  * Spec: RFC 9110 §12.5.3.
  */
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 /** A reply in both forms. Its headers must name `Accept-Encoding` in `Vary`. */
 export class PackedReply {

@@ -11,7 +11,7 @@ import { underscored } from './listing.ts'
 import { boundedJson, problemText, problemTextReply } from './reply.ts'
 import type { PromptResult } from '../define/prompt.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 /** Answers with the messages of a prompt. Throws, or rejects with, a `Fault`. */
 export function answerPrompt(service: Service, { body, params, origin }: Exchange): Reply | Promise<Reply> {

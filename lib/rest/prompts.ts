@@ -7,7 +7,7 @@ import { listEndpoint, shownPrompt } from './listing.ts'
 import { answerPrompt } from './prompt-answer.ts'
 import { caught } from './reply.ts'
 import type { Service } from '../run/service.ts'
-import type { Endpoint } from '../http/exchange.ts'
+import type { Endpoint } from '../http/message/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 

@@ -13,7 +13,7 @@ import { QueryRun, replayedAnswer } from './run.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { KeyHold } from '../state/idempotency.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 import type { Query } from './query.ts'
 
 /** Answers a query to an agent or a group. Throws, or rejects with, a `Fault`. */

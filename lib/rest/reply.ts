@@ -12,7 +12,7 @@ import { EVENT_STREAM } from '../wire/sse.ts'
 import type { Limits } from '../define/limits.ts'
 import type { FaultKind } from '../define/fault.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
   'invalid': 422,

@@ -12,7 +12,7 @@ import { boundedJson } from './reply.ts'
 import type { Origin } from '../define/call.ts'
 import type { ResourceContents } from '../define/content.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Overuse, Reply } from '../http/exchange.ts'
+import type { Exchange, Overuse, Reply } from '../http/message/exchange.ts'
 
 /** Answers with what a resource holds. Throws, or rejects with, a `Fault`. */
 export function answerResource(service: Service, exchange: Exchange): Reply | Promise<Reply> {

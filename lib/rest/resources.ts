@@ -6,7 +6,7 @@ import { listEndpoint, shownResource, shownTemplate } from './listing.ts'
 import { caught } from './reply.ts'
 import { answerResource } from './resource-answer.ts'
 import type { Service } from '../run/service.ts'
-import type { Endpoint } from '../http/exchange.ts'
+import type { Endpoint } from '../http/message/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 

@@ -11,7 +11,7 @@ import { resourceEndpoints } from './resources.ts'
 import { toolEndpoints } from './tools.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Service } from '../run/service.ts'
-import type { Endpoint, Exchange } from '../http/exchange.ts'
+import type { Endpoint, Exchange } from '../http/message/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-operations.ts')> => import('./openapi-operations.ts')
 

@@ -20,7 +20,7 @@ import type { UserMessage } from '../run/converse.ts'
 import type { GroupListener } from '../run/group.ts'
 import type { KeyHold } from '../state/idempotency.ts'
 import type { Service } from '../run/service.ts'
-import type { Exchange, Reply, Sink, Source } from '../http/exchange.ts'
+import type { Exchange, Reply, Sink, Source } from '../http/message/exchange.ts'
 import type { Query } from './query.ts'
 
 /** A query that is about to run: once, by `reply` or by `open`. */

@@ -7,7 +7,7 @@ import { problemReply } from '../wire/problem.ts'
 import { PackedReply } from './packed-reply.ts'
 import { json } from './reply.ts'
 import type { Service } from '../run/service.ts'
-import type { Endpoint, Reply } from '../http/exchange.ts'
+import type { Endpoint, Reply } from '../http/message/exchange.ts'
 import type { DocumentPart } from '../wire/openapi.ts'
 
 /** What the paths tell about the server around them. */

@@ -11,7 +11,7 @@ import { notAcceptable, problemText, problemTextReply, wholeOrEvents } from './r
 import { replayedResult, streamedResult, wholeResult } from './tool-run.ts'
 import type { Service } from '../run/service.ts'
 import type { Tool } from '../define/tool.ts'
-import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Exchange, Reply } from '../http/message/exchange.ts'
 
 /** Answers a call of a tool. Throws, or rejects with, a `Fault`. */
 export function answerTool(service: Service, tool: Tool, exchange: Exchange): Reply | Promise<Reply> {

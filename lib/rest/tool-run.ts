@@ -7,7 +7,7 @@ import { PlainChannel } from '../run/converse.ts'
 import { Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { requireScopes } from '../define/principal.ts'
-import { DeferredStream } from '../http/deferred-stream.ts'
+import { DeferredStream } from '../http/stream/deferred-stream.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { JSON_TYPE } from '../wire/media.ts'
@@ -19,7 +19,7 @@ import type { KeyHold } from '../state/idempotency.ts'
 import type { Severity } from '../define/log.ts'
 import type { Service } from '../run/service.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
-import type { Reply } from '../http/exchange.ts'
+import type { Reply } from '../http/message/exchange.ts'
 
 /**
  * Calls a tool and replies with the whole of its result. Throws, or rejects with, a `Fault`. `hold` is of a

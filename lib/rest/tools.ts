@@ -10,7 +10,7 @@ import { caught, json } from './reply.ts'
 import { answerTool } from './tool-answer.ts'
 import type { Service } from '../run/service.ts'
 import type { Tool } from '../define/tool.ts'
-import type { Endpoint, Exchange } from '../http/exchange.ts'
+import type { Endpoint, Exchange } from '../http/message/exchange.ts'
 
 const said = (): Promise<typeof import('./openapi-catalog.ts')> => import('./openapi-catalog.ts')
 

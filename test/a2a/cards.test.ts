@@ -5,7 +5,7 @@ import { defineAgent } from '../../lib/define/agent.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { createService } from '../../lib/service.ts'
 import { serveA2a } from './caller.ts'
-import type { Exchange } from '../../lib/http/exchange.ts'
+import type { Exchange } from '../../lib/http/message/exchange.ts'
 import type { TriportServer } from '../../lib/server.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 

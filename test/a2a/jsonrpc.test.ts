@@ -8,7 +8,7 @@ import { ask, message, post } from './ask.ts'
 import { serveBot } from './caller.ts'
 import type { Run } from '../../lib/define/agent.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
-import type { Exchange } from '../../lib/http/exchange.ts'
+import type { Exchange } from '../../lib/http/message/exchange.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 
 const echo: Run = (prompt) => `You said ${prompt}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { authorityOf, forwarded, networkOf, parseHost } from '../../lib/http/address.ts'
+import { authorityOf, forwarded, networkOf, parseHost } from '../../lib/http/message/address.ts'
 
 test('a host is read with its port, or not at all', () => {
   assert.deepEqual(parseHost('Agents.Example.'), { name: 'agents.example', port: undefined })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults } from '../../lib/define/limits.ts'
-import { createAuthenticate } from '../../lib/http/auth.ts'
-import { readHead } from '../../lib/http/headers.ts'
-import type { ApiKey, Authorization, AuthRequest } from '../../lib/http/auth.ts'
+import { createAuthenticate } from '../../lib/http/access/auth.ts'
+import { readHead } from '../../lib/http/message/headers.ts'
+import type { ApiKey, Authorization, AuthRequest } from '../../lib/http/access/auth.ts'
 import type { Principal, TokenInfo } from '../../lib/index.ts'
 
 const noRequest: AuthRequest = { method: 'GET', path: '/', header: () => undefined }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { BodyParts, bytesTaken } from '../../lib/http/body-parts.ts'
+import { BodyParts, bytesTaken } from '../../lib/http/server/body-parts.ts'
 import { eventually } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 

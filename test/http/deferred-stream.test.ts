@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DeferredStream } from '../../lib/http/deferred-stream.ts'
-import type { Sink } from '../../lib/http/exchange.ts'
+import { DeferredStream } from '../../lib/http/stream/deferred-stream.ts'
+import type { Sink } from '../../lib/http/message/exchange.ts'
 
 /** A sink that remembers what it was told. */
 function tape(told: string[]): Sink {

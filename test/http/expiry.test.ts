@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { endingAt } from '../../lib/http/expiry.ts'
-import { isSource } from '../../lib/http/reply.ts'
+import { endingAt } from '../../lib/http/stream/expiry.ts'
+import { isSource } from '../../lib/http/message/reply.ts'
 import { eventually, listen, request, serve } from '../fixtures/client.ts'
-import type { Reply, Sink } from '../../lib/http/exchange.ts'
+import type { Reply, Sink } from '../../lib/http/message/exchange.ts'
 
 /** A sink that only tells whether it was ended. */
 class Noting implements Sink {

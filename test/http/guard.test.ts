@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createGuard, isLoopback } from '../../lib/http/guard.ts'
-import { readHead } from '../../lib/http/headers.ts'
-import type { Bind, GuardOptions } from '../../lib/http/guard.ts'
-import type { KnownHeaders } from '../../lib/http/exchange.ts'
+import { createGuard, isLoopback } from '../../lib/http/access/guard.ts'
+import { readHead } from '../../lib/http/message/headers.ts'
+import type { Bind, GuardOptions } from '../../lib/http/access/guard.ts'
+import type { KnownHeaders } from '../../lib/http/message/exchange.ts'
 
 
 function head(host?: string, origin?: string): KnownHeaders {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { countHeader, findHeader, handlerHeaders, readHead } from '../../lib/http/headers.ts'
+import { countHeader, findHeader, handlerHeaders, readHead } from '../../lib/http/message/headers.ts'
 
 const lines = [
   'Host', 'localhost', 'ACCEPT', 'text/html', 'accept', 'application/json', 'X-Api-Key', 'secret', 'Cookie',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRateLimits } from '../../lib/http/rate.ts'
+import { createRateLimits } from '../../lib/http/access/rate.ts'
 import { jsonOf, listen, request, serve } from '../fixtures/client.ts'
-import type { RateLimit } from '../../lib/http/rate.ts'
+import type { RateLimit } from '../../lib/http/access/rate.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
 const mistakes: readonly (readonly [rateLimit: unknown, sentence: RegExp])[] = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/define/principal.ts'
-import { authorityOf } from '../../lib/http/address.ts'
-import { BodyBudget } from '../../lib/http/body.ts'
-import { createGuard } from '../../lib/http/guard.ts'
-import { HttpRequest } from '../../lib/http/request.ts'
-import type { RequestOptions } from '../../lib/http/request.ts'
+import { authorityOf } from '../../lib/http/message/address.ts'
+import { BodyBudget } from '../../lib/http/server/body.ts'
+import { createGuard } from '../../lib/http/access/guard.ts'
+import { HttpRequest } from '../../lib/http/server/request.ts'
+import type { RequestOptions } from '../../lib/http/server/request.ts'
 
 const guard = createGuard({ allowedHosts: ['outer.example', 'ported.example:8443'] })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRouteTable, parseTarget } from '../../lib/http/router.ts'
-import type { Endpoint } from '../../lib/http/exchange.ts'
+import { createRouteTable, parseTarget } from '../../lib/http/message/router.ts'
+import type { Endpoint } from '../../lib/http/message/exchange.ts'
 
 function endpoint(path: string, ...methods: string[]): Endpoint {
   return { path, methods, handle: () => ({ status: 200 }), refuse: ({ status }) => ({ status }) }

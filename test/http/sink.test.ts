@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Streams } from '../../lib/http/sink.ts'
-import { turn as state } from '../../lib/http/turn.ts'
+import { Streams } from '../../lib/http/stream/sink.ts'
+import { turn as state } from '../../lib/http/stream/loop-fairness.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { Sink, Source } from '../../lib/http/exchange.ts'
-import type { Pipe, StreamLimits, StreamSink } from '../../lib/http/sink.ts'
+import type { Sink, Source } from '../../lib/http/message/exchange.ts'
+import type { Pipe, StreamLimits, StreamSink } from '../../lib/http/stream/sink.ts'
 
 const limits = {
   maxStreams: 100, maxStreamBytes: 1_000, maxQueuedBytes: 1_000_000, heartbeatMs: 60_000,

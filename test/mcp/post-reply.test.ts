@@ -5,7 +5,7 @@ import { anonymousPeer } from '../../lib/mcp/choose.ts'
 import { formsOf, PostReply } from '../../lib/mcp/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { Reply, Sink } from '../../lib/http/exchange.ts'
+import type { Reply, Sink } from '../../lib/http/message/exchange.ts'
 import type { McpRequest } from '../../lib/mcp/request.ts'
 
 interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }

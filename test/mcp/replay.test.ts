@@ -13,7 +13,7 @@ import { standingTime } from '../fixtures/time.ts'
 import {
   answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
 } from './client.ts'
-import type { Sink } from '../../lib/http/exchange.ts'
+import type { Sink } from '../../lib/http/message/exchange.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'

@@ -10,7 +10,7 @@ import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
 import type { LogLevel } from '../../lib/define/log.ts'
 import type { Call, MemoryStore, ServerOptions, Store, TriportServer } from '../../lib/index.ts'
-import type { Endpoint, Exchange } from '../../lib/http/exchange.ts'
+import type { Endpoint, Exchange } from '../../lib/http/message/exchange.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 
 /** A connection that answers later to a memory that others share. */

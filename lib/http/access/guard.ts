@@ -1,0 +1,210 @@
+/**
+ * Who may come in at all: the Host and Origin of a request, and what a browser is told about both.
+ *
+ * DNS rebinding makes a stranger's page speak to a loopback server under the stranger's own name, so
+ * names are compared with lists, never with each other unless one of them passed a list.
+ * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
+ */
+import { authorityOf, parseHost } from '../message/address.ts'
+import type { NamedHost } from '../message/address.ts'
+import type { KnownHeaders } from '../message/exchange.ts'
+
+/** What the operator says about names. */
+export interface GuardOptions {
+  /** Names, with or without a port, that this server is reached by. `*` lifts the check. */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** Origins of pages that may call: `https://app.example.com`. */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
+  readonly cors?: string | readonly string[] | undefined
+  readonly publicUrl?: URL | undefined
+}
+
+/** What the guard says of one request. */
+export interface Verdict {
+  /** A sentence, where the request is refused: for what it says, or `isMalformed`. */
+  readonly refused: string | undefined
+  readonly isMalformed?: true
+  /** Whether the Host passed a list. */
+  readonly hostIsListed: boolean
+  /** CORS headers for the reply: name, value, name, value. */
+  readonly headers: readonly string[]
+}
+
+/** Where a request came in, as far as names matter. */
+export type Bind = 'loopback' | 'network' | 'none'
+
+/** The check, with its tables made. */
+export interface Guard {
+  /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
+  lists(host: string): boolean
+  /** `isKeyed`: callers need a key, so a page of this server's own origin may call. */
+  check(head: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean): Verdict
+  /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
+  preflight(
+    head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
+  ): readonly string[] | undefined
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
+const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
+  + 'x-a2a-extensions, etag, idempotent-replayed, x-should-retry'
+const MAX_REMEMBERED = 256
+const MAX_KEY_CHARS = 512
+/** In the place of a header that did not come. No header can be this: it would be no header line. */
+const ABSENT = '\0'
+const none: readonly string[] = Object.freeze([])
+const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
+const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
+const malformed: Verdict = Object.freeze({
+  ...fine, refused: 'The Host header is no host; send the one of the address', isMalformed: true,
+})
+const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
+
+/**
+ * All that a verdict goes by. It is remembered under the whole of this, so what the check does not find
+ * here it cannot go by.
+ */
+type Asked = readonly [bind: Bind, isPublic: boolean, isKeyed: boolean, host: string, origin: string]
+
+/** Makes the guard. Throws `TypeError` for what is no host and no origin. */
+export function createGuard(options: GuardOptions): Guard {
+  const anyHost = options.allowedHosts?.includes('*') === true
+  const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').map(hostEntry))
+  if (options.publicUrl !== undefined) hosts.add(options.publicUrl.hostname)
+  const anyReader = options.cors === '*' || (Array.isArray(options.cors) && options.cors.includes('*'))
+  const readers = new Set(anyReader ? [] : [options.cors ?? []].flat().map(originEntry))
+  const origins = new Set([...readers, ...(options.allowedOrigins ?? []).map(originEntry)])
+  if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
+  const remembered = new Map<string, Verdict>()
+  /** What was asked last: most ask the same again. */
+  let last: Asked | undefined
+  let lastVerdict = fine
+
+  function isListed({ name, port }: NamedHost): boolean {
+    return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
+  }
+
+  function hostVerdict(host: string, bind: Bind): Verdict {
+    const isChecked = bind === 'loopback'
+      || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
+    if (anyHost || !isChecked) {
+      // What no address can be made of names nothing, and must not be read by whoever makes addresses.
+      return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine : malformed
+    }
+    const named = parseHost(host)
+    if (named === undefined) {
+      return { ...fine, refused: 'The Host header does not name a host of this server' }
+    }
+    const { name } = named
+    if (bind === 'loopback' && LOOPBACK.has(name)) return listed
+    if (isListed(named)) return listed
+    const remedy = 'its operator can add that name to allowedHosts'
+    return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
+  }
+
+  function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {
+    const url = parseOrigin(origin)
+    if (url === undefined) return false
+    if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
+    return ownMayCall && url.host === host.toLowerCase()
+  }
+
+  /** Whether a page may read too: one that the operator lists, or one of the same machine as its server. */
+  function mayRead({ origin, hostname }: URL, host: string, bind: Bind): boolean {
+    if (readers.has(origin)) return true
+    return options.cors === undefined && bind === 'loopback' && LOOPBACK.has(hostname)
+      && LOOPBACK.has(parseHost(host)?.name ?? '')
+  }
+
+  function readHeaders(bind: Bind, host: string, origin: string): readonly string[] {
+    if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
+    // Without a list only what a page of this machine asks for depends on its origin.
+    if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
+    const url = parseOrigin(origin)
+    if (url === undefined || !mayRead(url, host, bind)) return ['Vary', 'Origin']
+    const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
+    return [...allowed, 'Vary', 'Origin']
+  }
+
+  function verdictOf([bind, isPublic, isKeyed, host, origin]: Asked): Verdict {
+    const verdict = hostVerdict(host, bind)
+    if (verdict.refused !== undefined) return verdict
+    const ownMayCall = verdict.hostIsListed || isKeyed
+    if (!isPublic && origin !== ABSENT && !originIsAllowed(origin, host, ownMayCall)) {
+      const remedy = 'its operator can add it to allowedOrigins'
+      return { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+    }
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
+    return headers === none ? verdict : { ...verdict, headers }
+  }
+
+  function check(
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean,
+  ): Verdict {
+    if (last !== undefined && last[3] === host && last[4] === origin
+      && last[0] === bind && last[1] === isPublic && last[2] === isKeyed) return lastVerdict
+    const asked: Asked = [bind, isPublic, isKeyed, host, origin]
+    const key = asked.join('\n')
+    const known = remembered.get(key)
+    if (known !== undefined) {
+      last = asked
+      return lastVerdict = known
+    }
+    const verdict = verdictOf(asked)
+    // What strangers invent is refused: it must not take the place of what is asked again and again.
+    if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+      remembered.set(key, verdict)
+    }
+    return verdict
+  }
+
+  function preflight(
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean,
+    methods: readonly string[], asked: string | undefined,
+  ): readonly string[] | undefined {
+    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
+    if (!headers.includes('Access-Control-Allow-Origin')) return undefined
+    // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
+    const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
+    const allowed = ['Access-Control-Allow-Methods', methods.join(', '), ...more]
+    return [...headers, ...allowed, 'Access-Control-Max-Age', '600']
+  }
+
+  function lists(host: string): boolean {
+    const named = parseHost(host)
+    return named !== undefined && isListed(named)
+  }
+
+  return { lists, check, preflight }
+}
+
+/** Whether an address is this machine's own. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false
+  return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
+}
+
+function hostEntry(host: string): string {
+  const named = parseHost(host)
+  if (named === undefined) {
+    const example = `write a name with or without a port, as in 'agents.example.com'`
+    throw new TypeError(`allowedHosts has '${host}'; ${example}`)
+  }
+  return named.port === undefined ? named.name : `${named.name}:${named.port}`
+}
+
+function originEntry(origin: string): string {
+  const url = parseOrigin(origin)
+  if (url !== undefined && !url.host.includes('*')) return url.origin
+  const example = url !== undefined ? 'write each host by its whole name'
+    : `write scheme and host, as in 'https://app.example.com', or '*' in cors`
+  throw new TypeError(`'${origin}' is no origin; ${example}`)
+}
+
+function parseOrigin(origin: string): URL | undefined {
+  if (!/^https?:\/\/[^/?#\\@\s]+\/?$/i.test(origin) || !URL.canParse(origin)) return undefined
+  return new URL(origin)
+}

@@ -1,0 +1,67 @@
+/**
+ * Addresses as requests and sockets spell them: the host that was asked for, what proxies say of both
+ * ends, and which network a client is in.
+ *
+ * Knows no list and no trust: what of it counts is its callers' business. RFC 9110 §7.2, RFC 4291 §2.2.
+ * `X-Forwarded-*` has no specification: each proxy sets it, or adds to its end.
+ */
+import { isIP } from 'node:net'
+import { ipv6GroupsOf } from '../../wire/ip.ts'
+
+/** A host as it is compared. */
+export interface NamedHost {
+  /** Lower case, without the dot of the root. */
+  readonly name: string
+  readonly port: string | undefined
+}
+
+/** A DNS name has at most 253 characters, and then there are a dot and a port. */
+const MAX_HOST = 260
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i
+
+/** Reads `host` or `host:port`; undefined where it is neither, or a port that cannot be. */
+export function parseHost(host: string): NamedHost | undefined {
+  const [, name, port] = host.length > MAX_HOST ? [] : HOST.exec(host) ?? []
+  if (name === undefined || Number(port ?? 0) > 65535) return undefined
+  return { name: name.toLowerCase().replace(/\.$/, ''), port }
+}
+
+/** The same text where an address can be made of it, else undefined. */
+export function authorityOf(host: string | undefined): string | undefined {
+  if (host === undefined || parseHost(host) === undefined) return undefined
+  return URL.canParse(`http://${host}`) ? host : undefined
+}
+
+/**
+ * What the outermost of so many proxies has put into a list that each of them sets or adds to. What
+ * stands before that came from the client, who can write anything.
+ */
+export function forwarded(list: string | undefined, proxies: number): string | undefined {
+  if (list === undefined || proxies === 0) return undefined
+  let end = list.length
+  for (let passed = 1; passed < proxies; passed++) {
+    const comma = list.lastIndexOf(',', end - 1)
+    if (comma <= 0 || end === 0) break
+    end = comma
+  }
+  const start = end === 0 ? 0 : list.lastIndexOf(',', end - 1) + 1
+  return list.slice(start, end).trim() || undefined
+}
+
+/** An address with brackets or a port, as proxies write them. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/
+
+/**
+ * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one customer has
+ * all. Undefined for what is no address.
+ */
+export function networkOf(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined
+  const [, bracketed, dotted] = WITH_PORT.exec(address) ?? []
+  const bare = (bracketed ?? dotted ?? address).replace(/%.*$/s, '').toLowerCase()
+  const version = isIP(bare)
+  if (version === 0) return undefined
+  if (version === 4) return bare
+  const mapped = /^::ffff:([\d.]+)$/.exec(bare)?.[1]
+  return mapped ?? `${ipv6GroupsOf(bare).slice(0, 4).map((group) => group.toString(16)).join(':')}::/64`
+}

@@ -1,0 +1,63 @@
+/**
+ * What every reply consists of besides its body, whatever carries it.
+ */
+import { EVENT_STREAM } from '../../wire/sse.ts'
+import type { Reply, Source } from './exchange.ts'
+
+/** What of a request its reply repeats or depends on. */
+export interface ReplyContext {
+  readonly method: string
+  readonly requestId: string
+  readonly isIdentified: boolean
+  readonly rateHeaders: readonly string[]
+  readonly corsHeaders: readonly string[]
+}
+
+/** A reader that has left before its stream began: a source must be opened even for it. */
+const nobody = Object.freeze({
+  closed: true,
+  write: () => false,
+  ready: () => Promise.resolve(),
+  end: () => {},
+})
+
+/** Whether the body of a reply is a stream. */
+export function isSource(body: Reply['body']): body is Source {
+  return typeof body === 'object' && 'open' in body
+}
+
+/** Opens a source for nobody, so that whatever it holds is let go. */
+export function discard(source: Source): void {
+  source.open(nobody)?.()
+}
+
+/** The header lines of a reply, but for the length. */
+export function headerLines(request: ReplyContext, reply: Reply): string[] {
+  const { type, headers, body } = reply
+  const { requestId, rateHeaders, corsHeaders } = request
+  // No browser is to take an answer for something that its media type does not say.
+  const lines = type === undefined ? ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
+    : ['Content-Type', type, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
+  // Also where all of a stream is there already: to caches and proxies it is one.
+  if (type === EVENT_STREAM || isSource(body)) {
+    lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')
+  }
+  if (headers !== undefined && headers.length > 0) lines.push(...headers)
+  if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
+  if (rateHeaders.length > 0) lines.push(...rateHeaders)
+  if (corsHeaders.length > 0) lines.push(...corsHeaders)
+  return lines
+}
+
+/** Whether a cache could keep a reply of its own accord, and give it to whoever asks next without a key. */
+function mayBeKept({ method }: ReplyContext, { body, type, headers = [] }: Reply): boolean {
+  if ((method !== 'GET' && method !== 'HEAD') || isSource(body) || type === EVENT_STREAM) return false
+  return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
+}
+
+/** The Content-Length of a body that is whole; undefined for a status that has none. */
+export function lengthOf(status: number, body: string | Uint8Array | undefined): number | undefined {
+  if (status === 204 || status === 304) return undefined
+  if (body === undefined) return 0
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length
+}

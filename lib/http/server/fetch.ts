@@ -1,0 +1,220 @@
+/**
+ * The same server without a socket: a web `Request` in, a web `Response` out, through the same gate and
+ * the same endpoints.
+ */
+import { isUtf8 } from 'node:buffer'
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { EVENT_STREAM } from '../../wire/sse.ts'
+import { BodyParts, bytesTaken } from './body-parts.ts'
+import { costOf } from './body.ts'
+import { endingAt } from '../stream/expiry.ts'
+import { refuseBody } from './no-body.ts'
+import { requestChannel } from './observer.ts'
+import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
+import { NO_STREAM, refusalOf } from './request.ts'
+import { WebPipe } from '../stream/web-pipe.ts'
+import type { Reply, Source } from '../message/exchange.ts'
+import type { NoBody } from './no-body.ts'
+import type { HttpRequest, RequestHead } from './request.ts'
+import type { Means } from './transaction.ts'
+
+/** Makes the function. It never rejects: what fails is answered. */
+export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
+  const { gate, log, observer } = means
+  return async (incoming) => {
+    const beganAtMs = observer.isAlwaysWanted || requestChannel.hasSubscribers ? performance.now() : 0
+    const departure = new Departure(incoming.signal)
+    const request = await gate(headOf(incoming, departure))
+    const transaction = new FetchTransaction(request, departure, means, beganAtMs)
+    if (request.refusal !== undefined) return transaction.answer(request.refusal)
+    const endpoint = request.endpoint!
+    try {
+      if (endpoint.accepts !== undefined && request.method !== 'GET' && request.method !== 'HEAD') {
+        const refusal = await readInto(request, incoming, departure, means)
+        if (refusal !== undefined) return transaction.answer(refusal)
+      }
+      await endpoint.load?.()
+      const reply = endpoint.handle(request)
+      request.body = ''
+      return transaction.answer(await reply)
+    } catch (error) {
+      log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
+      return transaction.answer(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
+    }
+  }
+}
+
+/** Whether, and that, the client has left: it aborted its request, or stopped reading the response. */
+class Departure {
+  isGone = false
+  readonly #listeners = new Set<() => void>()
+
+  /** Some that are no `Request` of Node's have no signal. */
+  constructor(signal: AbortSignal | null | undefined) {
+    if (signal?.aborted === true) this.isGone = true
+    else signal?.addEventListener('abort', () => this.leave(), { once: true })
+  }
+
+  leave(): void {
+    if (this.isGone) return
+    this.isGone = true
+    for (const listener of this.#listeners) listener()
+  }
+
+  onGone(listener: () => void): void {
+    if (this.isGone) listener()
+    else this.#listeners.add(listener)
+  }
+}
+
+function headOf(incoming: Request, departure: Departure): RequestHead {
+  const { headers, method, body } = incoming
+  const url = new URL(incoming.url)
+  const rawHeaders: string[] = []
+  for (const [name, value] of headers) if (!ofConnection.has(name)) rawHeaders.push(name, value)
+  // A web Request has its authority in its address and its body's length nowhere.
+  if (!headers.has('host')) rawHeaders.push('host', url.host)
+  const length = headers.get('content-length') ?? '0'
+  if (body !== null && length === '0') rawHeaders.push('transfer-encoding', 'chunked')
+  return {
+    method,
+    target: url.pathname + url.search,
+    httpVersion: '1.1',
+    rawHeaders,
+    bind: 'none',
+    secure: url.protocol === 'https:',
+    remoteAddress: undefined,
+    onGone: (listener) => departure.onGone(listener),
+  }
+}
+
+/**
+ * Headers of one connection, which hosts copy: here there is none. What the client names in `Connection`
+ * besides stays: it could take away what a proxy wrote. RFC 9110 §7.6.1.
+ */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+])
+
+/** Reads the body into the request; a reply where that cannot be. */
+async function readInto(
+  request: HttpRequest, incoming: Request, departure: Departure, { budget, limits, log }: Means,
+): Promise<Reply | undefined> {
+  const refuse = (why: NoBody): Reply => refuseBody(request, why, limits)
+  if (incoming.bodyUsed || incoming.body?.locked === true) {
+    log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
+    return refuse('taken')
+  }
+  const parts = new BodyParts()
+  const reader = incoming.body?.getReader()
+  let length = 0
+  let why: NoBody | undefined
+  let timer: NodeJS.Timeout | undefined
+  const stop = (reason: NoBody): void => {
+    why ??= reason
+    reader?.cancel().catch(() => {})
+  }
+  if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
+    timer = setTimeout(() => stop('late'), limits.bodyTimeoutMs)
+  }
+  departure.onGone(() => stop('cut'))
+  try {
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      const { value } = part
+      length += value.length
+      if (length > limits.maxBodyBytes) stop('too-large')
+      else if (!budget.take(request, bytesTaken(length) - request.held)) stop('no-room')
+      if (why !== undefined) break
+      parts.add(Buffer.from(value.buffer, value.byteOffset, value.length))
+    }
+  } catch {
+    why ??= 'cut'
+  } finally {
+    clearTimeout(timer)
+  }
+  if (why !== undefined) {
+    parts.free()
+    return refuse(why)
+  }
+  const bytes = parts.join()
+  parts.free()
+  if (!isUtf8(bytes)) return refuse('not-utf8')
+  if (!budget.settle(request, costOf(bytes))) return refuse('no-room')
+  request.body = bytes.toString()
+  return undefined
+}
+
+/** One request and the response that is made for it. What becomes of a whole response is not known here. */
+class FetchTransaction {
+  readonly #request: HttpRequest
+  readonly #departure: Departure
+  readonly #means: Means
+  readonly #beganAtMs: number
+
+  constructor(request: HttpRequest, departure: Departure, means: Means, beganAtMs: number) {
+    this.#request = request
+    this.#departure = departure
+    this.#means = means
+    this.#beganAtMs = beganAtMs
+  }
+
+  answer(wanted: Reply): Response {
+    const reply = endingAt(wanted, this.#request.principal.expiresAt)
+    const { body, status } = reply
+    const isHead = this.#request.method === 'HEAD'
+    const lines = headerLines(this.#request, reply)
+    if (!isSource(body)) {
+      const length = lengthOf(status, body)
+      if (length !== undefined) lines.push('Content-Length', String(length))
+      const isEmpty = isHead || length === undefined
+      this.#done(this.#departure.isGone ? 0 : status, isEmpty ? 0 : length)
+      return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
+    }
+    if (this.#means.streams.isFull) {
+      discard(body)
+      return this.answer(refusalOf(this.#request, 503, NO_STREAM, ['Retry-After', '5']))
+    }
+    const headers = headersOf(lines)
+    if (!isHead) {
+      return new Response(this.#stream(body, status, reply.type === EVENT_STREAM), { status, headers })
+    }
+    discard(body)
+    this.#done(status, 0)
+    return new Response(null, { status, headers })
+  }
+
+  #stream(source: Source, status: number, isEvents: boolean): ReadableStream<Uint8Array> {
+    const { streams } = this.#means
+    const departure = this.#departure
+    const pipe = new WebPipe(() => departure.leave())
+    const observed: Source = {
+      open: (sink) => {
+        const onOver = source.open(sink)
+        return () => {
+          this.#done(status, pipe.bytes)
+          onOver?.()
+        }
+      },
+    }
+    pipe.sink = streams.open(observed, pipe, isEvents)
+    departure.onGone(() => pipe.finish())
+    return pipe.stream
+  }
+
+  #done(status: number, bytes: number): void {
+    this.#request.done()
+    if (this.#beganAtMs === 0) return
+    this.#means.observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
+  }
+}
+
+function bodyOf(body: string | Uint8Array | undefined): string | Uint8Array<ArrayBuffer> | null {
+  if (body === undefined) return null
+  return typeof body === 'string' ? body : new Uint8Array(body)
+}
+
+function headersOf(lines: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at < lines.length; at += 2) headers.append(lines[at]!, lines[at + 1]!)
+  return headers
+}

@@ -1,0 +1,270 @@
+/**
+ * From the head of a request to an exchange that an endpoint may answer, or to a refusal: guard, match,
+ * authentication, 404 and 405, load, media type, length. Nothing of the body has been read before.
+ *
+ * Knows no socket: a listener, `server.fetch` and tests all arrive here. Every refusal behind the match
+ * is written by the endpoint, in the form of its own door.
+ */
+import { isThenable } from '../../util/thenable.ts'
+import { formatChallenge } from '../../wire/challenge.ts'
+import { parseMediaType } from '../../wire/media.ts'
+import { isAtOrBelow } from '../../wire/path.ts'
+import { credentialObjection } from '../access/credential.ts'
+import { FailedIdentifications, Overused } from '../access/failed-identifications.ts'
+import { countHeader } from '../message/headers.ts'
+import { Unavailable } from '../access/pending.ts'
+import { parseTarget } from '../message/router.ts'
+import { HttpRequest, refuseRequest } from './request.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Log } from '../../define/log.ts'
+import type { Principal } from '../../define/principal.ts'
+import type { Authenticate } from '../access/auth.ts'
+import type { Endpoint, Overuse } from '../message/exchange.ts'
+import type { Guard } from '../access/guard.ts'
+import type { Match, RouteTable } from '../message/router.ts'
+import type { RequestHead, RequestOptions } from './request.ts'
+
+/** What changes while a server runs. Only who has made the server writes it. */
+export interface ServerState {
+  /** Undefined while nobody needs a key. */
+  authenticate: Authenticate | undefined
+  isDraining: boolean
+}
+
+/** What the gate goes by. */
+export interface GateOptions extends RequestOptions {
+  readonly name: string
+  readonly router: RouteTable
+  readonly state: Readonly<ServerState>
+  /** Whether there are tokens and no keys, so that a refusal says nothing of keys. */
+  readonly tokensOnly?: boolean
+  /** What is said of paths that a server may have and this one has not. */
+  readonly absent?: ReadonlyMap<string, string>
+  readonly limits: Limits
+  readonly log: Log
+}
+
+/** The way in. Answers at once unless finding the principal takes a promise. */
+export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
+
+/** Why a request is not let in: status, sentence, headers. */
+type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
+
+/** RFC 8615: at the host, whatever is mounted there. */
+const WELL_KNOWN = '/.well-known/'
+const none: readonly string[] = Object.freeze([])
+
+const NOTHING = 'There is nothing at this path; GET / lists what is'
+
+/** The sentence for a body that all bodies together leave no room for. */
+export const NO_ROOM = 'Too many bodies are being read; try again later'
+
+/** Makes the gate of one server. */
+export function createGate(options: GateOptions): Gate {
+  const { router, guard, limits, log, mountPath, rateLimits, state } = options
+  const ownChallenge = formatChallenge({ realm: options.name })
+  const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
+
+  return (incoming) => {
+    const request = new HttpRequest(incoming, options)
+    const framing = framingObjection(request, limits)
+    if (framing !== undefined) return refuseRequest(request, ...framing)
+    const match = locate(request, router, mountPath)
+    if (match === undefined) {
+      return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
+    }
+    // For a method that a path does not have, the form of the refusal is that of the path's door.
+    request.endpoint = match.endpoint ?? match.neighbor
+    request.params = match.params
+
+    const { authenticate } = state
+    const isPublic = request.endpoint?.open === 'public'
+    const verdict = guard.check(request.head, incoming.bind, isPublic, authenticate !== undefined)
+    request.corsHeaders = verdict.headers
+    request.hostIsListed = verdict.hostIsListed
+    if (verdict.refused !== undefined) {
+      return refuseRequest(request, verdict.isMalformed === true ? 400 : 403, verdict.refused)
+    }
+    if (incoming.method === 'OPTIONS' && (match.allowed.length > 0 || incoming.target === '*')) {
+      return preflight(request, match.allowed, guard, isPublic)
+    }
+
+    if (authenticate === undefined || isOpen(match.endpoint, request.path)) return admit(request, match)
+    return identify(request, match, authenticate)
+  }
+
+  function identify(
+    request: HttpRequest, match: Match, authenticate: Authenticate,
+  ): HttpRequest | Promise<HttpRequest> {
+    try {
+      const mayAsk = (): void => failures.check(request.network)
+      const found = authenticate(request.head, request.query, request, mayAsk)
+      if (!isThenable(found)) return enter(request, match, found)
+      return found.then((later) => enter(request, match, later), (error) => broken(request, error, log))
+    } catch (error) {
+      if (error instanceof Overused) return refuseRequest(request, 429, error.message, error.headers)
+      return broken(request, error, log)
+    }
+  }
+
+  function enter(
+    request: HttpRequest, match: Match, principal: Principal | undefined,
+  ): HttpRequest | Promise<HttpRequest> {
+    if (principal === undefined) {
+      const { authorization, apiKey } = request.head
+      const isGiven = authorization !== undefined || apiKey !== undefined
+      // Who has brought nothing has guessed nothing, and costs no more than any other refusal.
+      const overuse = isGiven ? failures.count(request.network) : undefined
+      if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
+      const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
+      const detail = credentialObjection(request.head, request.query, options.tokensOnly)
+      return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
+    }
+    request.principal = principal
+    request.isIdentified = true
+    return admit(request, match)
+  }
+
+  function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {
+    const { endpoint } = match
+    if (endpoint === undefined) {
+      const methods = match.allowed.join(', ')
+      if (methods === '') {
+        return refuseRequest(request, 404, options.absent?.get(request.path) ?? NOTHING)
+      }
+      return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
+    }
+    if (state.isDraining && endpoint.always !== true) {
+      return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
+    }
+    if (rateLimits === undefined || request.method !== 'POST') return pass(request, endpoint, undefined)
+    const overuse = request.take('call', 1)
+    return isThenable(overuse) ? overuse.then((later) => pass(request, endpoint, later))
+      : pass(request, endpoint, overuse)
+  }
+
+  function pass(request: HttpRequest, endpoint: Endpoint, overuse: Overuse | undefined): HttpRequest {
+    if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
+    const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
+      ? undefined : bodyObjection(request, endpoint, endpoint.accepts, options)
+    return objection === undefined ? request : refuseRequest(request, ...objection)
+  }
+}
+
+/** Finds the path below the mount path; undefined where it is malformed. */
+function locate(request: HttpRequest, router: RouteTable, mountPath: string): Match | undefined {
+  const { method, target } = request.incoming
+  const parsed = parseTarget(target.startsWith('/') ? target : originForm(target))
+  if (parsed === undefined) return undefined
+  request.query = parsed.query
+  request.path = parsed.path
+  if (mountPath === '') return router.match(method, parsed.path)
+  if (!isAtOrBelow(parsed.path, mountPath)) {
+    request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
+    return router.matchOutside(method, parsed.path)
+  }
+  request.path = parsed.path.slice(mountPath.length) || '/'
+  return router.match(method, request.path)
+}
+
+/** Tells a browser what a page may ask for. */
+function preflight(
+  request: HttpRequest, allowed: readonly string[], guard: Guard, isPublic: boolean,
+): HttpRequest {
+  const methods = [...allowed.length > 0 ? allowed : ['GET', 'POST'], 'OPTIONS']
+  const { head, incoming: { bind } } = request
+  const asked = request.header('access-control-request-headers')
+  const headers = head.origin === undefined ? undefined
+    : guard.preflight(head, bind, isPublic, methods, asked)
+  request.corsHeaders = none
+  request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
+  return request
+}
+
+/** Refuses where finding out who is calling has failed. */
+function broken(request: HttpRequest, error: unknown, log: Log): HttpRequest {
+  if (error instanceof Unavailable) {
+    log(error.level, error.message, { request: request.requestId })
+    return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+  }
+  log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
+  return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
+}
+
+/** What is wrong with a body, as far as its headers tell. */
+function bodyObjection(
+  request: HttpRequest, endpoint: Endpoint, accepts: readonly string[], { limits, budget }: GateOptions,
+): Objection | undefined {
+  const { head } = request
+  const { contentLength, contentType, contentEncoding, transferEncoding } = head
+  const mayBeEmpty = transferEncoding === undefined
+    && (contentLength === undefined || contentLength === '0')
+  const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
+  const mayBeUnnamed = mayBeEmpty || endpoint.bodyIsOptional === true
+  if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
+    const media = contentType === undefined ? undefined : parseMediaType(contentType)
+    if (media === undefined || !accepts.includes(media.type)) {
+      return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]
+    }
+    if (media.charset !== undefined && media.charset !== 'utf-8' && media.charset !== 'utf8') {
+      return [415, `The body must be UTF-8, not ${media.charset.replace(/[^\w.-]/g, '?')}`]
+    }
+  }
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
+    return [415, 'The body must not be compressed']
+  }
+  if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {
+    // Node takes the chunks apart, and leaves what they hold as it is.
+    return [400, 'The transfer coding must be chunked alone']
+  }
+  if (contentLength === undefined) return undefined
+  if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
+  return budget.fits(request, Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
+}
+
+/** The sentence for a body over the limit. */
+export function tooLarge(limits: Limits): string {
+  return `The body is larger than ${limits.maxBodyBytes} bytes`
+}
+
+/** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */
+function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
+  if (endpoint === undefined) return path.startsWith(WELL_KNOWN)
+  return endpoint.open === true || endpoint.open === 'public'
+}
+
+/** What an absolute target begins with, before its path. */
+const AUTHORITY = /^https?:\/\/([^/?#]*)/i
+
+/** The path and query of an absolute target; its path may be empty where that of an origin form is `/`. */
+function originForm(target: string): string {
+  if (!AUTHORITY.test(target)) return target
+  const rest = target.replace(AUTHORITY, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** What is wrong with the frame of a request that Node lets through. */
+function framingObjection(request: HttpRequest, limits: Limits): Objection | undefined {
+  const { incoming, head } = request
+  if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0') {
+    return [505, 'This server speaks HTTP/1.1']
+  }
+  if (incoming.rawHeaders.length > limits.maxHeaderLines * 2) {
+    return [431, `More than ${limits.maxHeaderLines} header lines`]
+  }
+  // RFC 9112 §6.1: whoever passed it on may not have known of chunks, and so have seen its end elsewhere.
+  if (head.transferEncoding !== undefined && incoming.httpVersion === '1.0') {
+    return [400, 'HTTP/1.0 has no Transfer-Encoding; send Content-Length, or HTTP/1.1']
+  }
+  if (head.host === undefined && incoming.httpVersion === '1.1') return [400, 'The Host header is missing']
+  // Node takes the first of two Host lines; a proxy before it may have looked at the second.
+  if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {
+    return [400, 'Two Host headers']
+  }
+  if (incoming.target.startsWith('/')) return undefined
+  const authority = AUTHORITY.exec(incoming.target)?.[1]
+  // RFC 9112 §3.2.2: the authority of the target is the host; a Host line that names another is an attack.
+  if (authority === undefined || head.host === undefined) return undefined
+  return head.host.toLowerCase() === authority.toLowerCase() ? undefined
+    : [400, 'The request target and the Host header name two hosts']
+}

@@ -1,0 +1,90 @@
+/**
+ * What is told of a request when it is over: to the operator's `onRequest`, to subscribers of Node's
+ * diagnostics channel `triport:request`, and as a line of log. While nobody wants to hear, nothing is put
+ * together and no clock is read.
+ */
+import { channel } from 'node:diagnostics_channel'
+import { isThenable } from '../../util/thenable.ts'
+import { withoutQuery } from './node-request.ts'
+import type { Channel } from 'node:diagnostics_channel'
+import type { Log } from '../../define/log.ts'
+import type { HttpRequest } from './request.ts'
+
+/** One request, when it is over: answered, refused, or left by its client. */
+export interface RequestSummary {
+  readonly method: string
+  /** As it was asked for, without the query. */
+  readonly path: string
+  /** The pattern that the path matched, below the mount path: `/agents/{agent}`. Undefined: none. */
+  readonly route: string | undefined
+  /** The status that was sent; 0 where the client left before there was one. */
+  readonly status: number
+  /** Bytes of the body that were written, whether or not the client took them all. */
+  readonly bytes: number
+  /** From the end of the head to the end of the answer; for a stream, to its end. Milliseconds. */
+  readonly durationMs: number
+  readonly requestId: string
+  readonly principalId: string
+  /** Undefined without a socket. */
+  readonly remoteAddress: string | undefined
+}
+
+/** Who hears of requests. */
+export interface Observer {
+  /** Whether requests are told of even while nobody subscribes to the channel. */
+  readonly isAlwaysWanted: boolean
+  /** To be called once for each request that came to the gate, when it is over. Never throws. */
+  onDone(request: HttpRequest, status: number, bytes: number, ms: number): void
+}
+
+/** Longer paths are cut in a line of log. */
+const MAX_SHOWN = 256
+
+/** Where requests are published; looked at when one begins. */
+export const requestChannel: Channel = channel('triport:request')
+
+/** Makes the observer of one server. */
+export function createObserver(
+  onRequest: ((request: RequestSummary) => void) | undefined, accessLog: boolean, log: Log,
+): Observer {
+  let hasFailed = false
+
+  /** Once is enough: who fails at one request fails at all of them. */
+  function failed(cause: unknown): void {
+    if (hasFailed) return
+    hasFailed = true
+    log('error', 'onRequest failed; what fails after this is not told', { cause })
+  }
+
+  function tell(summary: RequestSummary): void {
+    try {
+      const told: unknown = onRequest?.(summary)
+      if (isThenable(told)) Promise.resolve(told).catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+    if (requestChannel.hasSubscribers) requestChannel.publish(summary)
+    if (!accessLog) return
+    const { method, path, status, bytes, durationMs, requestId, principalId, remoteAddress } = summary
+    const shown = path.slice(0, MAX_SHOWN)
+    log('info', `${method} ${shown} ${status}`, {
+      method, path: shown, status, bytes, ms: Math.round(durationMs * 10) / 10,
+      request: requestId, principal: principalId, address: remoteAddress,
+    })
+  }
+
+  return {
+    isAlwaysWanted: accessLog || onRequest !== undefined,
+    onDone: (request, status, bytes, durationMs) => tell({
+      method: request.method,
+      path: (request.incoming.prefix ?? '') + withoutQuery(request.incoming.target),
+      route: request.endpoint?.path,
+      status,
+      bytes,
+      durationMs,
+      requestId: request.requestId,
+      principalId: request.principal.id,
+      remoteAddress: request.incoming.remoteAddress,
+    }),
+  }
+}

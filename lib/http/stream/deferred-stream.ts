@@ -1,0 +1,51 @@
+/**
+ * The one source that can be written before it is opened: it holds what was said between choosing the
+ * reply and opening the stream, so that nothing is lost in between.
+ */
+import type { Sink, Source } from '../message/exchange.ts'
+
+/** A stream that is written by whoever holds it. Writing after the end is refused, never an error. */
+export class DeferredStream implements Source, Sink {
+  #early = ''
+  #isEnded = false
+  #sink: Sink | undefined
+  #isOver = false
+  readonly #onOver: (() => void) | undefined
+
+  /** `onOver` is called once when the stream is over, whoever ended it. */
+  constructor(onOver?: () => void) {
+    this.#onOver = onOver
+  }
+
+  /** Nobody reads any more. */
+  get closed(): boolean { return this.#isOver || this.#isEnded }
+
+  open(sink: Sink): () => void {
+    this.#sink = sink
+    if (this.#isEnded) sink.end(this.#early)
+    else if (this.#early !== '') sink.write(this.#early)
+    this.#early = ''
+    return () => {
+      this.#isOver = true
+      this.#onOver?.()
+    }
+  }
+
+  write(text: string): boolean {
+    if (this.closed) return false
+    if (this.#sink !== undefined) return this.#sink.write(text)
+    this.#early += text
+    return true
+  }
+
+  ready(): Promise<void> {
+    return this.#sink === undefined || this.closed ? Promise.resolve() : this.#sink.ready()
+  }
+
+  end(text = ''): void {
+    if (this.closed) return
+    this.#isEnded = true
+    if (this.#sink === undefined) this.#early += text
+    else this.#sink.end(text)
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * One open stream: back-pressure, the byte cap, the first flush and the heartbeat, once for all doors.
+ *
+ * What is written within one turn of the event loop leaves as one piece. A stream that ends in the turn
+ * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
+ */
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { HEARTBEAT } from '../../wire/sse.ts'
+import { Backlog } from './backlog.ts'
+import { LARGE_LENGTH, takeTurn } from './loop-fairness.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Log } from '../../define/log.ts'
+import type { Waiting } from './backlog.ts'
+import type { Sink, Source } from '../message/exchange.ts'
+
+/** What carries a stream: a response of node:http, or a web stream. */
+export interface Pipe {
+  /** Sends the head, with what there is: `whole` says that nothing will follow. */
+  begin(text: string, whole: boolean): void
+  /** `isLast`: the end follows at once. Where much waits, `StreamSink.drained` is called when it has gone. */
+  push(text: string, isLast: boolean): void
+  finish(): void
+  /** Drops the stream and its reader. */
+  destroy(): void
+  /** Bytes that were pushed and not yet taken. */
+  readonly waiting: number
+  /** A number that is another one whenever some of them were taken. */
+  readonly taken: number
+}
+
+/** Enough waits here for a reader to be called slow: writers that can wait should. */
+const HIGH_WATER = 64 * 1024
+
+/** What streams are bound by. */
+export type StreamLimits = Pick<
+  Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs' | 'writeTimeoutMs'
+>
+
+/** All open streams of one server. */
+export class Streams {
+  /** What waits, on streams and of whole replies. */
+  readonly backlog: Backlog
+  readonly #maxStreams: number
+  readonly #maxStreamBytes: number
+  readonly #heartbeatMs: number
+  readonly #log: Log
+  readonly #open = new Set<StreamSink>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: StreamLimits, log: Log) {
+    this.backlog = new Backlog(limits)
+    this.#maxStreams = limits.maxStreams
+    this.#maxStreamBytes = limits.maxStreamBytes
+    this.#heartbeatMs = limits.heartbeatMs
+    this.#log = log
+  }
+
+  get count(): number { return this.#open.size }
+  get queued(): number { return this.backlog.bytes }
+  get isFull(): boolean { return this.#open.size >= this.#maxStreams }
+
+  /** Opens a source on a pipe. `isEvents`: heartbeats may be sent. */
+  open(source: Source, pipe: Pipe, isEvents: boolean): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents)
+    this.#open.add(sink)
+    if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
+      // Two looks per interval, so that no silence is longer than one.
+      this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
+      this.#timer.unref()
+    }
+    try {
+      sink.start(source)
+    } catch (error) {
+      sink.gone()
+      throw error
+    }
+    return sink
+  }
+
+  /** Whether so much waits that its reader must be called gone. */
+  isTooMuch(bytes: number): boolean {
+    return bytes > this.#maxStreamBytes
+  }
+
+  closed(sink: StreamSink): void {
+    this.backlog.close(sink)
+    this.#open.delete(sink)
+  }
+
+  /** What goes wrong between two turns has nobody to be thrown to. */
+  failed(what: string, cause: unknown): void {
+    this.#log('error', what, { cause })
+  }
+
+  #beat(): void {
+    // Not where the last one closes: short streams come and go, and each would make a timer of its own.
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+    for (const sink of this.#open) sink.beat()
+  }
+}
+
+/** One stream. */
+export class StreamSink implements Sink, Waiting {
+  closed = false
+  held = 0
+  seen = 0
+  seenAtMs = 0
+  isOver = false
+  readonly #streams: Streams
+  readonly #pipe: Pipe
+  readonly #isEvents: boolean
+  #onOver: (() => void) | undefined
+  #pending = ''
+  #flushing = false
+  #begun = false
+  #ended = false
+  #isSilent = false
+  #waiters: (() => void)[] | undefined
+
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean) {
+    this.#streams = streams
+    this.#pipe = pipe
+    this.#isEvents = isEvents
+  }
+
+  get waiting(): number { return this.#pipe.waiting }
+  get taken(): number { return this.#pipe.taken }
+
+  /** Lets the source begin. Where it says nothing in this turn, the head leaves alone. */
+  start(source: Source): void {
+    const onOver = source.open(this)
+    if (this.closed) {
+      onOver?.()
+      return
+    }
+    this.#onOver = onOver
+    this.#schedule()
+  }
+
+  write(text: string): boolean {
+    if (this.closed || this.#ended) return false
+    // What is being written now is not counted: one large message to a reader who keeps up is no fault.
+    if (this.held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
+      this.drop()
+      return false
+    }
+    this.#isSilent = false
+    this.#pending += text
+    if (this.#pending.length > LARGE_LENGTH) takeTurn()
+    this.#schedule()
+    return this.held + this.#pending.length < HIGH_WATER
+  }
+
+  ready(): Promise<void> {
+    if (this.closed || this.#ended || this.held + this.#pending.length < HIGH_WATER) return Promise.resolve()
+    return new Promise((resolve) => (this.#waiters ??= []).push(resolve))
+  }
+
+  end(text?: string): void {
+    if (this.closed || this.#ended) return
+    if (text !== undefined) this.#pending += text
+    this.#ended = true
+    this.#schedule()
+  }
+
+  /** The pipe has taken what waited. */
+  drained(): void {
+    if (this.closed) return
+    this.#account()
+    if (this.held < HIGH_WATER) this.#wake()
+  }
+
+  /** The stream is over: its reader has left, or has got everything. */
+  gone(): void {
+    if (this.closed) return
+    this.closed = true
+    this.#pending = ''
+    this.#streams.closed(this)
+    this.#wake()
+    const onOver = this.#onOver
+    this.#onOver = undefined
+    try {
+      onOver?.()
+    } catch (error) {
+      this.#streams.failed('A stream could not be ended', error)
+    }
+  }
+
+  /** Ends a stream whose reader does not keep up. */
+  drop(): void {
+    this.#pipe.destroy()
+    this.gone()
+  }
+
+  /** Called twice per heartbeat interval: says something if nothing was said since the last time. */
+  beat(): void {
+    this.drained()
+    if (!this.#isSilent) this.#isSilent = true
+    else if (this.#isEvents && this.held === 0) this.write(HEARTBEAT)
+  }
+
+  flushNow(): void {
+    this.#flushing = false
+    if (this.closed) return
+    try {
+      this.#flush()
+    } catch (error) {
+      this.#streams.failed('A stream could not be written', error)
+      this.drop()
+    }
+  }
+
+  #flush(): void {
+    const text = this.#pending
+    this.#pending = ''
+    if (!this.#begun) {
+      this.#begun = true
+      this.#pipe.begin(text, this.#ended)
+    } else if (text !== '') {
+      this.#pipe.push(text, this.#ended)
+    }
+    if (this.#ended) this.#pipe.finish()
+    // Finished, it may be over already.
+    if (!this.closed) this.#account()
+    if (this.held < HIGH_WATER) this.#wake()
+  }
+
+  #account(): void {
+    const { waiting } = this.#pipe
+    if (waiting !== this.held) this.#streams.backlog.account(this, waiting)
+  }
+
+  #schedule(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    // What is ready already comes within this turn, later than the next tick: it leaves with the head.
+    if (this.#begun || this.#ended) process.nextTick(flush, this)
+    else void settled.then(flushAtTick.bind(undefined, this))
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters
+    this.#waiters = undefined
+    for (const resolve of waiters ?? []) resolve()
+  }
+}
+
+const settled = Promise.resolve()
+
+function flushAtTick(sink: StreamSink): void {
+  process.nextTick(flush, sink)
+}
+
+function flush(sink: StreamSink): void {
+  sink.flushNow()
+}
