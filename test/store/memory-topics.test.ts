@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryLimits } from '../../lib/store/memory-limits.ts'
-import { MemoryTopics } from '../../lib/store/memory-topics.ts'
+import { memoryLimits } from '../../lib/store/memory/memory-limits.ts'
+import { MemoryTopics } from '../../lib/store/memory/memory-topics.ts'
 import type { Keep, MemoryStoreOptions } from '../../lib/index.ts'
 
 const keep: Keep = { events: 100, ms: 60_000 }

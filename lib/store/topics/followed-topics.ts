@@ -2,10 +2,10 @@
  * The topics of a store that lies across a network, as they are followed here. Knows no store: how one
  * subscribes and reads is given.
  */
-import { Fault } from '../define/fault.ts'
+import { Fault } from '../../define/fault.ts'
 import { FollowedTopic } from './followed-topic.ts'
 import type { Notice, ReadPage } from './followed-topic.ts'
-import type { TopicListener } from './listener.ts'
+import type { TopicListener } from '../shared/listener.ts'
 
 /** What a store does for those who follow. */
 export interface Subscription {

@@ -3,7 +3,7 @@
  * SQLite fails with afterwards is that the store could not do it now.
  */
 import { closeSync, openSync } from 'node:fs'
-import { Fault } from '../define/fault.ts'
+import { Fault } from '../../define/fault.ts'
 
 /** What a statement is given, and what a row has. */
 export type Cell = string | number | null

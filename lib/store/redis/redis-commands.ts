@@ -3,13 +3,13 @@
  * their answers mean. Owners and topics stand in braces, so that the keys of one lie together in a cluster.
  */
 import { randomBytes } from 'node:crypto'
-import { Fault } from '../define/fault.ts'
-import { FollowedTopics } from './followed-topics.ts'
-import { reach } from './reach.ts'
+import { Fault } from '../../define/fault.ts'
+import { FollowedTopics } from '../topics/followed-topics.ts'
+import { reach } from '../shared/reach.ts'
 import { LIST, NAME, PUBLISH, READ, REMOVE, TOPIC, WRITE } from './redis-scripts.ts'
-import type { Entry, StoreKey } from '../state/store.ts'
-import type { Page, Said } from './followed-topic.ts'
-import type { Saying } from './publishing.ts'
+import type { Entry, StoreKey } from '../../state/store.ts'
+import type { Page, Said } from '../topics/followed-topic.ts'
+import type { Saying } from '../topics/publishing.ts'
 import type { RedisConnection, RedisEar } from './redis-client.ts'
 import type { Script } from './redis-scripts.ts'
 

@@ -5,7 +5,7 @@
 import { MemoryEntries } from './memory-entries.ts'
 import { memoryLimits } from './memory-limits.ts'
 import { MemoryTopics } from './memory-topics.ts'
-import type { Entry, Store } from '../state/store.ts'
+import type { Entry, Store } from '../../state/store.ts'
 import type { MemoryStoreOptions } from './memory-limits.ts'
 
 /** A store that answers at once. */

@@ -5,8 +5,8 @@
  *
  * Each event names the one before it, so that a missing one is noticed at the next.
  */
-import { tell, tellAll } from './listener.ts'
-import type { NumberedFollower, TopicListener } from './listener.ts'
+import { tell, tellAll } from '../shared/listener.ts'
+import type { NumberedFollower, TopicListener } from '../shared/listener.ts'
 
 /** An event as it arrives. Without a text it is too large to arrive: it has to be read. */
 export interface Notice {

@@ -1,9 +1,9 @@
 /**
  * The sizes that every store refuses in the same words: of owners and keys, and of values and events.
  */
-import { Fault } from '../define/fault.ts'
-import { MAX_KEY_BYTES } from '../state/store.ts'
-import type { StoreKey } from '../state/store.ts'
+import { Fault } from '../../define/fault.ts'
+import { MAX_KEY_BYTES } from '../../state/store.ts'
+import type { StoreKey } from '../../state/store.ts'
 
 /** How many bytes a value or an event has. Throws `Fault('too-large')` where that is over `maxBytes`. */
 export function measure(text: string, maxBytes: number): number {

@@ -3,12 +3,12 @@
  * Knows neither what is behind the store nor any test framework.
  */
 import { randomUUID } from 'node:crypto'
-import { MAX_TIMER_MS } from '../util/clock.ts'
-import { MAX_VALUE_BYTES } from '../state/store.ts'
-import { rejectUnknown } from '../schema/options.ts'
-import { requireValueBytes } from './size.ts'
-import type { MaybePromise } from '../util/thenable.ts'
-import type { Store } from '../state/store.ts'
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { rejectUnknown } from '../../schema/options.ts'
+import { requireValueBytes } from '../shared/size.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Store } from '../../state/store.ts'
 import type { StoreRule, Trial } from './rules/rule.ts'
 
 /** How a store is checked. */

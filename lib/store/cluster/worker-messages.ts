@@ -2,7 +2,7 @@
  * What the workers of a cluster and their primary say to each other of a store, as plain values. JSON has no
  * `Infinity`: null stands in its place.
  */
-import type { Keep, StoreKey } from '../state/store.ts'
+import type { Keep, StoreKey } from '../../state/store.ts'
 
 /** A number that may be `Infinity`. */
 type Bound = number | null

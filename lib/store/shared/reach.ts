@@ -2,7 +2,7 @@
  * What a store that lies elsewhere has in common with any other: how it fails, and how it writes texts that
  * its engine does not take.
  */
-import { Fault } from '../define/fault.ts'
+import { Fault } from '../../define/fault.ts'
 
 /**
  * Does something with a client. Whatever that fails with is that the store could not do it now: the words

@@ -3,7 +3,7 @@
  */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, faultOf, LONG_MS, same, sameList, SHORT_MS } from './rule.ts'
-import type { Keep, Store } from '../../state/store.ts'
+import type { Keep, Store } from '../../../state/store.ts'
 import type { StoreRule, Trial } from './rule.ts'
 
 /** So much is said without waiting for an answer. */

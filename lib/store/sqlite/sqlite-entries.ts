@@ -2,9 +2,9 @@
  * Entries as rows of SQLite. What has expired is not seen any more, and forgotten at later writes, a few
  * rows at each.
  */
-import { decodeNul, encodeNul } from './reach.ts'
+import { decodeNul, encodeNul } from '../shared/reach.ts'
 import { endAfter } from './sqlite-database.ts'
-import type { Entry, StoreKey } from '../state/store.ts'
+import type { Entry, StoreKey } from '../../state/store.ts'
 import type { SqliteRow, SqliteDatabase, Statement } from './sqlite-database.ts'
 
 const SWEEP_COUNT = 16

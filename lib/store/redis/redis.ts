@@ -2,12 +2,12 @@
  * A store in Redis 6.2 or later, or Valkey, through the client that its user has. Entries are hashes and
  * sorted sets, topics are streams and channels; who follows a topic does so on a connection of its own.
  */
-import { MAX_VALUE_BYTES } from '../state/store.ts'
-import { rejectUnknown } from '../schema/options.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { rejectUnknown } from '../../schema/options.ts'
 import { redisConnection } from './redis-client.ts'
-import { remoteStore } from './remote.ts'
-import { requireValueBytes } from './size.ts'
-import type { Store } from '../state/store.ts'
+import { remoteStore } from '../topics/remote.ts'
+import { requireValueBytes } from '../shared/size.ts'
+import type { Store } from '../../state/store.ts'
 import type { RedisClient } from './redis-client.ts'
 
 /** How a store in Redis is set up. */

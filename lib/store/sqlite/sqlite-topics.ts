@@ -6,11 +6,11 @@
  * some seconds, for the other processes to hear.
  */
 import { watch } from 'node:fs'
-import { tell, tellAll } from './listener.ts'
+import { tell, tellAll } from '../shared/listener.ts'
 import { endAfter } from './sqlite-database.ts'
 import type { FSWatcher } from 'node:fs'
-import type { Keep } from '../state/store.ts'
-import type { NumberedFollower, TopicListener } from './listener.ts'
+import type { Keep } from '../../state/store.ts'
+import type { NumberedFollower, TopicListener } from '../shared/listener.ts'
 import type { SqliteDatabase, Statement } from './sqlite-database.ts'
 
 /** How long an event is there for other processes. One that looks at nothing for longer may miss it. */

@@ -4,16 +4,16 @@
  *
  * What is said while others are still being told waits for its turn, so that all hear one order.
  */
-import { Fault } from '../define/fault.ts'
-import { Queue } from '../util/linked-list.ts'
-import { NO_PLACE, Ranking } from '../util/heap.ts'
-import { Share, Shares } from '../util/shares.ts'
-import { tell, tellAll } from './listener.ts'
-import { measure } from './size.ts'
-import type { Queued } from '../util/linked-list.ts'
-import type { Order } from '../util/heap.ts'
-import type { Keep } from '../state/store.ts'
-import type { Follower, NumberedFollower, TopicListener } from './listener.ts'
+import { Fault } from '../../define/fault.ts'
+import { Queue } from '../../util/linked-list.ts'
+import { NO_PLACE, Ranking } from '../../util/heap.ts'
+import { Share, Shares } from '../../util/shares.ts'
+import { tell, tellAll } from '../shared/listener.ts'
+import { measure } from '../shared/size.ts'
+import type { Queued } from '../../util/linked-list.ts'
+import type { Order } from '../../util/heap.ts'
+import type { Keep } from '../../state/store.ts'
+import type { Follower, NumberedFollower, TopicListener } from '../shared/listener.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
 /** Something that was said; numbers rise within a topic. */

@@ -3,12 +3,12 @@
  * answers.
  */
 import { randomUUID } from 'node:crypto'
-import { Fault } from '../define/fault.ts'
-import { tell } from './listener.ts'
+import { Fault } from '../../define/fault.ts'
+import { tell } from '../shared/listener.ts'
 import { decodeEnvelope, encodeBound, encodeEnvelope } from './worker-messages.ts'
-import type { FaultKind } from '../define/fault.ts'
-import type { Entry, Store } from '../state/store.ts'
-import type { Follower } from './listener.ts'
+import type { FaultKind } from '../../define/fault.ts'
+import type { Entry, Store } from '../../state/store.ts'
+import type { Follower } from '../shared/listener.ts'
 import type { StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 
 /** How long the primary has for its first word. */

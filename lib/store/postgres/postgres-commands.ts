@@ -2,16 +2,16 @@
  * The methods of a store as statements on one PostgreSQL: what they are given, and what their rows mean.
  * Tables are made when they are first needed. What has expired is forgotten now and then, after a write.
  */
-import { FollowedTopics } from './followed-topics.ts'
+import { FollowedTopics } from '../topics/followed-topics.ts'
 import { stateOf } from './postgres-client.ts'
 import { statements } from './postgres-statements.ts'
-import { decodeNul, encodeNul, reach } from './reach.ts'
-import type { Entry, StoreKey } from '../state/store.ts'
-import type { Page, Said } from './followed-topic.ts'
+import { decodeNul, encodeNul, reach } from '../shared/reach.ts'
+import type { Entry, StoreKey } from '../../state/store.ts'
+import type { Page, Said } from '../topics/followed-topic.ts'
 import type { PostgresConnection } from './postgres-client.ts'
 import type { Parameter } from './postgres-listening.ts'
 import type { Statements } from './postgres-statements.ts'
-import type { Saying } from './publishing.ts'
+import type { Saying } from '../topics/publishing.ts'
 
 /** How often what has expired is forgotten, at most. */
 const SWEEP_EVERY_MS = 60_000

@@ -2,10 +2,10 @@
  * The primary of a cluster as the place of its workers' store: their questions in, answers and events out.
  * Knows no store; what a worker that ends has followed is left.
  */
-import { Fault } from '../define/fault.ts'
+import { Fault } from '../../define/fault.ts'
 import { decodeBound, decodeEnvelope, decodeKeep, encodeEnvelope } from './worker-messages.ts'
 import type { Cluster, Worker } from 'node:cluster'
-import type { Store } from '../state/store.ts'
+import type { Store } from '../../state/store.ts'
 import type { Envelope, StoreFault, StoreQuestion, StoreReply } from './worker-messages.ts'
 
 const UNREACHED = 'The store cannot be reached; try again later'

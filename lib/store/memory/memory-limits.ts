@@ -1,8 +1,8 @@
 /**
  * What a memory store may hold: its options, checked and made whole.
  */
-import { MAX_VALUE_BYTES } from '../state/store.ts'
-import { rejectUnknown } from '../schema/options.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { rejectUnknown } from '../../schema/options.ts'
 
 /** What a memory store may hold. `Infinity` lifts a limit. */
 export interface MemoryStoreOptions {

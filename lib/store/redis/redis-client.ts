@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../util/thenable.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 /**
  * The Redis clients that people use, told apart by their shape: a client in; a way to send commands and a
  * connection of its own for what is said out. Knows no command but those of subscribing.

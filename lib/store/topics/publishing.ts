@@ -2,8 +2,8 @@
  * What one process says on topics of a store that lies across a network: one batch of each topic on its way
  * at a time, and what is said meanwhile in the next, so that it arrives in the order in which it was said.
  */
-import { Fault } from '../define/fault.ts'
-import type { Keep } from '../state/store.ts'
+import { Fault } from '../../define/fault.ts'
+import type { Keep } from '../../state/store.ts'
 
 /** Something to be said. */
 export interface Saying { readonly text: string; readonly keep: Keep | undefined }

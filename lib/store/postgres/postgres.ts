@@ -2,12 +2,12 @@
  * A store in PostgreSQL 13 or later, through the client that its user has. Entries and events are rows; one
  * connection listens for all topics that are followed.
  */
-import { MAX_VALUE_BYTES } from '../state/store.ts'
-import { rejectUnknown } from '../schema/options.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { rejectUnknown } from '../../schema/options.ts'
 import { postgresConnection, requireListening } from './postgres-client.ts'
-import { remoteStore } from './remote.ts'
-import { requireValueBytes } from './size.ts'
-import type { Store } from '../state/store.ts'
+import { remoteStore } from '../topics/remote.ts'
+import { requireValueBytes } from '../shared/size.ts'
+import type { Store } from '../../state/store.ts'
 import type { PostgresPool } from './postgres-client.ts'
 
 /** How a store in PostgreSQL is set up. */

@@ -3,8 +3,8 @@
  * is said on topics in its order. The same for every engine.
  */
 import { Publishing } from './publishing.ts'
-import { measure, requireKey } from './size.ts'
-import type { Store } from '../state/store.ts'
+import { measure, requireKey } from '../shared/size.ts'
+import type { Store } from '../../state/store.ts'
 import type { FollowedTopics } from './followed-topics.ts'
 import type { Say } from './publishing.ts'
 

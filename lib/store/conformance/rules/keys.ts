@@ -1,9 +1,9 @@
 /**
  * What the interface promises of what is kept, and under which key: all of it, and only there.
  */
-import { MAX_KEY_BYTES } from '../../state/store.ts'
+import { MAX_KEY_BYTES } from '../../../state/store.ts'
 import { expect, faultOf, keysOf, LONG_MS, same } from './rule.ts'
-import type { StoreKey } from '../../state/store.ts'
+import type { StoreKey } from '../../../state/store.ts'
 import type { StoreRule, Trial } from './rule.ts'
 
 /** What hand-made separators, patterns, collations and objects stumble over. */

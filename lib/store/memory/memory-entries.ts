@@ -5,14 +5,14 @@
  * Pinned are the house's own entries and, where others share the memory, what is kept for ever: they take
  * room and never give it.
  */
-import { Fault } from '../define/fault.ts'
-import { Queue } from '../util/linked-list.ts'
-import { NO_PLACE, Ranking } from '../util/heap.ts'
-import { Share, Shares } from '../util/shares.ts'
-import { measure, requireKey } from './size.ts'
-import type { Queued } from '../util/linked-list.ts'
-import type { Order } from '../util/heap.ts'
-import type { Entry, StoreKey } from '../state/store.ts'
+import { Fault } from '../../define/fault.ts'
+import { Queue } from '../../util/linked-list.ts'
+import { NO_PLACE, Ranking } from '../../util/heap.ts'
+import { Share, Shares } from '../../util/shares.ts'
+import { measure, requireKey } from '../shared/size.ts'
+import type { Queued } from '../../util/linked-list.ts'
+import type { Order } from '../../util/heap.ts'
+import type { Entry, StoreKey } from '../../state/store.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
 interface Kept extends Entry, Queued<Kept> {

@@ -4,13 +4,13 @@
  */
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MAX_VALUE_BYTES } from '../state/store.ts'
-import { rejectUnknown } from '../schema/options.ts'
-import { measure, requireKey, requireValueBytes } from './size.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { rejectUnknown } from '../../schema/options.ts'
+import { measure, requireKey, requireValueBytes } from '../shared/size.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 import { SqliteEntries } from './sqlite-entries.ts'
 import { SqliteTopics } from './sqlite-topics.ts'
-import type { MemoryStore } from './memory.ts'
+import type { MemoryStore } from '../memory/memory.ts'
 
 /** How a store in a file is set up. */
 export interface SqliteStoreOptions {

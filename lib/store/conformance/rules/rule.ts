@@ -3,9 +3,9 @@
  * say what is wrong. Knows no rule and no test framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault } from '../../define/fault.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
-import type { Entry, Store, StoreKey } from '../../state/store.ts'
+import { Fault } from '../../../define/fault.ts'
+import type { MaybePromise } from '../../../util/thenable.ts'
+import type { Entry, Store, StoreKey } from '../../../state/store.ts'
 
 /** One thing that the interface promises. */
 export interface StoreRule {
