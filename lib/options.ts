@@ -16,7 +16,7 @@ import type { Store } from './state/store.ts'
 import type { Authorization } from './http/access/auth.ts'
 import type { NamedKey } from './http/access/keys.ts'
 import type { RateLimit } from './http/access/rate.ts'
-import type { McpOptions } from './mcp/context.ts'
+import type { McpOptions } from './mcp/request/context.ts'
 
 type Check = (value: unknown) => boolean
 type Rules = readonly (readonly [name: string, isFine: Check, remedy: string])[]

@@ -12,7 +12,7 @@ import type { Offer } from './define/definitions.ts'
 import type { ApiKey, Authorization } from './http/access/auth.ts'
 import type { RequestSummary } from './http/server/observer.ts'
 import type { RateLimit } from './http/access/rate.ts'
-import type { McpOptions } from './mcp/context.ts'
+import type { McpOptions } from './mcp/request/context.ts'
 import type { ProtocolChoice } from './settings.ts'
 
 /** What `createServer` takes, besides every limit of `Limits`. `T` are the types of the tools' schemas. */

@@ -3,11 +3,11 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeAbilities, decodeClient, unable } from '../../lib/mcp/client.ts'
+import { decodeAbilities, decodeClient, unable } from '../../lib/mcp/protocol/client.ts'
 import { keptBytes } from '../fixtures/heap.ts'
 import { request } from '../fixtures/client.ts'
 import { begin, modern, post, serveMcp } from './client.ts'
-import type { ClientAbilities } from '../../lib/mcp/client.ts'
+import type { ClientAbilities } from '../../lib/mcp/protocol/client.ts'
 import type { LegacySession } from './client.ts'
 
 test('what clients say alike of themselves is kept once, and nobody can change it', () => {

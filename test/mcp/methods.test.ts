@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { revisionByName } from '../../lib/mcp/revisions.ts'
+import { revisionByName } from '../../lib/mcp/protocol/revisions.ts'
 import {
   allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serveMcp,
 } from './client.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Timers } from '../../lib/util/timers.ts'
-import { anonymousPeer } from '../../lib/mcp/choose.ts'
-import { formsOf, PostReply } from '../../lib/mcp/post-reply.ts'
-import { revisionByName } from '../../lib/mcp/revisions.ts'
+import { anonymousPeer } from '../../lib/mcp/transport/choose.ts'
+import { formsOf, PostReply } from '../../lib/mcp/transport/post-reply.ts'
+import { revisionByName } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Reply, Sink } from '../../lib/http/message/exchange.ts'
-import type { McpRequest } from '../../lib/mcp/request.ts'
+import type { McpRequest } from '../../lib/mcp/request/request.ts'
 
 interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }
 

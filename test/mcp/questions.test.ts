@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeAbilities } from '../../lib/mcp/client.ts'
-import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/questions.ts'
-import { revisionByName } from '../../lib/mcp/revisions.ts'
+import { decodeAbilities } from '../../lib/mcp/protocol/client.ts'
+import { canAsk, capabilityFor, decodeAnswer, encodeQuestion } from '../../lib/mcp/protocol/questions.ts'
+import { revisionByName } from '../../lib/mcp/protocol/revisions.ts'
 import type { Ability, FormQuestion, Question } from '../../lib/define/question.ts'
-import type { Peer } from '../../lib/mcp/session.ts'
+import type { Peer } from '../../lib/mcp/session/session.ts'
 
 /** A client of a revision that has declared some capabilities. */
 function peerOf(revision: string, capabilities: object): Peer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { invalid, noSession, refuseHttp } from '../../lib/mcp/replies.ts'
+import { invalid, noSession, refuseHttp } from '../../lib/mcp/protocol/replies.ts'
 import type { Reply } from '../../lib/http/message/exchange.ts'
 
 function told(

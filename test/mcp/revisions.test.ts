@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
-import { revisions } from '../../lib/mcp/revisions.ts'
+import { revisions } from '../../lib/mcp/protocol/revisions.ts'
 import {
   allRevisions, answerOf, ask, begin, call, legacyRevisions, messagesOf, modern, post, serveMcp,
 } from './client.ts'

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Sessions } from '../../lib/mcp/sessions.ts'
-import { ReplayBudget } from '../../lib/mcp/replay.ts'
-import { oldest } from '../../lib/mcp/revisions.ts'
+import { Sessions } from '../../lib/mcp/session/sessions.ts'
+import { ReplayBudget } from '../../lib/mcp/session/replay.ts'
+import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
 import { eventually, request } from '../fixtures/client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { lendQuestions, TaskAsking } from '../../lib/mcp/task-asking.ts'
+import { lendQuestions, TaskAsking } from '../../lib/mcp/tasks/task-asking.ts'
 import type { NodeLine, TakeLine } from '../../lib/state/peer-channels.ts'
 import type { Service } from '../../lib/run/service.ts'
 

@@ -1,0 +1,97 @@
+/**
+ * `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves or the
+ * server ends it. Spec: MCP 2026-07-28, Subscriptions.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { requireScopes } from '../../define/principal.ts'
+import { locateResource } from '../../run/reading.ts'
+import { isStrings } from '../../wire/json.ts'
+import { formatNotification, formatResult } from '../../wire/jsonrpc.ts'
+import { META } from '../protocol/revisions.ts'
+import { MAX_ADDRESS_BYTES, MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/subscriptions.ts'
+import { followTasks, taskIdsIn } from '../tasks/task-listening.ts'
+import type { Subscriber, ListName } from '../session/notifications.ts'
+import type { McpRequest } from '../request/request.ts'
+import type { Following } from '../tasks/task-listening.ts'
+
+/** The method. Answers by itself, at its end. */
+export function listen(request: McpRequest): undefined | Promise<undefined> {
+  const { notifications } = request.params
+  if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
+  const honoured: Record<string, unknown> = {}
+  const lists = new Set<ListName>()
+  for (const list of ['tools', 'prompts', 'resources'] as const) {
+    const wanted = notifications[`${list}ListChanged`]
+    if (wanted !== undefined && typeof wanted !== 'boolean') {
+      throw new Fault('invalid', `params.notifications.${list}ListChanged must be true or false`)
+    }
+    if (wanted !== true || !offers(request, list)) continue
+    lists.add(list)
+    honoured[`${list}ListChanged`] = true
+  }
+  const uris = urisIn(request, notifications['resourceSubscriptions'])
+  if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
+  const taskIds = taskIdsIn(request, notifications['taskIds'])
+  const begin = (tasks?: Following): undefined => {
+    if (tasks !== undefined) honoured['taskIds'] = tasks.ids
+    subscribe(request, lists, new Set(uris), honoured, tasks)
+  }
+  return taskIds === undefined ? begin() : followTasks(request, taskIds).then(begin)
+}
+
+function subscribe(
+  request: McpRequest, lists: Subscriber['lists'], uris: Subscriber['uris'],
+  honoured: Readonly<Record<string, unknown>>, tasks: Following | undefined,
+): void {
+  const { mcp, channel, id, origin, stamp } = request
+  if (request.isGone) return channel.abandon()
+  // The id keeps its type: clients compare it with the one they sent.
+  const mark = { [`${META}subscriptionId`]: id }
+  const subscriber: Subscriber = {
+    lists,
+    uris,
+    scopes: origin.principal.scopes,
+    tell(method, params) {
+      channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))
+    },
+    end() {
+      tasks?.stop()
+      const result = { resultType: 'complete', _meta: { ...stamp, ...mark } }
+      channel.finish(formatResult(id, JSON.stringify(result)))
+      // Where no stream ends with it, as on stdio, the specification wants to hear it once more.
+      const params = JSON.stringify({ requestId: id, _meta: mark })
+      channel.send(formatNotification('notifications/cancelled', params))
+    },
+  }
+  const remove = mcp.notifications.add(subscriber)
+  request.onLeave = () => {
+    tasks?.stop()
+    remove()
+  }
+  subscriber.tell('notifications/subscriptions/acknowledged', { notifications: honoured })
+  tasks?.begin((task) => subscriber.tell('notifications/tasks', task))
+}
+
+function offers({ mcp }: McpRequest, list: ListName): boolean {
+  return list === 'tools' || mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource')
+}
+
+/** The addresses that a client wants to watch. Throws where they are too many, or it may not read one. */
+function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  const what = 'params.notifications.resourceSubscriptions'
+  if (!isStrings(value) || value.length > MAX_SUBSCRIPTIONS) {
+    throw new Fault('invalid', `${what} must be at most ${MAX_SUBSCRIPTIONS} strings`)
+  }
+  let bytes = 0
+  for (const uri of value) {
+    bytes += Buffer.byteLength(uri)
+    if (Buffer.byteLength(uri) > MAX_ADDRESS_BYTES || bytes > MAX_ADDRESSES_BYTES) {
+      throw new Fault('too-large', `${what}: an address may have ${MAX_ADDRESS_BYTES} bytes, `
+        + `all together ${MAX_ADDRESSES_BYTES}`)
+    }
+    requireScopes(origin.principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
+  }
+  return value
+}

@@ -1,0 +1,214 @@
+/**
+ * The methods that clients call, as one table: decode, act, encode. Knows no transport: what comes in is a
+ * message and its peer, what goes out leaves by the channel.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { isSeverity } from '../../define/log.ts'
+import { requireScopes } from '../../define/principal.ts'
+import { complete, getPrompt, locateResource, readResource } from '../../run/reading.ts'
+import { isPromised, isThenable } from '../../util/thenable.ts'
+import { sentenceWithin } from '../../wire/bounded.ts'
+import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../../wire/jsonrpc.ts'
+import { openCall } from '../request/call-channel.ts'
+import { discover } from './handshake.ts'
+import { listen } from './listen.ts'
+import { cacheHints, page } from '../request/lists.ts'
+import { McpRequest } from '../request/request.ts'
+import { watching } from '../session/session-state.ts'
+import { promptResult, readResult } from '../protocol/shape.ts'
+import { cancelAugmented, getAugmented, listAugmented, resultOfAugmented } from '../tasks/task-augmentation.ts'
+import { cancelTask, getTask, updateTask } from '../tasks/task-extension.ts'
+import { callToolMethod } from './tools-call.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Origin } from '../../define/call.ts'
+import type { Offering } from '../../define/catalog.ts'
+import type { ResponseChannel } from '../protocol/channel.ts'
+import type { McpContext } from '../request/context.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { Peer } from '../session/session.ts'
+import type { WordChange } from '../session/session-state.ts'
+
+/** A result, its JSON text, or nothing where the method answers by itself. */
+type Result = MaybePromise<object | string | undefined>
+
+/** One method. Whether a revision has it is the revision's word. */
+interface Method {
+  run(request: McpRequest): Result
+  /** The member of the params that the Mcp-Name header repeats. */
+  readonly namedBy?: string
+  /** What the server must offer: what is advertised and what works agree. Left out: every server has it. */
+  readonly feature?: Offering | 'tasks'
+  /** It answers with a stream, and with nothing else. */
+  readonly isStream?: boolean
+}
+
+const empty = '{}'
+const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
+
+const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['ping', { run: () => empty }],
+  ['server/discover', { run: discover }],
+  ['tools/list', { run: (request) => page(request, 'tools') }],
+  ['tools/call', { run: callToolMethod, namedBy: 'name' }],
+  ['resources/list', { run: (request) => page(request, 'resources'), feature: 'resource' }],
+  ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates'), feature: 'resource' }],
+  ['resources/read', { run: read, namedBy: 'uri', feature: 'resource' }],
+  ['resources/subscribe', { run: subscribe, feature: 'resource' }],
+  ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
+  ['prompts/list', { run: (request) => page(request, 'prompts'), feature: 'prompt' }],
+  ['prompts/get', { run: prompt, namedBy: 'name', feature: 'prompt' }],
+  ['completion/complete', { run: completion, feature: 'completion' }],
+  ['logging/setLevel', { run: setLevel }],
+  ['subscriptions/listen', { run: listen, isStream: true }],
+  ['tasks/get', { run: byGeneration(getAugmented, getTask), namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/result', { run: resultOfAugmented, feature: 'tasks' }],
+  ['tasks/list', { run: listAugmented, feature: 'tasks' }],
+  ['tasks/update', { run: updateTask, namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/cancel', { run: byGeneration(cancelAugmented, cancelTask), namedBy: 'taskId', feature: 'tasks' }],
+])
+
+function byGeneration(augmentation: Method['run'], extension: Method['run']): Method['run'] {
+  return (request) => request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
+}
+
+/** Which member of a method's params the Mcp-Name header repeats, if any. */
+export function namedBy(method: string): string | undefined {
+  return methods.get(method)?.namedBy
+}
+
+/** Whether a method's answer is a stream, and nothing else. */
+export function isStreamed(method: string): boolean {
+  return methods.get(method)?.isStream === true
+}
+
+/** Answers one request, now or later. Never throws. The request is returned for a disconnect to cancel. */
+export function dispatch(
+  mcp: McpContext, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,
+): McpRequest | undefined {
+  const { id, method: name } = message
+  const known = peer.revision.methods.has(name) ? methods.get(name) : undefined
+  const isOffered = known?.feature === undefined || mcp.offers(known.feature)
+  const method = isOffered ? known : undefined
+  if (method === undefined) {
+    const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
+    channel.finish(formatError(id, error), peer.revision.unknownMethodStatus)
+    return undefined
+  }
+  if (method.isStream === true && !channel.sends) {
+    const error = rpcError(INVALID_REQUEST, `${name} answers with a stream; accept text/event-stream`)
+    channel.finish(formatError(id, error), 406)
+    return undefined
+  }
+  const params = isRecord(message.params) ? message.params : noParams
+  // Some write null for what is not there.
+  const given = params['_meta'] ?? noParams
+  const metadata = isRecord(given) ? given : noParams
+  const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
+  try {
+    if (given !== noParams) checkMetadata(given, mcp.service.limits.maxNameBytes)
+    const result = method.run(request)
+    if (isPromised(result)) {
+      request.wait()
+      result.then(succeed.bind(undefined, request), request.fail.bind(request))
+    } else if (result !== undefined) {
+      request.succeed(result)
+    }
+  } catch (error) {
+    request.fail(error)
+  }
+  return request
+}
+
+function succeed(request: McpRequest, result: object | string | undefined): void {
+  try {
+    if (result !== undefined) request.succeed(result)
+  } catch (error) {
+    request.fail(error)
+  }
+}
+
+function checkMetadata(metadata: unknown, maxBytes: number): void {
+  if (!isRecord(metadata)) throw new Fault('invalid', 'params._meta must be an object')
+  const { progressToken: token } = metadata
+  if (token === undefined || Number.isInteger(token)) return
+  // It comes back in every notification.
+  if (typeof token === 'string' && Buffer.byteLength(token) <= maxBytes) return
+  const rule = `must be an integer, or a string of at most ${maxBytes} bytes`
+  throw new Fault('invalid', `params._meta.progressToken ${rule}`)
+}
+
+function stringParam(request: McpRequest, name: string): string {
+  const value = request.params[name]
+  if (typeof value === 'string') return value
+  throw new Fault('invalid', `params.${name} must be a string`)
+}
+
+function read(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  const { mcp, peer } = request
+  const call = openCall(request, ['resources/read', uri])
+  const missing = (error: unknown): never => {
+    // Whoever says that there is nothing to read says it of this address.
+    if (error instanceof Fault && error.kind === 'not-found') {
+      const detail = { ...isRecord(error.detail) && error.detail, uri: sentenceWithin(uri) }
+      throw new Fault('not-found', error.message, detail)
+    }
+    throw error
+  }
+  try {
+    const contents = readResource(mcp.service, uri, call, peer.session?.workload)
+    const cache = peer.revision.stamps ? cacheHints(request) : {}
+    if (!isThenable(contents)) return { ...readResult(contents), ...cache }
+    return contents.then((later) => ({ ...readResult(later), ...cache }), missing)
+  } catch (error) {
+    return missing(error)
+  }
+}
+
+function subscribe(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  const { mcp, origin: { principal }, peer: { session } } = request
+  if (session === undefined) {
+    throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
+  }
+  requireScopes(principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
+  session.subscribe(uri, principal.scopes)
+  return kept(request, watching(uri, principal.scopes))
+}
+
+function unsubscribe(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  request.peer.session?.unsubscribe(uri)
+  return kept(request, watching(uri, undefined))
+}
+
+/** Answers when whoever goes on with the session knows what has changed. */
+function kept({ mcp: { elsewhere }, peer: { session } }: McpRequest, change: WordChange): Result {
+  if (elsewhere === undefined || session === undefined) return empty
+  return elsewhere.keep(session, change).then(() => empty)
+}
+
+function prompt(request: McpRequest): Result {
+  const name = stringParam(request, 'name')
+  const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
+  const call = openCall(request, ['prompts/get', name, args])
+  const result = getPrompt(mcp.service, name, args, call, session?.workload)
+  return isThenable(result) ? result.then((later) => promptResult(later, revision))
+    : promptResult(result, revision)
+}
+
+function completion(request: McpRequest): Result {
+  const { mcp, params: { ref, argument, context }, peer: { session } } = request
+  const result = complete(mcp.service, ref, argument, context, openCall(request), session?.workload)
+  return isThenable(result) ? result.then((later) => ({ completion: later })) : { completion: result }
+}
+
+function setLevel(request: McpRequest): Result {
+  const { level } = request.params
+  if (!isSeverity(level)) {
+    throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
+  }
+  if (request.peer.session !== undefined) request.peer.session.logLevel = level
+  return kept(request, () => ({ logLevel: level }))
+}

@@ -1,0 +1,138 @@
+/**
+ * `tools/call`: which tool, with what, and whether its call is answered with the result, with a round of
+ * questions, or with a task.
+ */
+import { callTool } from '../../run/call-tool.ts'
+import { isRecord, text } from '../../define/content.ts'
+import { asFault, Fault, sentence } from '../../define/fault.ts'
+import { isWaiting } from '../../tasks/task.ts'
+import { isThenable } from '../../util/thenable.ts'
+import { quote } from '../../wire/json.ts'
+import { openCall } from '../request/call-channel.ts'
+import { keptRequestOf } from '../request/kept-request.ts'
+import { toolResult } from '../protocol/shape.ts'
+import { rerunAugmented, runAugmented, wantsTask } from '../tasks/task-augmentation.ts'
+import { mayBecomeTask, rerunTaskable, runTaskable } from '../tasks/task-extension.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { FaultKind } from '../../define/fault.ts'
+import type { LiveCall } from '../../define/live-call.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { TaskRunner } from '../../tasks/task-recovery.ts'
+import type { Tool, ToolResult } from '../../define/tool.ts'
+import type { McpContext } from '../request/context.ts'
+import type { McpRequest } from '../request/request.ts'
+
+/**
+ * What a tool throws and no model can mend: an error of the protocol. All else a model must be able to read.
+ */
+const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
+
+/** The method. */
+export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
+  const { mcp, params, peer } = request
+  const { name, arguments: args = {} } = params
+  if (typeof name !== 'string') throw new Fault('invalid', 'params.name must be a string')
+  if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
+  const tool = mcp.tools.byName.get(name)
+  if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
+  const subject = ['tools/call', name, args]
+  const { tasks } = peer.revision
+  if (tasks === 'augmentation' && wantsTask(request, tool)) {
+    return runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
+  }
+  if (tasks === 'extension' && mayBecomeTask(request, tool)) {
+    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
+  }
+  return run(request, tool, args, openCall(request, subject), encode)
+}
+
+/** Runs the tasks of this door again. */
+export function mcpRunner(mcp: McpContext): TaskRunner {
+  const toolOf = ({ runnable }: Task): Tool | undefined => {
+    const tool = mcp.tools.byName.get(runnable.name)
+    return tool?.task === 'forbidden' ? undefined : tool
+  }
+  return {
+    serves(task) {
+      const tool = toolOf(task)
+      if (tool === undefined || keptRequestOf(mcp, task) === undefined) return false
+      return isWaiting(task.status.state) || tool.recover === 'rerun'
+    },
+    run(task) {
+      const tool = toolOf(task)
+      const request = keptRequestOf(mcp, task)
+      if (tool === undefined || request === undefined) return
+      const { args } = request
+      const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call, asItIs)
+      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
+      rerunTaskable(request, tool, ['tools/call', tool.name, args], task, work)
+    },
+  }
+}
+
+/** A result as JSON text. What JSON cannot say is the tool's failure like any other. */
+function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+  const said = loneText(result)
+  if (said !== undefined) {
+    const head = request.mcp.resultHeadOf(request.peer.revision)
+    return request.encode(`${head}"content":[{"type":"text","text":${quote(said)}}]}`)
+  }
+  try {
+    return request.encode(toolResult(result, request.peer.revision, tool))
+  } catch (error) {
+    return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))
+  }
+}
+
+/** The text of a result that is nothing but a plain text, as that of most tools is. */
+function loneText({ content, structuredContent, isError, _meta }: ToolResult): string | undefined {
+  const block = content[0]
+  if (content.length !== 1 || block?.type !== 'text' || isError === true) return undefined
+  if (structuredContent !== undefined || _meta !== undefined) return undefined
+  return Object.keys(block).length === 2 ? block.text : undefined
+}
+
+/** What is made of a tool's result. */
+type Making<T> = (request: McpRequest, tool: Tool, result: ToolResult) => T
+
+const asItIs: Making<ToolResult> = (_request, _tool, result) => result
+
+/** Runs a tool, and makes `as` of its result, or of what its failure reads like. */
+function run<T>(
+  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
+): MaybePromise<T> {
+  const { mcp, peer } = request
+  let result
+  try {
+    result = callTool(mcp.service, tool, args, call, peer.session?.workload)
+  } catch (error) {
+    return as(request, tool, failureOf(request, tool, error, true))
+  }
+  return isThenable(result) ? makeLater(request, tool, call, result, as) : as(request, tool, result)
+}
+
+async function makeLater<T>(
+  request: McpRequest, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
+): Promise<T> {
+  let result
+  try {
+    result = await later
+  } catch (error) {
+    result = failureOf(request, tool, error, error !== call.reason)
+  }
+  return as(request, tool, result)
+}
+
+/**
+ * A failure as a result that a model can read. Throws what is an error of the protocol; `isOwn`: it was the
+ * tool that threw it.
+ */
+function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
+  const fault = asFault(error)
+  const { kind } = fault
+  if (kind === 'too-large' && !isOwn) throw fault
+  const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
+  if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
+  const said = sentence(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  return { content: [text(kind === 'timeout' ? `${tool.name}: ${said}` : said)], isError: true }
+}

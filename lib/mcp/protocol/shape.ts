@@ -1,0 +1,127 @@
+/**
+ * Neutral values to what one revision knows: keys that it has, blocks that it understands, values that
+ * it allows. Pure; decides nothing but by the row.
+ */
+import { isRecord, text } from '../../define/content.ts'
+import type { Content, ResourceContents } from '../../define/content.ts'
+import type { PromptResult } from '../../define/prompt.ts'
+import type { Tool, ToolResult } from '../../define/tool.ts'
+import type { Entity, Revision } from './revisions.ts'
+
+/** The members of a definition that the revision has, in its own order, without those that are undefined. */
+export function pick(
+  entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision,
+): Record<string, unknown> {
+  const picked: Record<string, unknown> = {}
+  for (const member of row.members[entity]) {
+    const [onTheWire, inTheHouse] = typeof member === 'string' ? [member, member] : member
+    if (source[inTheHouse] !== undefined) picked[onTheWire] = source[inTheHouse]
+  }
+  return picked
+}
+
+/**
+ * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too,
+ * because extensions such as MCP Apps stand in it.
+ */
+export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
+  const { input, output, task, ...rest } = tool
+  const hasOutput = output !== undefined && row.structured !== 'never'
+  const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
+  const description = rest.description || undefined
+  const execution = task === 'forbidden' ? undefined : { taskSupport: task }
+  const shown = pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
+  return hasExtensions && tool._meta !== undefined ? { ...shown, _meta: tool._meta } : shown
+}
+
+/**
+ * Revisions that allow only objects get any other value as the one member `result` of an object, and the
+ * schema says so.
+ */
+function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision): object {
+  if (row.structured === 'any' || schema['type'] === 'object') return schema
+  const { $schema, ...own } = schema
+  // With an address of its own a schema is what its references begin at, wherever it stands.
+  if (own['$id'] !== undefined) return wrapped({ $schema }, own)
+  const { $defs, definitions, ...result } = moved(own)
+  return wrapped({ $schema, $defs, definitions }, result)
+}
+
+function wrapped(root: object, result: object): object {
+  const shared = Object.fromEntries(Object.entries(root).filter(([, value]) => value !== undefined))
+  return { ...shared, type: 'object', properties: { result }, required: ['result'] }
+}
+
+/** Keywords whose values are no schemas. */
+const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
+
+/** A schema that is the member `result` from now on. What is defined for all of it stays at the root. */
+function moved(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const members = Object.entries(schema).map(([name, value]) => {
+    if (/^\$(dynamic|recursive)?ref$/i.test(name)) return [name, movedReference(value)]
+    return [name, dataKeywords.has(name) ? value : movedWithin(value)]
+  })
+  return Object.fromEntries(members)
+}
+
+function movedWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(movedWithin)
+  return isRecord(value) && typeof value['$id'] !== 'string' ? moved(value) : value
+}
+
+function movedReference(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^#(\/|$)/.test(value)) return value
+  return /^#\/(\$defs|definitions)(\/|$)/.test(value) ? value : `#/properties/result${value.slice(1)}`
+}
+
+/** A tool's result; undefined where the tool is gone by now. */
+export function toolResult(
+  result: ToolResult, row: Revision, tool: Tool | undefined,
+): Record<string, unknown> {
+  const { content, structuredContent, isError, _meta } = result
+  const shaped: Record<string, unknown> = { content: blocks(content, row) }
+  if (structuredContent !== undefined && row.structured !== 'never') {
+    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !isWrapped(tool))
+    shaped['structuredContent'] = isFit ? structuredContent : { result: structuredContent }
+  }
+  if (isError === true) shaped['isError'] = true
+  if (_meta !== undefined) shaped['_meta'] = _meta
+  return shaped
+}
+
+/** Whether the structured output of a tool is wrapped for the older revisions: its schema is no object's. */
+function isWrapped(tool: Tool | undefined): boolean {
+  return tool?.output !== undefined && tool.output.json['type'] !== 'object'
+}
+
+/** Blocks that the revision knows. */
+function blocks(content: readonly Content[], row: Revision): readonly Content[] {
+  for (const { type } of content) {
+    if (!row.blocks.has(type)) return content.map((block) => down(block, row))
+  }
+  return content
+}
+
+/** What an old client gets in the place of a block that it would stumble over. */
+function down(block: Content, row: Revision): Content {
+  if (row.blocks.has(block.type)) return block
+  if (block.type === 'audio') {
+    return { type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data } }
+  }
+  if (block.type === 'data') return text(JSON.stringify(block.data))
+  if (block.type === 'resource_link') return text(`${block.title ?? block.name} (${block.uri})`)
+  return text(`[${block.type}]`)
+}
+
+/** A prompt's messages. */
+export function promptResult(result: PromptResult, row: Revision): Record<string, unknown> {
+  return {
+    ...result.description !== undefined && { description: result.description },
+    messages: result.messages.map(({ role, content }) => ({ role, content: blocks([content], row)[0] })),
+  }
+}
+
+/** What a resource holds. */
+export function readResult(contents: readonly ResourceContents[]): Record<string, unknown> {
+  return { contents }
+}

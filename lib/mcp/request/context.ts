@@ -1,0 +1,141 @@
+/**
+ * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
+ * lists that were put together once.
+ */
+import { Fault } from '../../define/fault.ts'
+import { Elsewhere } from '../session/session-migration.ts'
+import { Notifications } from '../session/notifications.ts'
+import { ReplayBudget } from '../session/replay.ts'
+import { META } from '../protocol/revisions.ts'
+import { Sessions } from '../session/sessions.ts'
+import { pick } from '../protocol/shape.ts'
+import { toolTable } from '../protocol/tools.ts'
+import type { Offering } from '../../define/catalog.ts'
+import type { Icon } from '../../define/validate.ts'
+import type { Service } from '../../run/service.ts'
+import type { Authorization } from '../../http/access/auth.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { ToolTable } from '../protocol/tools.ts'
+
+/** What the operator says about the MCP door. */
+export interface McpOptions {
+  /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
+  readonly sessions?: 'optional' | 'required' | 'none' | undefined
+  /** How a model should use this server. */
+  readonly instructions?: string | undefined
+  /** The server's name, for people. Left out: clients show `name`. */
+  readonly title?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /** Extensions of MCP that this server has, by name, with their settings. */
+  readonly extensions?: Readonly<Record<string, object>> | undefined
+  /** Items on one page of a list. Left out: 1000. */
+  readonly pageSize?: number | undefined
+  /**
+   * How long clients may keep lists and resources, in milliseconds, and whether for everybody (2026-07-28).
+   * Left out: 0 and `private`.
+   */
+  readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
+}
+
+/** The same, with what the server knows besides. */
+export interface McpSetup extends McpOptions { readonly auth?: Authorization | undefined }
+
+/** One server, from the side of MCP. */
+export class McpContext {
+  readonly service: Service
+  readonly options: McpSetup
+  readonly seal: Seal
+  readonly replay: ReplayBudget
+  readonly sessions: Sessions
+  readonly notifications: Notifications
+  /** Sessions beyond this process; undefined where nobody else can know of them. */
+  readonly elsewhere: Elsewhere | undefined
+  /** JSON texts of lists by what they are of; emptied when the catalog changes. */
+  readonly texts: Map<string, string> = new Map()
+  /** Both made once. */
+  readonly #stamps = new Map<Revision, Readonly<Record<string, unknown>>>()
+  readonly #heads = new Map<Revision, string>()
+  /** What can be called now. Only this file writes it. */
+  tools: ToolTable
+  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
+  offersTasks = false
+
+  constructor(service: Service, options: McpSetup, seal: Seal) {
+    this.service = service
+    this.options = options
+    this.seal = seal
+    this.replay = new ReplayBudget(service.limits)
+    this.sessions = new Sessions(service.limits, this.replay, service.shared?.nodes.id)
+    this.tools = toolTable(service)
+    this.#noteTasks()
+    service.catalog.onCheck(() => { toolTable(service) })
+    service.catalog.onChange(() => {
+      this.tools = toolTable(service)
+      this.#noteTasks()
+      this.texts.clear()
+    })
+    this.notifications = new Notifications(service.catalog, this.sessions)
+    const isKnown = service.shared !== undefined || !seal.isOwn
+    this.elsewhere = isKnown ? new Elsewhere(service, seal, this.sessions, this.notifications) : undefined
+  }
+
+  /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */
+  closeIdle(): void {
+    this.notifications.close()
+    for (const session of this.sessions.all) {
+      session.standalone?.close()
+      if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
+    }
+  }
+
+  /** Ends what runs, and what waits for it, with an answer each. */
+  cancel(): void {
+    this.notifications.close()
+    this.sessions.cancelAll(new Fault('cancelled', 'The server is closing down'))
+  }
+
+  /** Ends everything. What was not answered before is not answered any more. */
+  close(): void {
+    this.notifications.close()
+    this.sessions.closeAll()
+  }
+
+  /** What the JSON text of a result begins with. */
+  resultHeadOf(revision: Revision): string {
+    if (!revision.stamps) return '{'
+    let head = this.#heads.get(revision)
+    if (head === undefined) {
+      const stamp = JSON.stringify({ resultType: 'complete', _meta: this.stampOf(revision) })
+      this.#heads.set(revision, head = `${stamp.slice(0, -1)},`)
+    }
+    return head
+  }
+
+  /** What a revision says of the server in every result. */
+  stampOf(revision: Revision): Readonly<Record<string, unknown>> {
+    let stamp = this.#stamps.get(revision)
+    if (stamp === undefined) {
+      stamp = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
+      this.#stamps.set(revision, stamp)
+    }
+    return stamp
+  }
+
+  /** Whether the server has what a method is about. */
+  offers(feature: Offering | 'tasks'): boolean {
+    return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
+  }
+
+  #noteTasks(): void {
+    this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
+  }
+
+  /** The server as it names itself, with all that any revision has a place for. */
+  get implementation(): Readonly<Record<string, unknown>> {
+    const { name, version, description } = this.service
+    const { title, icons, websiteUrl } = this.options
+    return { name, version, title, description: description || undefined, icons, websiteUrl }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * What each list shows, page by page. The text of a first page is put together once per revision and kept
+ * until the catalog changes. A cursor is sealed and names the last item, so it survives changes and other
+ * processes.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { pick, toolDescriptor } from '../protocol/shape.ts'
+import type { McpRequest } from './request.ts'
+import type { Peer } from '../session/session.ts'
+
+/** One item: the name that a cursor goes by, and what is shown. */
+export interface Item { readonly name: string; readonly shown: object }
+
+/** Lists, by the member of the result that holds them. */
+type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+const PAGE_SIZE = 1_000
+const PURPOSE = 'mcp cursor'
+const CURSOR_MS = 365 * 24 * 60 * 60_000
+
+const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
+  tools: ({ mcp, peer }) => mcp.tools.listed.map((tool) => (
+    { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer)) }
+  )),
+  resources: ({ mcp, peer: { revision } }) => mcp.service.catalog.resources.map((resource) => (
+    { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
+  )),
+  resourceTemplates: ({ mcp, peer: { revision } }) => mcp.service.catalog.templates.map((template) => (
+    { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
+  )),
+  prompts: ({ mcp, peer: { revision } }) => mcp.service.catalog.prompts.map((prompt) => {
+    const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
+    return { name: prompt.name, shown: pick('prompt', { ...prompt, arguments: args }, revision) }
+  }),
+}
+
+/** Whether the client has declared an extension: then it may look for what is said to it in `_meta`. */
+function hasExtensions({ abilities }: Peer): boolean {
+  for (const _name in abilities.extensions) return true
+  return false
+}
+
+/** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
+export function page(request: McpRequest, member: List): string {
+  const { mcp, params, peer } = request
+  const { cursor } = params
+  if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
+  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)}`
+  let text = mcp.texts.get(key)
+  if (text === undefined) {
+    text = pageOf(request, member, itemsOf[member](request))
+    mcp.texts.set(key, text)
+  }
+  return text
+}
+
+/**
+ * The JSON text of one page of items, the one that `params.cursor` asks for. Throws `Fault('invalid')` for a
+ * cursor that is none of ours.
+ */
+export function pageOf(request: McpRequest, member: string, items: readonly Item[]): string {
+  const { mcp, params: { cursor }, peer } = request
+  const purpose = `${PURPOSE} ${member}`
+  const isFirst = cursor === undefined || cursor === null
+  const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
+  const from = isFirst ? 0 : startOf(items, opened)
+  const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
+  const shown = items.slice(from, until)
+  const last = shown.at(-1)
+  const nextCursor = until < items.length && last !== undefined
+    ? mcp.seal.seal(purpose, { name: last.name, index: until - 1 }, Date.now() + CURSOR_MS)
+    : undefined
+  const result = { [member]: shown.map((item) => item.shown), nextCursor }
+  return JSON.stringify(peer.revision.stamps
+    ? { resultType: 'complete', ...result, ...cacheHints(request), _meta: request.stamp }
+    : result)
+}
+
+/** Behind the item that the cursor names; where that is gone, at the place where it was. */
+function startOf(items: readonly Item[], after: unknown): number {
+  if (!isRecord(after) || typeof after['index'] !== 'number') {
+    throw new Fault('invalid', 'params.cursor is not one that this server gave, or it has expired')
+  }
+  const found = items.findIndex(({ name }) => name === after['name'])
+  return found < 0 ? after['index'] : found + 1
+}
+
+/** How long a client may keep a result, and for whom. */
+export function cacheHints(
+  { mcp, params: { inputResponses, requestState } }: McpRequest,
+): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
+  // What came of a user's answers is that user's, and not for keeping.
+  const isAnswered = inputResponses !== undefined || requestState !== undefined
+  const { ttlMs = 0, scope = 'private' } = isAnswered ? {} : mcp.options.cache ?? {}
+  return { ttlMs, cacheScope: scope }
+}

@@ -1,0 +1,109 @@
+/**
+ * The table of all legacy sessions, bounded by idle time and by number. A session of another principal does
+ * not exist. Spec: MCP 2025-11-25, Transports, Session Management.
+ */
+import { MAX_TIMER_MS, monotonic } from '../../util/clock.ts'
+import { FairPool } from '../../util/fair-pool.ts'
+import { Fault } from '../../define/fault.ts'
+import { Session } from './session.ts'
+import { WatchedBytes } from './subscriptions.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Slot } from '../../util/fair-pool.ts'
+import type { ReplayBudget } from './replay.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { SessionTerms } from './session.ts'
+
+/** All sessions of one server. */
+export class Sessions {
+  /** What the clients of all sessions watch, and those who listen without one. */
+  readonly watched: WatchedBytes = new WatchedBytes()
+  readonly #limits: Limits
+  readonly #terms: SessionTerms
+  readonly #byId = new Map<string, Slot<Session>>()
+  /** Whoever holds most makes room first, with the session that was idle for longest. */
+  readonly #pool: FairPool<Session>
+  #timer: NodeJS.Timeout | undefined
+
+  /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
+  constructor(limits: Limits, budget: ReplayBudget, node?: string) {
+    this.#limits = limits
+    this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
+    this.#pool = new FairPool(
+      { maxCount: limits.maxSessions, maxBytes: Infinity },
+      (session) => this.#end(session),
+      (session) => !session.isBusy,
+    )
+  }
+
+  get count(): number { return this.#byId.size }
+
+  get all(): Iterable<Session> { return this.#each() }
+
+  /**
+   * Begins a session, or goes on with one of that id. An idle one makes room; where none is idle, throws
+   * `Fault('busy')`.
+   */
+  open(owner: string, revision: Revision, id?: string): Session {
+    const session = new Session(owner, revision, this.#terms, id)
+    const slot = this.#pool.add(owner, session, 0)
+    if (slot === undefined) {
+      throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
+    }
+    this.#byId.set(session.id, slot)
+    this.#watch()
+    return session
+  }
+
+  /** Whether there is one of that id, whosever. */
+  has(id: string): boolean { return this.#byId.has(id) }
+
+  /** The owner's session of that id. Finding it counts as use. */
+  find(id: string, owner: string): Session | undefined {
+    const slot = this.#byId.get(id)
+    if (slot === undefined || slot.value.owner !== owner) return undefined
+    slot.value.usedAt = monotonic()
+    // Most come back to the one they used last.
+    if (slot.next !== undefined) this.#pool.touch(slot)
+    return slot.value
+  }
+
+  close(session: Session): void {
+    const slot = this.#byId.get(session.id)
+    if (slot !== undefined) this.#pool.remove(slot)
+    this.#end(session)
+  }
+
+  cancelAll(why: Fault): void {
+    for (const session of [...this.#each()]) session.cancel(why)
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#each()]) this.close(session)
+  }
+
+  * #each(): Generator<Session> {
+    for (const { value } of this.#byId.values()) yield value
+  }
+
+  #end(session: Session): void {
+    this.#byId.delete(session.id)
+    session.end()
+    if (this.#byId.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  // One look at all of them, often enough that nobody stays much beyond the limit.
+  #watch(): void {
+    const { sessionIdleMs } = this.#limits
+    if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
+    this.#timer = setInterval(() => {
+      const oldest = performance.now() - sessionIdleMs
+      for (const session of this.#each()) {
+        if (session.isBusy) session.usedAt = monotonic()
+        else if (session.usedAt < oldest) this.close(session)
+      }
+    }, Math.max(10, sessionIdleMs / 4))
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What both generations of MCP's tasks have in common: which tasks are MCP's, their states in its words, and
+ * what came of a tool as its own call would have answered.
+ *
+ * A task belongs to a principal; for every other it does not exist.
+ */
+import { isRecord, textOf } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { isFinished } from '../../tasks/task.ts'
+import { andThen } from '../../util/thenable.ts'
+import { toolResult } from '../protocol/shape.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Task, TaskState } from '../../tasks/task.ts'
+import type { ToolResult } from '../../define/tool.ts'
+import type { McpRequest } from '../request/request.ts'
+
+/** How often a client should look, in milliseconds: a person waits no longer than that for what is done. */
+export const POLL_MS = 1_000
+
+/** A task's state as both generations call it. */
+export const statuses: Readonly<Record<TaskState, string>> = {
+  'submitted': 'working', 'working': 'working',
+  'input-required': 'input_required', 'auth-required': 'input_required',
+  'completed': 'completed', 'failed': 'failed', 'canceled': 'cancelled', 'rejected': 'failed',
+}
+
+/** What every shape of a task has: its id, what the agent says, and its times. */
+export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<string, unknown>> {
+  return {
+    taskId: id,
+    ...status.message !== undefined && { statusMessage: textOf(status.message.parts) },
+    createdAt,
+    lastUpdatedAt: status.at,
+  }
+}
+
+/**
+ * From a task's creation to when it may be forgotten, in milliseconds; null: never. Counted from its end,
+ * unless the client has wished for a time of its own.
+ */
+export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
+  const until = isFinished(status.state) ? Date.parse(status.at) : Date.now()
+  const lived = Math.max(0, until - Date.parse(createdAt))
+  if (ttlMs !== undefined && lived <= ttlMs) return Math.floor(ttlMs)
+  return Number.isFinite(taskKeepMs) ? Math.floor(taskKeepMs) + lived : null
+}
+
+/** Does something with the task that the request names. Throws `Fault('invalid')` where there is none. */
+export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
+  const { mcp, origin, params: { taskId } } = request
+  if (typeof taskId !== 'string') throw new Fault('invalid', 'params.taskId must be a string')
+  const found = mcp.service.tasks.get(origin.principal.id, taskId)
+  const go = (task: Task | undefined): T => {
+    if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
+    return act(task)
+  }
+  return andThen(found, go)
+}
+
+/** Other doors have tasks too. */
+export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): task is T {
+  return task !== undefined && task.protocol === 'mcp'
+}
+
+/** A finished task's result in the words of the request's revision. Throws the `Fault` that it ended with. */
+export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): Record<string, unknown> {
+  const { runnable, result, fault, status } = task
+  if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
+  if (status.state !== 'completed' || !isRecord(result)) {
+    const { message } = status
+    throw new Fault('conflict', message === undefined ? 'The task has no result' : textOf(message.parts))
+  }
+  // What is kept is what `callTool` gave, as JSON.
+  return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
+}

@@ -1,0 +1,153 @@
+/**
+ * Messages on their way to a client that may read slowly or not at all, one a line. What is sent while an
+ * earlier piece is on its way leaves with all that waits, as one piece.
+ *
+ * What waits is bounded: progress and lines of log, the oldest first, give way; where that is not enough, the
+ * client counts as gone. Knows no request. Spec: MCP 2025-11-25, Transports, stdio.
+ */
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { formatNotification } from '../../wire/jsonrpc.ts'
+import type { Writable } from 'node:stream'
+import type { Limits } from '../../define/limits.ts'
+
+/** So much may wait before the client is called slow: no more should be read from it then. */
+export const HIGH_WATER: number = 64 * 1024
+
+/** How the texts of notifications begin, and of those that a slow client can do without. */
+const NOTIFICATION = beginning('notifications/')
+const LOSABLE = ['notifications/progress', 'notifications/message'].map(beginning)
+
+function beginning(method: string): string {
+  return formatNotification(method).slice(0, -2)
+}
+
+const CLOSED = 'The client has closed its end'
+
+/** A message that waits. */
+interface Waiting { readonly text: string; readonly bytes: number; readonly isNotification: boolean }
+
+/** Who hears of the client. */
+export interface OutletListener {
+  /** There is room again. */
+  onRoom(): void
+  /** The client is gone, once: its end is closed, which has a cause, or it does not read. */
+  onGone(why: string, cause?: unknown): void
+}
+
+/** The way out of one process. */
+export class LineOutlet {
+  isGone = false
+  readonly #output: Writable
+  readonly #limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>
+  readonly #listener: OutletListener
+  readonly #waiting = new Set<Waiting>()
+  readonly #losable = new Set<Waiting>()
+  /** The texts of notifications that must not be lost: said twice they say no more. */
+  readonly #notices = new Set<string>()
+  #notificationBytes = 0
+  /** Bytes that wait, and those that are on their way. */
+  #waitingBytes = 0
+  #leavingBytes = 0
+  #patience: NodeJS.Timeout | undefined
+  #onProgress: (() => void) | undefined
+
+  constructor(
+    output: Writable, limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>, listener: OutletListener,
+  ) {
+    this.#output = output
+    this.#limits = limits
+    this.#listener = listener
+    output.on('error', (cause) => this.#end(CLOSED, cause))
+    output.on('close', () => this.#end(CLOSED))
+  }
+
+  /** The client has not taken enough for more to be read from it. */
+  get isFull(): boolean { return this.#waitingBytes + this.#leavingBytes > HIGH_WATER }
+
+  send(text: string): void {
+    if (this.isGone) return
+    if (this.#leavingBytes === 0) return this.#write(`${text}\n`)
+    const isNotification = text.startsWith(NOTIFICATION)
+    const isLosable = isNotification && LOSABLE.some((start) => text.startsWith(start))
+    if (isNotification && !isLosable) {
+      if (this.#notices.has(text)) return
+      this.#notices.add(text)
+    }
+    const waiting: Waiting = { text, bytes: Buffer.byteLength(text) + 1, isNotification }
+    this.#waiting.add(waiting)
+    if (isLosable) this.#losable.add(waiting)
+    this.#waitingBytes += waiting.bytes
+    if (isNotification) this.#notificationBytes += waiting.bytes
+    this.#makeRoom()
+  }
+
+  /**
+   * Resolves when everything was taken, and when the client is gone: which it is after `quietMs` in which it
+   * took nothing. Who asks again takes the place of who asked before.
+   */
+  flushed(quietMs: number): Promise<void> {
+    clearTimeout(this.#patience)
+    this.#onProgress = undefined
+    if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const giveUp = (): void => this.#end('The client does not read what it is sent')
+      const timer = this.#patience = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
+      this.#onProgress = () => {
+        if (!this.isGone && this.#leavingBytes > 0) return void timer.refresh()
+        clearTimeout(timer)
+        this.#onProgress = undefined
+        resolve()
+      }
+    })
+  }
+
+  #makeRoom(): void {
+    const { maxStreamBytes, maxQueuedBytes } = this.#limits
+    for (const oldest of this.#losable) {
+      if (this.#notificationBytes <= maxStreamBytes && this.#waitingBytes <= maxQueuedBytes) return
+      this.#forget(oldest)
+    }
+    if (this.#notificationBytes <= maxStreamBytes && this.#waitingBytes <= maxQueuedBytes) return
+    this.#end(`The client does not read: ${this.#waitingBytes} bytes wait for it`)
+  }
+
+  #forget(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    this.#losable.delete(waiting)
+    this.#notices.delete(waiting.text)
+    this.#waitingBytes -= waiting.bytes
+    if (waiting.isNotification) this.#notificationBytes -= waiting.bytes
+  }
+
+  #write(piece: string): void {
+    this.#leavingBytes = Buffer.byteLength(piece)
+    this.#output.write(piece, this.#onWritten)
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    // A stream that was destroyed before tells of it nowhere else.
+    if (error !== undefined && error !== null) return this.#end(CLOSED, error)
+    if (this.isGone) return
+    const wasFull = this.isFull
+    this.#leavingBytes = 0
+    let piece = ''
+    for (const waiting of this.#waiting) {
+      if (piece.length > HIGH_WATER) break
+      piece += `${waiting.text}\n`
+      this.#forget(waiting)
+    }
+    if (piece !== '') this.#write(piece)
+    this.#onProgress?.()
+    if (wasFull && !this.isFull) this.#listener.onRoom()
+  }
+
+  #end(why: string, cause?: unknown): void {
+    if (this.isGone) return
+    this.isGone = true
+    this.#waiting.clear()
+    this.#losable.clear()
+    this.#notices.clear()
+    this.#listener.onGone(why, cause)
+    this.#onProgress?.()
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * A stream that a client left at one process and comes back for at another: its events are brought from where
+ * they are, with the ids that they have there, and what follows them for as long as the request runs. Where
+ * that process has died, each request that was to be answered on the stream is answered with an error.
+ *
+ * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
+ */
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { Fault } from '../../define/fault.ts'
+import { keyOf } from '../../state/store.ts'
+import { DeferredStream } from '../../http/stream/deferred-stream.ts'
+import { formatError, INTERNAL_ERROR, rpcError } from '../../wire/jsonrpc.ts'
+import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { invalid, unavailable } from '../protocol/replies.ts'
+import type { Shared } from '../../run/service.ts'
+import type { StoreKey } from '../../state/store.ts'
+import type { Reply, Sink } from '../../http/message/exchange.ts'
+import type { McpContext } from '../request/context.ts'
+import type { EventPlace, Replayed, ReplayStream } from '../session/replay.ts'
+import type { Session } from '../session/session.ts'
+
+/** What one process asks of another. */
+type ResumeQuestion = readonly [session: string, owner: string, stream: string, after: number]
+
+const KIND = 'resume'
+const KEPT = 'kept'
+const FORGOTTEN = 'forgotten'
+
+/**
+ * What a resumed stream begins with: without it a client that is cut off again loses its place. Nothing for
+ * clients of older revisions, which cannot read an event without data.
+ */
+export function placeEvent({ revision }: Session, lastEventId: string): string {
+  return revision.primes ? formatEvent('', undefined, lastEventId) : ''
+}
+
+/** Why an event cannot be followed by others any more. */
+export function noEvent(): Reply {
+  return invalid(400, 'Last-Event-ID names no event of this session that is still kept')
+}
+
+/**
+ * The rest of a stream that is at `node`, another process. `begin` is the reply where there is nothing to
+ * resume and nothing is owed: the stream of a session goes on as a new one.
+ */
+export async function resumeElsewhere(
+  mcp: McpContext, shared: Shared, session: Session, node: string, event: EventPlace, lastEventId: string,
+  begin: () => Reply,
+): Promise<Reply> {
+  const stream = new DeferredStream(() => hangUp())
+  let hangUp = (): void => {}
+  stream.write(placeEvent(session, lastEventId))
+  const reply: Reply = { status: 200, type: EVENT_STREAM, body: stream }
+  try {
+    if (!await shared.nodes.isAlive(node)) {
+      const kept = await handedOver(mcp, session, event)
+      if (kept === undefined && event.owed.length === 0) return begin()
+      stream.end(kept ?? errorsFor(event))
+      return reply
+    }
+  } catch (error) {
+    return unavailable(error)
+  }
+  return new Promise((resolve) => {
+    const question: ResumeQuestion = [session.id, session.owner, event.stream, event.number]
+    const { storeTimeoutMs } = mcp.service.limits
+    // A process that has just died is silent too: the client's stream is kept until that is known.
+    const timer = setTimeout(() => resolve(reply), Math.min(storeTimeoutMs, MAX_TIMER_MS))
+    const line = shared.lines.open(node, KIND, question, {
+      hear(word) {
+        if (word === FORGOTTEN) resolve(noEvent())
+        else if (word === KEPT) resolve(reply)
+        else if (typeof word === 'string') stream.write(word)
+      },
+      end() {
+        clearTimeout(timer)
+        resolve(reply)
+        stream.end()
+      },
+      lost() {
+        clearTimeout(timer)
+        void (async () => {
+          const isAlive = await shared.nodes.isAlive(node).catch(() => undefined)
+          const unknown = new Fault('busy', 'The stream cannot be reached now; try again later')
+          resolve(isAlive === undefined ? unavailable(unknown) : reply)
+          // Where it lives, the client has its place and comes back.
+          stream.end(isAlive === false ? await handedOver(mcp, session, event) ?? errorsFor(event) : '')
+        })()
+      },
+    })
+    hangUp = () => {
+      clearTimeout(timer)
+      line.end()
+    }
+  })
+}
+
+/** Lets other processes have what is kept here. */
+export function hearResumes(mcp: McpContext): void {
+  mcp.service.shared?.lines.on(KIND, (question, line) => {
+    // Sealed by another process of ours.
+    const [id, owner, name, after] = question as ResumeQuestion
+    const stream = mcp.sessions.find(id, owner)?.streamOf(name)
+    if (stream === undefined || stream.hasLost(after)) return void line.say(FORGOTTEN)
+    line.say(KEPT)
+    const sink: Sink = {
+      closed: false,
+      write(text) {
+        line.say(text)
+        return true
+      },
+      ready: () => Promise.resolve(),
+      end(text = '') {
+        if (text !== '') line.say(text)
+        line.end()
+      },
+    }
+    const leave = stream.source(after).open(sink) ?? (() => {})
+    return { end: leave, lost: leave }
+  })
+}
+
+/** What this process leaves behind for those who come back when it is gone. */
+export class HandOver {
+  readonly #mcp: McpContext
+  readonly #seen = new WeakSet<ReplayStream>()
+  readonly #writes: Promise<unknown>[] = []
+
+  constructor(mcp: McpContext) {
+    this.#mcp = mcp
+  }
+
+  /** Takes what has ended by now and nobody has read; what was taken before is not taken again. */
+  take(): void {
+    const { shared, limits: { replayMs } } = this.#mcp.service
+    if (shared === undefined) return
+    for (const session of this.#mcp.sessions.all) {
+      for (const stream of session.streams) {
+        if (!stream.isUnread || this.#seen.has(stream)) continue
+        this.#seen.add(stream)
+        const place = placeOf(session, stream.id)
+        const left = JSON.stringify(stream.kept)
+        const written = Promise.resolve(shared.store.write(place, left, replayMs, 'any'))
+        this.#writes.push(written.catch(() => {}))
+      }
+    }
+  }
+
+  /** Resolves when others can read it, or it could not be kept. */
+  async done(): Promise<void> {
+    await Promise.all(this.#writes)
+  }
+}
+
+/** What followed an event, where the process that had it left it behind; undefined where it did not. */
+async function handedOver(
+  mcp: McpContext, session: Session, { stream, number }: EventPlace,
+): Promise<string | undefined> {
+  const store = mcp.service.shared!.store
+  const entry = await Promise.resolve(store.read(placeOf(session, stream))).catch(() => undefined)
+  if (entry === undefined) return undefined
+  const kept = JSON.parse(entry.value) as readonly Replayed[]
+  return kept.flatMap(([at, text]) => at > number ? text : []).join('')
+}
+
+function placeOf({ owner }: Session, stream: string): StoreKey {
+  return { collection: 'streams', owner: keyOf(owner), key: stream }
+}
+
+function errorsFor({ owed }: EventPlace): string {
+  const why = 'The process that ran it has ended; whether it took effect is not known'
+  return owed.map((id) => formatEvent(formatError(id, rpcError(INTERNAL_ERROR, why)))).join('')
+}

@@ -1,0 +1,234 @@
+/**
+ * stdio: one client, one message a line, for hosts that start a process. Nothing but protocol is ever
+ * written to the output, and no more is read while the client does not take what it was sent.
+ *
+ * A client that says `initialize` has a session for as long as the process lives; requests of revisions
+ * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
+ */
+import { Fault } from '../../define/fault.ts'
+import { anonymous } from '../../define/principal.ts'
+import {
+  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
+} from '../../wire/jsonrpc.ts'
+import { parseJson } from '../../wire/json.ts'
+import { LineBuffer } from '../../wire/lines.ts'
+import { randomUuid } from '../../wire/random.ts'
+import { NO_BATCHES, readBatch } from './batch.ts'
+import { BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch-answer.ts'
+import { claimsModern, modernPeer } from './choose.ts'
+import { decodeInitialize, initializeText } from '../methods/handshake.ts'
+import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
+import { cancelledBy, readMessage, takeMessage } from '../session/messages.ts'
+import { dispatch } from '../methods/methods.ts'
+import { oldest } from '../protocol/revisions.ts'
+import type { Readable, Writable } from 'node:stream'
+import type { Origin } from '../../define/call.ts'
+import type { RpcMessage } from '../../wire/jsonrpc.ts'
+import type { Line } from '../../wire/lines.ts'
+import type { Respond } from './batch-answer.ts'
+import type { McpContext } from '../request/context.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { Peer } from '../session/session.ts'
+import type { McpRequest } from '../request/request.ts'
+
+/** One client, served to its end. */
+export interface LineServer {
+  /** Calls that run. */
+  readonly running: number
+  /** Takes no more requests, and lets what runs come to its end within `graceMs`; said again, at once. */
+  end(): void
+  /** Resolves when the client's input has ended, or the server, and everything is said. Never rejects. */
+  readonly over: Promise<void>
+}
+
+/** What the last lines, and the last words of cancelled calls, get at least. */
+const FAREWELL_MS = 1_000
+
+/** How often a closing server looks for what has come to its end. */
+const SWEEP_MS = 10
+
+/** Serves one client. */
+export function serveLines(mcp: McpContext, input: Readable, output: Writable): LineServer {
+  const { limits, log, workload } = mcp.service
+  const lines = new LineBuffer(limits.maxBodyBytes)
+  const outlet = new LineOutlet(output, limits, {
+    onRoom: read,
+    onGone(why, cause) {
+      log(cause === undefined ? 'warning' : 'debug', why, { cause })
+      hurry()
+      void conclude()
+    },
+  })
+  const say: Respond = (text) => { if (text !== undefined) outlet.send(text) }
+
+  const session = mcp.sessions.open(anonymous.id, oldest)
+  // The session is the process's own: it is never idle, however silent its client is.
+  session.outlet = { send: say, end() {} }
+  /** Requests without an answer so far, by id; undefined until one has begun. */
+  const open = new Map<unknown, { request: McpRequest | undefined }>()
+
+  let isEnding = false
+  let isConcluding = false
+  let hurry = (): void => {}
+  const hurried = new Promise<void>((resolve) => { hurry = resolve })
+  let finish = (): void => {}
+  const over = new Promise<void>((resolve) => { finish = resolve })
+
+  /** Takes lines as long as the client takes answers. */
+  function read(): void {
+    while (!outlet.isFull && !outlet.isGone) {
+      const line = lines.take()
+      if (line === undefined) break
+      receive(line)
+    }
+    // A little is read ahead, so that the end of the input is not missed behind what waits.
+    if (lines.size > HIGH_WATER) input.pause()
+    else if (input.isPaused()) input.resume()
+  }
+
+  function receive(line: Line): void {
+    if (!line.ok) {
+      const isLong = line.fault === 'too-long'
+      const why = isLong ? `A line is longer than ${limits.maxBodyBytes} bytes` : 'A line is not UTF-8'
+      return say(refusal(undefined, why, isLong ? INVALID_REQUEST : PARSE_ERROR))
+    }
+    const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
+    if (!parsed.ok) return say(refusal(undefined, parsed.why, PARSE_ERROR))
+    if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
+    accept(readMessage(parsed.value, limits.maxNameBytes), say)
+  }
+
+  /** What was asked as one is answered as one. */
+  function receiveBatch(values: readonly unknown[]): void {
+    const messages = session.revision.batches ? readBatch(values, limits) : NO_BATCHES
+    if (typeof messages === 'string') return say(refusal(undefined, messages))
+    const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, say)
+    for (const message of messages) {
+      const answer: Respond = (text) => batch.answer(message, text)
+      const stranger = strangerInBatch(message)
+      if (stranger === undefined) accept(message, answer)
+      else answer(refusal(message, stranger))
+    }
+  }
+
+  function accept(message: RpcMessage, answer: Respond): void {
+    if (message.kind === 'malformed') {
+      return message.isNoRequest === true ? undefined : answer(refusal(message, message.why))
+    }
+    if (message.kind !== 'request') return hear(message)
+    if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
+    if (open.has(message.id)) return answer(refusal(message, 'A request with this id is running already'))
+    if (open.size >= limits.maxCalls) {
+      const why = `${limits.maxCalls} requests are open already; try again later`
+      return answer(refusal(message, why, INTERNAL_ERROR))
+    }
+    if (!claimsModern(message)) {
+      return message.method === 'initialize' ? answer(begin(message)) : run(message, session, answer)
+    }
+    const peer = modernPeer(message)
+    if ('error' in peer) answer(formatError(message.id, peer.error))
+    else run(message, peer, answer)
+  }
+
+  function begin(message: RequestMessage): string {
+    const handshake = decodeInitialize(message.params)
+    if (typeof handshake === 'string') return refusal(message, handshake, INVALID_PARAMS)
+    session.settle(handshake)
+    return formatResult(message.id, initializeText(mcp, handshake.revision, true))
+  }
+
+  function run(message: RequestMessage, peer: Peer, answer: Respond): void {
+    const { id } = message
+    const entry: { request: McpRequest | undefined } = { request: undefined }
+    const close: Respond = (text) => {
+      // A request that was cancelled may end after another has taken its id.
+      if (open.get(id) === entry) open.delete(id)
+      answer(text)
+    }
+    open.set(id, entry)
+    entry.request = dispatch(mcp, message, peer, lineOrigin(), {
+      sends: true, send: say, finish: close, abandon: () => close(undefined),
+    })
+  }
+
+  function hear(message: RpcMessage): void {
+    takeMessage(session, message)
+    const requestId = cancelledBy(message)
+    if (requestId === undefined) return
+    const entry = open.get(requestId)
+    open.delete(requestId)
+    entry?.request?.leave()
+  }
+
+  async function conclude(): Promise<void> {
+    if (isConcluding) return
+    isConcluding = true
+    const patienceMs = Math.max(limits.graceMs, FAREWELL_MS)
+    // What came before the end of the input is answered, as fast as the client reads.
+    while (lines.size > 0 && !isEnding && !outlet.isGone) {
+      await Promise.race([outlet.flushed(patienceMs), hurried])
+    }
+    isEnding = true
+    await endCalls(mcp, hurried)
+    await outlet.flushed(patienceMs)
+    input.off('data', take)
+    input.pause()
+    finish()
+  }
+
+  function take(chunk: Uint8Array | string): void {
+    lines.add(chunk)
+    read()
+  }
+
+  function endInput(): void {
+    if (isConcluding) return
+    lines.end()
+    read()
+    // Nobody can answer any more what a handler has asked.
+    for (const { reject } of [...session.asked.values()]) {
+      reject(new Fault('cancelled', 'The client has closed its end'))
+    }
+    void conclude()
+  }
+
+  input.on('data', take)
+  for (const event of ['end', 'close', 'error']) input.on(event, endInput)
+  if (input.readableEnded || input.destroyed) endInput()
+  return {
+    get running() { return workload.running },
+    end() {
+      isEnding = true
+      if (isConcluding) hurry()
+      else void conclude()
+    },
+    over,
+  }
+}
+
+/** Lets calls come to their end within the grace, or until `hurried`, and then cancels what still runs. */
+async function endCalls(mcp: McpContext, hurried: Promise<void>): Promise<void> {
+  const { limits, workload } = mcp.service
+  mcp.closeIdle()
+  await Promise.race([workload.idle(limits.graceMs), hurried])
+  workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+  mcp.cancel()
+  for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
+    await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
+  }
+  mcp.close()
+}
+
+const noHeaders: ReadonlyMap<string, string> = new Map()
+
+/** Where a line came from: the one client of the process. */
+function lineOrigin(): Origin {
+  let requestId: string | undefined
+  return {
+    get requestId() { return requestId ??= randomUuid() },
+    principal: anonymous,
+    header: () => undefined,
+    headers: noHeaders,
+    onGone: () => {},
+  }
+}
