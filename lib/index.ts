@@ -43,7 +43,7 @@ export type {
 export type { Prompt, PromptDefinition } from './define/prompt.ts'
 export type { Completer } from './define/completion.ts'
 export type { Content, ContentInput } from './define/content.ts'
-export type { ExtendedCard } from './a2a/options.ts'
+export type { ExtendedCard } from './a2a/model/options.ts'
 export type { OpenaiOptions } from './adapters/openai.ts'
 
 export type { Call, ClientInfo, Protocol, Trace } from './define/call.ts'

@@ -4,7 +4,7 @@
  *
  * What a value means (a path, an address, a limit) is checked by whoever reads it.
  */
-import { checkA2aOptions } from './a2a/options.ts'
+import { checkA2aOptions } from './a2a/model/options.ts'
 import { isRecord } from './define/content.ts'
 import {
   isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,

@@ -2,7 +2,7 @@
  * What `createServer` takes, and the names of it all.
  */
 import { defaults } from './define/limits.ts'
-import type { A2aServerOptions } from './a2a/options.ts'
+import type { A2aServerOptions } from './a2a/model/options.ts'
 import type { OnCall } from './run/call-observer.ts'
 import type { Limits } from './define/limits.ts'
 import type { Members } from './define/validate.ts'

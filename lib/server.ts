@@ -2,9 +2,9 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
-import { a2aDoor, requireAnswerer } from './a2a/door.ts'
-import { requireTenantPaths } from './a2a/options.ts'
-import { rootOf } from './a2a/tool-agent.ts'
+import { a2aDoor, requireAnswerer } from './a2a/transport/routes.ts'
+import { requireTenantPaths } from './a2a/model/options.ts'
+import { rootOf } from './a2a/model/tool-agent.ts'
 import { Catalog } from './define/catalog.ts'
 import { Fault } from './define/fault.ts'
 import { anonymous } from './define/principal.ts'

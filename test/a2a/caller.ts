@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { dialectNamed } from '../../lib/a2a/dialects.ts'
+import { dialectNamed } from '../../lib/a2a/codec/dialects.ts'
 import { request, serve } from '../fixtures/client.ts'
-import type { Dialect, OperationCodec } from '../../lib/a2a/dialect.ts'
+import type { Dialect, OperationCodec } from '../../lib/a2a/model/dialect.ts'
 import type {
   ListRequest, Message, OperationName, Requests, Results, SendRequest, SendResult, StreamEvent, TaskPage,
   TaskView,
-} from '../../lib/a2a/model.ts'
+} from '../../lib/a2a/model/model.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../lib/index.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card.ts'
-import { plain } from '../../lib/a2a/plain.ts'
-import { v1 } from '../../lib/a2a/v1.ts'
+import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card/card.ts'
+import { plain } from '../../lib/a2a/codec/plain.ts'
+import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { createService } from '../../lib/service.ts'
-import type { Dialect } from '../../lib/a2a/dialect.ts'
-import type { Card } from '../../lib/a2a/model.ts'
-import type { A2aServerOptions } from '../../lib/a2a/options.ts'
+import type { Dialect } from '../../lib/a2a/model/dialect.ts'
+import type { Card } from '../../lib/a2a/model/model.ts'
+import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
 import type { ServerOptions } from '../../lib/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dialects, methodNames, rowOf } from '../../lib/a2a/dialects.ts'
+import { dialects, methodNames, rowOf } from '../../lib/a2a/codec/dialects.ts'
 
 test('the table has every dialect, the plain one first', () => {
   assert.equal(dialects[0]?.name, 'plain')

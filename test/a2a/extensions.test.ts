@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkExtensions, extensionHeaders, requestedExtensions } from '../../lib/a2a/extensions.ts'
-import { A2aFault } from '../../lib/a2a/faults.ts'
-import type { CardExtension } from '../../lib/a2a/model.ts'
-import type { Visit } from '../../lib/a2a/visit.ts'
+import { checkExtensions, extensionHeaders, requestedExtensions } from '../../lib/a2a/tasks/extensions.ts'
+import { A2aFault } from '../../lib/a2a/model/faults.ts'
+import type { CardExtension } from '../../lib/a2a/model/model.ts'
+import type { Visit } from '../../lib/a2a/tasks/request.ts'
 
 /** A visit with these headers at a door that offers these extensions. */
 function visit(headers: Record<string, string>, extensions?: readonly CardExtension[]): Visit {

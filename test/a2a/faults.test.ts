@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plain } from '../../lib/a2a/plain.ts'
+import { plain } from '../../lib/a2a/codec/plain.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 

@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   FieldFault, readBoolean, readChoice, readInteger, readList, readMembers, readName, readNames, readText,
   readTexts, readTimestamp, needList, needName, needObject, needText, wrongField,
-} from '../../lib/a2a/fields.ts'
+} from '../../lib/a2a/model/fields.ts'
 
 type Read = (value: unknown) => unknown
 

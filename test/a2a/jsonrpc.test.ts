@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aDoor } from '../../lib/a2a/door.ts'
+import { a2aDoor } from '../../lib/a2a/transport/routes.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { createService } from '../../lib/service.ts'
 import { request } from '../fixtures/client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Caller, callerOf, serveA2a } from './caller.ts'
-import type { TaskPage } from '../../lib/a2a/model.ts'
+import type { TaskPage } from '../../lib/a2a/model/model.ts'
 import type { TaskState } from '../../lib/tasks/task.ts'
 
 const run = (prompt: string): unknown => (

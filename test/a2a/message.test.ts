@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { promptOf } from '../../lib/a2a/message.ts'
+import { promptOf } from '../../lib/a2a/tasks/message.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, serveBot } from './caller.ts'
-import type { JsonMembers } from '../../lib/a2a/model.ts'
+import type { JsonMembers } from '../../lib/a2a/model/model.ts'
 import type { Run } from '../../lib/define/agent.ts'
 
 const history: Run = (prompt, call) => {

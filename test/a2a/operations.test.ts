@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dialectNamed, dialects } from '../../lib/a2a/dialects.ts'
-import { operations } from '../../lib/a2a/operations.ts'
+import { dialectNamed, dialects } from '../../lib/a2a/codec/dialects.ts'
+import { operations } from '../../lib/a2a/tasks/operations.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { eventually } from '../fixtures/client.ts'
 import { serviceOf } from '../fixtures/house.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
-import type { OperationName, SendRequest, StreamEvent, TaskRequest, TaskView } from '../../lib/a2a/model.ts'
-import type { EventStream, Visit } from '../../lib/a2a/visit.ts'
+import type { OperationName, SendRequest, StreamEvent, TaskRequest, TaskView } from '../../lib/a2a/model/model.ts'
+import type { EventStream, Visit } from '../../lib/a2a/tasks/request.ts'
 import type { Store } from '../../lib/index.ts'
 
 /** A visit to an agent that asks back once, and then answers. */

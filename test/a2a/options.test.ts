@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkA2aOptions, requireTenantPaths } from '../../lib/a2a/options.ts'
+import { checkA2aOptions, requireTenantPaths } from '../../lib/a2a/model/options.ts'
 
 const loop: Record<string, unknown> = {}
 loop['loop'] = loop

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, nameOf, readBytes, textBlock,
-} from '../../lib/a2a/parts.ts'
-import type { FileBlock } from '../../lib/a2a/parts.ts'
+} from '../../lib/a2a/codec/parts.ts'
+import type { FileBlock } from '../../lib/a2a/codec/parts.ts'
 
 test('a file is called by the last segment of its address', () => {
   const rows: readonly (readonly [uri: string, name: string])[] = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plain } from '../../lib/a2a/plain.ts'
+import { plain } from '../../lib/a2a/codec/plain.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { sent } from './sent.ts'
-import type { SendRequest, SendResult } from '../../lib/a2a/model.ts'
+import type { SendRequest, SendResult } from '../../lib/a2a/model/model.ts'
 import type { Content } from '../../lib/define/content.ts'
 
 const message = (parts: unknown, more?: object): unknown => ({ message: { role: 'user', parts, ...more } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plain } from '../../lib/a2a/plain.ts'
-import type { Card } from '../../lib/a2a/model.ts'
+import { plain } from '../../lib/a2a/codec/plain.ts'
+import type { Card } from '../../lib/a2a/model/model.ts'
 
 test('plain is what has no kind, on the message and on each part', () => {
   const text = { type: 'text', text: 'hello' }

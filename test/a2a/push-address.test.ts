@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkPushUrl, pushSettingsOf, resolvePushHost } from '../../lib/a2a/push-address.ts'
-import type { AddressRules } from '../../lib/a2a/push-address.ts'
-import type { HostAddress } from '../../lib/a2a/push-address.ts'
+import { checkPushUrl, pushSettingsOf, resolvePushHost } from '../../lib/a2a/model/push-address.ts'
+import type { AddressRules } from '../../lib/a2a/model/push-address.ts'
+import type { HostAddress } from '../../lib/a2a/model/push-address.ts'
 
 type Find = (name: string) => Promise<readonly HostAddress[]>
 

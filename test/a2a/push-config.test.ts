@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   checkPushConfig, pageOfPushConfigs, PushConfigs, pushConfigOf, shownPushConfig,
-} from '../../lib/a2a/push-config.ts'
+} from '../../lib/a2a/push/push-config.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
-import type { PushConfig } from '../../lib/a2a/model.ts'
-import type { OwnedTask } from '../../lib/a2a/push-config.ts'
+import type { PushConfig } from '../../lib/a2a/model/model.ts'
+import type { OwnedTask } from '../../lib/a2a/push/push-config.ts'
 
 const task: OwnedTask = { owner: 'ann', id: 'task-1' }
 

@@ -10,9 +10,9 @@ import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
-import type { Dialect } from '../../lib/a2a/dialect.ts'
-import type { PushMeans } from '../../lib/a2a/push-delivery.ts'
-import type { PushOptions } from '../../lib/a2a/push-address.ts'
+import type { Dialect } from '../../lib/a2a/model/dialect.ts'
+import type { PushMeans } from '../../lib/a2a/push/push-delivery.ts'
+import type { PushOptions } from '../../lib/a2a/model/push-address.ts'
 
 const MB = 1_000_000
 /** Of one body, in characters. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushLine } from '../../lib/a2a/push-line.ts'
-import { PushOutbox } from '../../lib/a2a/push-outbox.ts'
-import { PushSlots } from '../../lib/a2a/push-slots.ts'
+import { PushLine } from '../../lib/a2a/push/push-line.ts'
+import { PushOutbox } from '../../lib/a2a/push/push-outbox.ts'
+import { PushSlots } from '../../lib/a2a/push/push-slots.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import type { KeptPushConfig } from '../../lib/a2a/push-config.ts'
-import type { LineMeans } from '../../lib/a2a/push-line.ts'
-import type { TakenOver } from '../../lib/a2a/push-outbox.ts'
+import type { KeptPushConfig } from '../../lib/a2a/push/push-config.ts'
+import type { LineMeans } from '../../lib/a2a/push/push-line.ts'
+import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
 
 /** A line whose receiver answers as it is told, and what was posted to it. */
 interface Desk {

@@ -5,13 +5,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { lookupHost, lookupIn, PushLookups } from '../../lib/a2a/push-lookups.ts'
+import { lookupHost, lookupIn, PushLookups } from '../../lib/a2a/push/push-lookups.ts'
 import { eventually } from '../fixtures/client.ts'
 import { config, house, taskOf } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../lib/define/fault.ts'
-import type { HostAddress } from '../../lib/a2a/push-address.ts'
-import type { Inquirer } from '../../lib/a2a/push-lookups.ts'
+import type { HostAddress } from '../../lib/a2a/model/push-address.ts'
+import type { Inquirer } from '../../lib/a2a/push/push-lookups.ts'
 
 const found: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }]
 const never = (): Promise<never> => new Promise(() => {})

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
-import { PushNews } from '../../lib/a2a/push-news.ts'
+import { PushNews } from '../../lib/a2a/push/push-news.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
-import type { OwnedTask } from '../../lib/a2a/push-config.ts'
+import type { OwnedTask } from '../../lib/a2a/push/push-config.ts'
 import type { Store } from '../../lib/index.ts'
 
 /** A store that fails so often when it is asked to follow. */

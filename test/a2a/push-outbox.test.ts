@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushOutbox } from '../../lib/a2a/push-outbox.ts'
+import { PushOutbox } from '../../lib/a2a/push/push-outbox.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import type { TestContext } from 'node:test'
-import type { TakenOver } from '../../lib/a2a/push-outbox.ts'
+import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
 import type { Store } from '../../lib/index.ts'
 
 const event = (taskId: string, body: string | undefined = undefined): Omit<TakenOver, 'kept'> => (

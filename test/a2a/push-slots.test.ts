@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushSlots } from '../../lib/a2a/push-slots.ts'
+import { PushSlots } from '../../lib/a2a/push/push-slots.ts'
 
 const never = new AbortController().signal
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
-import { pushSettingsOf } from '../../lib/a2a/push-address.ts'
-import { PushCourier } from '../../lib/a2a/push.ts'
+import { pushSettingsOf } from '../../lib/a2a/model/push-address.ts'
+import { PushCourier } from '../../lib/a2a/push/push.ts'
 import { eventually } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Inquirer } from '../../lib/a2a/push-lookups.ts'
-import type { PushAnswer } from '../../lib/a2a/push.ts'
-import type { PushConfig } from '../../lib/a2a/model.ts'
+import type { Inquirer } from '../../lib/a2a/push/push-lookups.ts'
+import type { PushAnswer } from '../../lib/a2a/push/push.ts'
+import type { PushConfig } from '../../lib/a2a/model/model.ts'
 
 /** Every name stands for this machine. */
 function courier(timeoutMs = 5_000): PushCourier {

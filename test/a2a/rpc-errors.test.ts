@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { A2aFault, a2aErrors } from '../../lib/a2a/faults.ts'
-import { decodeRpcFault, encodeRpcFault } from '../../lib/a2a/rpc-errors.ts'
+import { A2aFault, a2aErrors } from '../../lib/a2a/model/faults.ts'
+import { decodeRpcFault, encodeRpcFault } from '../../lib/a2a/codec/rpc-errors.ts'
 import { Fault } from '../../lib/define/fault.ts'
-import type { A2aReason } from '../../lib/a2a/faults.ts'
+import type { A2aReason } from '../../lib/a2a/model/faults.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 
 function roundTrip(fault: Fault): Fault {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { formatSigned, signerOf } from '../../lib/a2a/signature.ts'
+import { formatSigned, signerOf } from '../../lib/a2a/model/signature.ts'
 import { isSignedBy } from '../fixtures/card-signature.ts'
-import type { SigningKey } from '../../lib/a2a/signature.ts'
+import type { SigningKey } from '../../lib/a2a/model/signature.ts'
 
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const jwk = pair.privateKey.export({ format: 'jwk' })

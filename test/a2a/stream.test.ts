@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { followElsewhere } from '../../lib/a2a/stream.ts'
+import { followElsewhere } from '../../lib/a2a/tasks/stream.ts'
 import { eventually, jsonOf } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
-import type { StreamEvent } from '../../lib/a2a/model.ts'
-import type { Visit } from '../../lib/a2a/visit.ts'
+import type { StreamEvent } from '../../lib/a2a/model/model.ts'
+import type { Visit } from '../../lib/a2a/tasks/request.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
 /** The raw events of a stream. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { pushBodyOf } from '../../lib/a2a/task-view.ts'
-import { v03 } from '../../lib/a2a/v03.ts'
-import { v1 } from '../../lib/a2a/v1.ts'
+import { pushBodyOf } from '../../lib/a2a/model/task-view.ts'
+import { v03 } from '../../lib/a2a/codec/v03.ts'
+import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { serviceWith, taskOf } from '../fixtures/webhook.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
-import type { ToldEvent } from '../../lib/a2a/task-view.ts'
+import type { ToldEvent } from '../../lib/a2a/model/task-view.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
 interface Strangers { readonly owner: Caller; readonly strangers: ReadonlyMap<string, Caller> }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dialects } from '../../lib/a2a/dialects.ts'
-import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model.ts'
+import { dialects } from '../../lib/a2a/codec/dialects.ts'
+import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
 import type { Content } from '../../lib/define/content.ts'
 import type { TaskMessage } from '../../lib/tasks/task.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Card, encodeV03Card } from '../../lib/a2a/v03-card.ts'
+import { decodeV03Card, encodeV03Card } from '../../lib/a2a/codec/v03-card.ts'
 import { sent } from './sent.ts'
-import type { Card, SecurityScheme } from '../../lib/a2a/model.ts'
+import type { Card, SecurityScheme } from '../../lib/a2a/model/model.ts'
 
 const url = 'https://a.example/a2a'
 const least: Card = {

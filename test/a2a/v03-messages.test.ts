@@ -3,9 +3,9 @@ import test from 'node:test'
 import {
   decodeV03Event, decodeV03Message, decodeV03SendResult, decodeV03Task, encodeV03Event, encodeV03Message,
   encodeV03Task,
-} from '../../lib/a2a/v03-messages.ts'
+} from '../../lib/a2a/codec/v03-messages.ts'
 import { sent } from './sent.ts'
-import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model.ts'
+import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
 import type { TaskState } from '../../lib/tasks/task.ts'
 
 const at = '2026-01-02T03:04:05.678Z'

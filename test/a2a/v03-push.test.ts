@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { v03PushOperations } from '../../lib/a2a/v03-push.ts'
+import { v03PushOperations } from '../../lib/a2a/codec/v03-push.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/dialect.ts'
-import type { OperationName } from '../../lib/a2a/model.ts'
+import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { OperationName } from '../../lib/a2a/model/model.ts'
 
 const least = {
   id: 'p1', taskId: 't1', url: 'https://a.example', token: undefined, authentication: undefined,

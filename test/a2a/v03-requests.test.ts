@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { v03 } from '../../lib/a2a/v03.ts'
+import { v03 } from '../../lib/a2a/codec/v03.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/dialect.ts'
-import type { Message, OperationName, Requests, SendRequest } from '../../lib/a2a/model.ts'
+import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { Message, OperationName, Requests, SendRequest } from '../../lib/a2a/model/model.ts'
 
 type Codec<name extends OperationName> = OperationCodec<Requests[name], unknown>
 

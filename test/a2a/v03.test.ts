@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { A2aFault } from '../../lib/a2a/faults.ts'
-import { v03 } from '../../lib/a2a/v03.ts'
+import { A2aFault } from '../../lib/a2a/model/faults.ts'
+import { v03 } from '../../lib/a2a/codec/v03.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/dialect.ts'
-import type { TaskView } from '../../lib/a2a/model.ts'
+import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { TaskView } from '../../lib/a2a/model/model.ts'
 
 /** What was asked, and what came of it: one result, or the events of a stream, or the body of a webhook. */
 interface Golden {

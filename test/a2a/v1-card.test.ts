@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV1Card, encodeV1Card } from '../../lib/a2a/v1-card.ts'
-import type { Card, SecurityScheme } from '../../lib/a2a/model.ts'
+import { decodeV1Card, encodeV1Card } from '../../lib/a2a/codec/v1-card.ts'
+import type { Card, SecurityScheme } from '../../lib/a2a/model/model.ts'
 
 const flow = { tokenUrl: 'https://a.example/token', scopes: { read: 'To read' } }
 const bare: Card = {

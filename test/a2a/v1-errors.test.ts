@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { A2aFault, a2aErrors } from '../../lib/a2a/faults.ts'
-import { FieldFault } from '../../lib/a2a/fields.ts'
+import { A2aFault, a2aErrors } from '../../lib/a2a/model/faults.ts'
+import { FieldFault } from '../../lib/a2a/model/fields.ts'
 import {
   decodeV1Fault, encodeHttpFault, encodeHttpRefusal, encodeV1Fault,
-} from '../../lib/a2a/v1-errors.ts'
+} from '../../lib/a2a/codec/v1-errors.ts'
 import { Fault } from '../../lib/define/fault.ts'
-import type { A2aReason } from '../../lib/a2a/faults.ts'
+import type { A2aReason } from '../../lib/a2a/model/faults.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 
 const reasons = Object.keys(a2aErrors) as A2aReason[]

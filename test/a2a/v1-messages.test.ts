@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   decodeV1Artifact, decodeV1Message, encodeV1Artifact, encodeV1Message,
-} from '../../lib/a2a/v1-messages.ts'
+} from '../../lib/a2a/codec/v1-messages.ts'
 import type { Content } from '../../lib/define/content.ts'
 
 function encode(parts: readonly Content[]): unknown {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import { FieldFault } from '../../lib/a2a/fields.ts'
-import { v1 } from '../../lib/a2a/v1.ts'
-import type { OperationCodec } from '../../lib/a2a/dialect.ts'
+import { FieldFault } from '../../lib/a2a/model/fields.ts'
+import { v1 } from '../../lib/a2a/codec/v1.ts'
+import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
 import type {
   Card, Message, OperationName, PushConfig, Requests, Results, StreamEvent, TaskView,
-} from '../../lib/a2a/model.ts'
+} from '../../lib/a2a/model/model.ts'
 
 interface Golden { readonly method: string; readonly request?: unknown; readonly result?: unknown }
 

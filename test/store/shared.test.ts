@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aDoor } from '../../lib/a2a/door.ts'
+import { a2aDoor } from '../../lib/a2a/transport/routes.ts'
 import { anonymous } from '../../lib/define/principal.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { queryEndpoints } from '../../lib/rest/routes.ts'

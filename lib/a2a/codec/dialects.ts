@@ -1,0 +1,65 @@
+/**
+ * The table of dialects, and how a request picks its row: by the method's name, then by the shape of its
+ * params. What is not in the table the card does not promise.
+ *
+ * Knows the names of methods and nothing of what they do. All dialects share one `POST /a2a`.
+ */
+import { plain } from './plain.ts'
+import { v03 } from './v03.ts'
+import { v1 } from './v1.ts'
+import type { Dialect, DialectName } from '../model/dialect.ts'
+import type { OperationName } from '../model/model.ts'
+import type { Version } from '../model/version.ts'
+
+/** Every dialect that is spoken here, in the order in which they are tried. */
+export const dialects: readonly Dialect[] = [plain, v03, v1]
+
+/** What a method is in one dialect. */
+export interface Row { readonly dialect: Dialect; readonly operation: OperationName }
+
+const rows = rowsOf(dialects)
+
+/** Every method that some dialect has. */
+export const methodNames: readonly string[] = [...rows.keys()]
+
+/**
+ * The dialect and operation of a request. Undefined where none has the method, or in another shape, or in
+ * another version than the one the client says that it speaks.
+ */
+export function rowOf(method: string, params: unknown, version: Version = undefined): Row | undefined {
+  const candidates = rows.get(method)
+  if (candidates === undefined) return undefined
+  for (const row of candidates) {
+    if (version !== undefined && row.dialect.version !== version) continue
+    if (row.dialect.speaks(params)) return row
+  }
+  return undefined
+}
+
+/** Whether some dialect is of that version. */
+export function isSpoken(version: string): boolean {
+  return dialects.some((dialect) => dialect.version === version)
+}
+
+/** In which dialect a client of that version reads an error, where its method tells nothing. */
+export function dialectFor(version: Version): Dialect {
+  return dialects.find((dialect) => dialect.version === version) ?? dialects[0]!
+}
+
+/** The dialect of that name, as something that outlives its request remembers it. */
+export function dialectNamed(name: DialectName): Dialect {
+  return dialects.find((one) => one.name === name)!
+}
+
+function rowsOf(all: readonly Dialect[]): ReadonlyMap<string, readonly Row[]> {
+  const byMethod = new Map<string, Row[]>()
+  for (const dialect of all) {
+    for (const [operation, codec] of Object.entries(dialect.operations)) {
+      const row = { dialect, operation: operation as OperationName }
+      const known = byMethod.get(codec.method)
+      if (known === undefined) byMethod.set(codec.method, [row])
+      else known.push(row)
+    }
+  }
+  return byMethod
+}

@@ -1,0 +1,264 @@
+/**
+ * The dialect of A2A 1.0: the eleven operations with their params, and the row of the table.
+ *
+ * What is read is read leniently: names of members of the protocol's definition and of JSON, enums by name
+ * and by number, integers as decimal text, `null` as unset, unknown members passed over. What is written is
+ * what JSON of the definition is. Spec: A2A 1.0 §3.1, §3.2, §5.3, §9.4.
+ */
+import { A2A_JSON_TYPE } from '../../wire/media.ts'
+import {
+  isUnset, needName, needObject, readBoolean, readChoice, readInteger, readMembers, readName, readText,
+  readTexts, readTimestamp,
+} from '../model/fields.ts'
+import { decodeV1Card, encodeV1Card } from './v1-card.ts'
+import { decodeV1Fault, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
+import { decodeV1UserMessage, encodeV1Message, unlessEmpty } from './v1-messages.ts'
+import {
+  decodeV1Push, decodeV1PushCreate, decodeV1PushListRequest, decodeV1PushPage, decodeV1PushRequest,
+  encodeV1Push, encodeV1PushCreate, encodeV1PushListRequest, encodeV1PushPage, encodeV1PushRequest,
+} from './v1-push.ts'
+import {
+  decodeV1Event, decodeV1SendResult, decodeV1Task, decodeV1TaskPage, encodeV1Event, encodeV1SendResult,
+  encodeV1State, encodeV1Task, encodeV1TaskPage, formatV1Result, v1States,
+} from './v1-tasks.ts'
+import type { TaskState } from '../../tasks/task.ts'
+import type { Dialect, OperationCodecs } from '../model/dialect.ts'
+import type {
+  CardRequest, JsonMembers, ListRequest, PushConfig, SendRequest, TaskRequest, TaskView,
+} from '../model/model.ts'
+
+const AT = 'params'
+const MAX_INTEGER = 2 ** 31 - 1
+/** §3.1.4: of a list. */
+const DEFAULT_PAGE_SIZE = 50
+const MAX_PAGE_SIZE = 100
+
+/** The states that a list can be of; the one without a name is all of them. */
+const filters: ReadonlyMap<unknown, TaskState | 'any'> = new Map<unknown, TaskState | 'any'>([
+  ...v1States, ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
+])
+
+const operations: OperationCodecs = {
+  'send': {
+    method: 'SendMessage',
+    decodeRequest: decodeSendRequest,
+    encodeRequest: encodeSendRequest,
+    encodeResult: encodeV1SendResult,
+    formatResult: formatV1Result,
+    decodeResult: decodeV1SendResult,
+  },
+  'stream': {
+    method: 'SendStreamingMessage',
+    decodeRequest: decodeSendRequest,
+    encodeRequest: encodeSendRequest,
+    encodeResult: encodeV1Event,
+    formatResult: formatV1Result,
+    decodeResult: decodeV1Event,
+  },
+  'get': {
+    method: 'GetTask',
+    decodeRequest: decodeGetRequest,
+    encodeRequest: encodeTaskRequest,
+    encodeResult: encodeV1Task,
+    decodeResult: decodeTaskResult,
+  },
+  'list': {
+    method: 'ListTasks',
+    decodeRequest: decodeListRequest,
+    encodeRequest: encodeListRequest,
+    encodeResult: encodeV1TaskPage,
+    decodeResult: decodeV1TaskPage,
+  },
+  'cancel': {
+    method: 'CancelTask',
+    decodeRequest: decodeCancelRequest,
+    encodeRequest: encodeTaskRequest,
+    encodeResult: encodeV1Task,
+    decodeResult: decodeTaskResult,
+  },
+  'subscribe': {
+    method: 'SubscribeToTask',
+    decodeRequest: decodeSubscribeRequest,
+    encodeRequest: encodeTaskRequest,
+    encodeResult: encodeV1Event,
+    decodeResult: decodeV1Event,
+  },
+  'push-create': {
+    method: 'CreateTaskPushNotificationConfig',
+    decodeRequest: decodeV1PushCreate,
+    encodeRequest: encodeV1PushCreate,
+    encodeResult: encodeV1Push,
+    decodeResult: decodePushResult,
+  },
+  'push-get': {
+    method: 'GetTaskPushNotificationConfig',
+    decodeRequest: decodeV1PushRequest,
+    encodeRequest: encodeV1PushRequest,
+    encodeResult: encodeV1Push,
+    decodeResult: decodePushResult,
+  },
+  'push-list': {
+    method: 'ListTaskPushNotificationConfigs',
+    decodeRequest: decodeV1PushListRequest,
+    encodeRequest: encodeV1PushListRequest,
+    encodeResult: encodeV1PushPage,
+    decodeResult: decodeV1PushPage,
+  },
+  'push-delete': {
+    method: 'DeleteTaskPushNotificationConfig',
+    decodeRequest: decodeV1PushRequest,
+    encodeRequest: encodeV1PushRequest,
+    encodeResult: () => null,
+    decodeResult: decodeNothing,
+  },
+  'extended-card': {
+    method: 'GetExtendedAgentCard',
+    decodeRequest: decodeCardRequest,
+    encodeRequest: ({ tenant }) => ({ tenant }),
+    encodeResult: encodeV1Card,
+    decodeResult: decodeV1Card,
+  },
+}
+
+/** The row of the table. */
+export const v1: Dialect = {
+  name: '1.0',
+  version: '1.0',
+  operations,
+  hasTasks: true,
+  streamsErrors: false,
+  speaks: () => true,
+  encodeFault: encodeV1Fault,
+  encodeError: encodeV1Error,
+  decodeFault: decodeV1Fault,
+  encodePush: encodeV1Event,
+  pushType: A2A_JSON_TYPE,
+  pushesTasks: false,
+  encodeCard: encodeV1Card,
+  decodeCard: decodeV1Card,
+}
+
+function decodeSendRequest(value: unknown, maxNameBytes: number): SendRequest {
+  const params = needObject(value, AT)
+  const { configuration } = params
+  const at = 'params.configuration'
+  const config: JsonMembers | undefined = isUnset(configuration) ? undefined : needObject(configuration, at)
+  const push = config?.taskPushNotificationConfig ?? config?.task_push_notification_config
+  return {
+    tenant: readName(params.tenant, AT, 'tenant', maxNameBytes),
+    message: decodeV1UserMessage(params.message, 'params.message', maxNameBytes),
+    outputModes: readTexts(
+      config?.acceptedOutputModes ?? config?.accepted_output_modes, at, 'acceptedOutputModes',
+    ),
+    historyLength: readLength(config?.historyLength ?? config?.history_length, at),
+    isBlocking: readBoolean(
+      config?.returnImmediately ?? config?.return_immediately, at, 'returnImmediately',
+    ) !== true,
+    push: isUnset(push) ? undefined : decodeV1Push(push, `${at}.taskPushNotificationConfig`, maxNameBytes),
+    metadata: readMembers(params.metadata, AT, 'metadata'),
+  }
+}
+
+function encodeSendRequest(request: SendRequest): JsonMembers {
+  const { tenant, message, outputModes, historyLength, isBlocking, push, metadata } = request
+  const isPlain = outputModes === undefined && historyLength === undefined && isBlocking && push === undefined
+  return {
+    tenant,
+    message: encodeV1Message(message, message.contextId, message.taskId),
+    configuration: isPlain ? undefined : {
+      acceptedOutputModes: unlessEmpty(outputModes),
+      taskPushNotificationConfig: push === undefined ? undefined : encodeV1Push(push),
+      historyLength,
+      returnImmediately: isBlocking ? undefined : true,
+    },
+    metadata,
+  }
+}
+
+function decodeGetRequest(value: unknown, maxNameBytes: number): TaskRequest {
+  const params = needObject(value, AT)
+  const historyLength = readLength(params.historyLength ?? params.history_length, AT)
+  return taskRequest(params, maxNameBytes, historyLength, undefined)
+}
+
+function decodeCancelRequest(value: unknown, maxNameBytes: number): TaskRequest {
+  const params = needObject(value, AT)
+  return taskRequest(params, maxNameBytes, undefined, readMembers(params.metadata, AT, 'metadata'))
+}
+
+function decodeSubscribeRequest(value: unknown, maxNameBytes: number): TaskRequest {
+  return taskRequest(needObject(value, AT), maxNameBytes, undefined, undefined)
+}
+
+function taskRequest(
+  params: JsonMembers, maxNameBytes: number, historyLength: number | undefined,
+  metadata: JsonMembers | undefined,
+): TaskRequest {
+  return {
+    tenant: readName(params.tenant, AT, 'tenant', maxNameBytes),
+    id: needName(params.id, AT, 'id', maxNameBytes),
+    historyLength,
+    metadata,
+  }
+}
+
+function encodeTaskRequest({ tenant, id, historyLength, metadata }: TaskRequest): JsonMembers {
+  return { tenant, id, historyLength, metadata }
+}
+
+function decodeTaskResult(value: unknown): TaskView {
+  return decodeV1Task(value, 'result')
+}
+
+function decodePushResult(value: unknown): PushConfig {
+  return decodeV1Push(value, 'result', Infinity)
+}
+
+function decodeListRequest(value: unknown, maxNameBytes: number): ListRequest {
+  const params = value === undefined ? {} : needObject(value, AT)
+  const state = readChoice(params.status, AT, 'status', filters)
+  const pageSize = readInteger(params.pageSize ?? params.page_size, AT, 'pageSize', 1, MAX_PAGE_SIZE)
+  return {
+    tenant: readName(params.tenant, AT, 'tenant', maxNameBytes),
+    contextId: readName(params.contextId ?? params.context_id, AT, 'contextId', maxNameBytes),
+    state: state === 'any' ? undefined : state,
+    pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
+    pageToken: readText(params.pageToken ?? params.page_token, AT, 'pageToken') ?? '',
+    historyLength: readLength(params.historyLength ?? params.history_length, AT),
+    changedSince: readTimestamp(
+      params.statusTimestampAfter ?? params.status_timestamp_after, AT, 'statusTimestampAfter',
+    ),
+    withArtifacts: readBoolean(
+      params.includeArtifacts ?? params.include_artifacts, AT, 'includeArtifacts',
+    ) ?? false,
+  }
+}
+
+function encodeListRequest(request: ListRequest): JsonMembers {
+  const { state } = request
+  return {
+    tenant: request.tenant,
+    contextId: request.contextId,
+    status: state === undefined ? undefined : encodeV1State(state),
+    pageSize: request.pageSize,
+    pageToken: request.pageToken || undefined,
+    historyLength: request.historyLength,
+    statusTimestampAfter: request.changedSince,
+    includeArtifacts: request.withArtifacts || undefined,
+  }
+}
+
+function decodeCardRequest(value: unknown, maxNameBytes: number): CardRequest {
+  const params = value === undefined ? {} : needObject(value, AT)
+  return { tenant: readName(params.tenant, AT, 'tenant', maxNameBytes) }
+}
+
+/** §3.1.10 leaves open how a deletion is confirmed. */
+function decodeNothing(value: unknown): undefined {
+  if (isUnset(value)) return undefined
+  needObject(value, 'result')
+}
+
+function readLength(value: unknown, at: string): number | undefined {
+  return readInteger(value, at, 'historyLength', 0, MAX_INTEGER)
+}

@@ -1,0 +1,67 @@
+/**
+ * What a dialect of A2A is: one way of spelling every request, result, event, error and card, both ways.
+ * Types alone; each dialect is files of codecs, and `dialects.ts` is the table of them.
+ */
+import type { Fault } from '../../define/fault.ts'
+import type { RpcError } from '../../wire/jsonrpc.ts'
+import type { A2aReason } from './faults.ts'
+import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
+
+/** What a dialect is spoken under: by servers in answers, and kept with what outlives a request. */
+export type DialectName = 'plain' | '0.3' | '1.0'
+
+/** How one operation is spelled. */
+export interface OperationCodec<Request, Result> {
+  /** The JSON-RPC method. */
+  readonly method: string
+  /**
+   * Reads params. `maxNameBytes` bounds ids. Throws `Fault('invalid')` that names the member and what it must
+   * be; what is not known is passed over.
+   */
+  decodeRequest(params: unknown, maxNameBytes: number): Request
+  encodeRequest(request: Request): JsonMembers
+  /** A JSON value. */
+  encodeResult(result: Result): unknown
+  /** The same as JSON text, where that is quicker: of a result that is made of texts; else undefined. */
+  formatResult?(result: Result): string | undefined
+  /** Throws `Fault('invalid')` for what is no result of this dialect's. */
+  decodeResult(value: unknown): Result
+}
+
+/** Each operation that the dialect has. */
+export type OperationCodecs = {
+  readonly [name in OperationName]?: OperationCodec<Requests[name], Results[name]>
+}
+
+/** One way of spelling A2A. */
+export interface Dialect {
+  readonly name: DialectName
+  /** The version of A2A, by major and minor, under which clients ask for it. */
+  readonly version: '0.3' | '1.0'
+  readonly operations: OperationCodecs
+  /** Whether it has tasks; where not, everything is answered with a message. */
+  readonly hasTasks: boolean
+  /**
+   * The error for an extended card where the card declares none. Left out: `UNSUPPORTED_OPERATION`.
+   */
+  readonly undeclaredCard?: A2aReason
+  /** Whether an error in the place of a stream is one too: its clients read nothing else there. */
+  readonly streamsErrors: boolean
+  /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
+  speaks(params: unknown): boolean
+  /** The error of an answer. `said` is the sentence that the caller may read. */
+  encodeFault(fault: Fault, said: string): RpcError
+  /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
+  encodeError(code: number, said: string): RpcError
+  decodeFault(error: RpcError): Fault
+  /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
+  encodePush(event: StreamEvent, task: TaskView): unknown
+  /** The media type of that body. */
+  readonly pushType: string
+  /** That body is the whole task, whatever the event: of several that wait, the last one says them all. */
+  readonly pushesTasks: boolean
+  /** What this dialect's clients look for in a card. */
+  encodeCard(card: Card): JsonMembers
+  /** Throws `Fault('invalid')` for what is no card of this dialect's. */
+  decodeCard(value: unknown): Card
+}

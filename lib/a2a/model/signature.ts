@@ -1,0 +1,161 @@
+/**
+ * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out. What is signed is
+ * the canonical JSON of the card as Protocol Buffers see it: without `signatures`, and without what has its
+ * default value and is neither required nor marked optional.
+ *
+ * Where the public key is published is the operator's business.
+ * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
+ */
+import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
+import { isRecord } from '../../define/content.ts'
+import { formatCanonicalJson } from '../../wire/canonical-json.ts'
+import type { JsonWebKey } from 'node:crypto'
+import type { CardSignature, JsonMembers } from './model.ts'
+
+/** An ES256 private key (P-256): PEM text, a JWK, or what `node:crypto` made. */
+export type PrivateKey = string | JsonWebKey | KeyObject
+
+/** A key, or a key with its names. */
+export type SigningKey = PrivateKey | {
+  readonly key: PrivateKey
+  /** What verifiers call it. Left out: the JWK's own `kid`, else its thumbprint (RFC 7638). */
+  readonly kid?: string
+  /** Where the public key is found, in a JWK Set. */
+  readonly jku?: string
+}
+
+/** Signs the members of a card of 1.0. */
+export type Signer = (card: JsonMembers) => CardSignature
+
+const REMEDY = 'write the PEM text or the JWK of an EC private key of the curve P-256'
+
+/** Makes the signer of a `SigningKey`. Throws `TypeError` for what is none, without showing any of it. */
+export function signerOf(given: unknown): Signer {
+  const isNamed = isRecord(given) && !(given instanceof KeyObject) && 'key' in given
+  const { key, kid, jku } = isNamed ? given : { key: given }
+  if (isNamed) {
+    const odd = Object.keys(given).find((name) => !['key', 'kid', 'jku'].includes(name))
+    if (odd !== undefined) throw new TypeError(`a2a.signingKey has no option '${odd}'; it has key, kid, jku`)
+  }
+  const isKid = kid === undefined || (typeof kid === 'string' && kid !== '')
+  if (!isKid) throw new TypeError('a2a.signingKey.kid is no text; write what verifiers call the key')
+  if (jku !== undefined && !(typeof jku === 'string' && URL.canParse(jku))) {
+    throw new TypeError('a2a.signingKey.jku is no address; write where the public key is found')
+  }
+  const privateKey = privateKeyOf(key)
+  const ownKid = isRecord(key) && typeof key['kid'] === 'string' ? key['kid'] : undefined
+  const header = { alg: 'ES256', typ: 'JOSE', kid: kid ?? ownKid ?? thumbprint(privateKey), jku }
+  const head = encode(JSON.stringify(header))
+  return (card) => {
+    const input = Buffer.from(`${head}.${encode(formatSigned(card))}`)
+    const signature = sign('sha256', input, { key: privateKey, dsaEncoding: 'ieee-p1363' })
+    return { protected: head, signature: signature.toString('base64url') }
+  }
+}
+
+function privateKeyOf(key: unknown): KeyObject {
+  let made: KeyObject | undefined
+  try {
+    made = key instanceof KeyObject ? key
+      : typeof key === 'string' ? createPrivateKey(key)
+      : isRecord(key) ? createPrivateKey({ key, format: 'jwk' }) : undefined
+  } catch {
+    // What node:crypto says of a key may show some of it.
+  }
+  if (made?.type === 'private' && isP256(made)) return made
+  throw new TypeError(`a2a.signingKey is no ES256 private key; ${REMEDY}`)
+}
+
+function isP256({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1'
+}
+
+function thumbprint(privateKey: KeyObject): string {
+  const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' })
+  return createHash('sha256').update(formatCanonicalJson({ crv, kty, x, y })).digest('base64url')
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+/** The text that is signed. Members that 1.0 does not know are signed as they stand. */
+export function formatSigned(card: JsonMembers): string {
+  const { signatures: _, ...rest } = card
+  return formatCanonicalJson(explicit(rest, cardShape))
+}
+
+/** How the members of a message, or the values of a map, count. */
+interface Shape {
+  /** Stand whatever they hold: they are required, or marked optional. */
+  readonly kept: readonly string[]
+  /** Members that are messages, lists of messages or maps to them. All others are taken as they are. */
+  readonly inner?: ReadonlyMap<string, Shape>
+  /** It is a map: its names are the author's, its values are these. */
+  readonly values?: Shape
+}
+
+const bare: Shape = { kept: [] }
+const requirement: Shape = { kept: [], inner: new Map([['schemes', { kept: [], values: bare }]]) }
+const codeFlow: Shape = { kept: ['authorizationUrl', 'tokenUrl', 'scopes'] }
+const scheme: Shape = {
+  kept: [],
+  inner: new Map<string, Shape>([
+    ['apiKeySecurityScheme', { kept: ['location', 'name'] }],
+    ['httpAuthSecurityScheme', { kept: ['scheme'] }],
+    ['oauth2SecurityScheme', {
+      kept: ['flows'],
+      inner: new Map([['flows', {
+        kept: [],
+        inner: new Map<string, Shape>([
+          ['authorizationCode', codeFlow],
+          ['clientCredentials', { kept: ['tokenUrl', 'scopes'] }],
+          ['deviceCode', { kept: ['deviceAuthorizationUrl', 'tokenUrl', 'scopes'] }],
+        ]),
+      }]]),
+    }],
+    ['openIdConnectSecurityScheme', { kept: ['openIdConnectUrl'] }],
+    ['mtlsSecurityScheme', bare],
+  ]),
+}
+const cardShape: Shape = {
+  kept: [
+    'name', 'description', 'supportedInterfaces', 'version', 'documentationUrl', 'capabilities',
+    'defaultInputModes', 'defaultOutputModes', 'skills', 'iconUrl',
+  ],
+  inner: new Map<string, Shape>([
+    ['supportedInterfaces', { kept: ['url', 'protocolBinding', 'protocolVersion'] }],
+    ['provider', { kept: ['url', 'organization'] }],
+    ['capabilities', {
+      kept: ['streaming', 'pushNotifications', 'extendedAgentCard'],
+      inner: new Map([['extensions', { kept: [] }]]),
+    }],
+    ['securitySchemes', { kept: [], values: scheme }],
+    ['securityRequirements', requirement],
+    ['skills', {
+      kept: ['id', 'name', 'description', 'tags'],
+      inner: new Map([['securityRequirements', requirement]]),
+    }],
+  ]),
+}
+
+/** Without what nobody has set. */
+function explicit(value: unknown, shape: Shape): unknown {
+  if (Array.isArray(value)) return value.map((one) => explicit(one, shape))
+  if (!isRecord(value)) return value
+  const members: [name: string, member: unknown][] = []
+  for (const [name, member] of Object.entries(value)) {
+    const inner = shape.values ?? shape.inner?.get(name)
+    const isKept = shape.values !== undefined || shape.kept.includes(name)
+    if (member === null || (!isKept && isUnset(member, inner))) continue
+    members.push([name, inner === undefined ? member : explicit(member, inner)])
+  }
+  return Object.fromEntries(members)
+}
+
+/** Whether a value is the default of its type. A message that is there, empty or not, was set. */
+function isUnset(value: unknown, shape: Shape | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  if (isRecord(value)) return shape?.values !== undefined && Object.keys(value).length === 0
+  return value === '' || value === 0 || value === false
+}

@@ -1,0 +1,102 @@
+/**
+ * Tools as skills: a message may name one and bring its arguments as data. A server of tools alone has one
+ * agent, named like the server, which knows nothing but its tools and guesses nothing: what it cannot run, it
+ * asks for.
+ */
+import { defineAgent } from '../../define/agent.ts'
+import { isRecord, textOf } from '../../define/content.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Answer, AnswerInput } from '../../define/answer.ts'
+import type { Content } from '../../define/content.ts'
+import type { Service } from '../../run/service.ts'
+import type { Tool, ToolResult } from '../../define/tool.ts'
+
+/** A tool with the arguments that it is to be called with, not yet checked. */
+export interface ToolCall { readonly tool: Tool; readonly args: unknown }
+
+/** Tools that are named to a client that has named none. */
+const MAX_NAMED = 50
+
+const agents = new WeakMap<Service, Agent>()
+
+/** Who answers at the root: a group, an agent, or the tools. Undefined where there is none of them. */
+export function rootOf(service: Service): Agent | Group | undefined {
+  const { root, tools } = service.catalog
+  return root ?? (tools.length > 0 ? toolAgent(service) : undefined)
+}
+
+/** Agents and groups have their own paths, and so have the tools of a server without any. */
+export function agentNamed(service: Service, id: string): Agent | Group | undefined {
+  const root = rootOf(service)
+  return root !== undefined && root.id === id ? root : service.catalog.runnable(id)
+}
+
+/** Whether somebody is the agent of a server of tools alone. */
+export function isToolAgent(service: Service, who: Agent | Group): boolean {
+  return agents.get(service) === who
+}
+
+function toolAgent(service: Service): Agent {
+  let agent = agents.get(service)
+  if (agent === undefined) {
+    agent = defineAgent({
+      name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
+      run: () => askForTool(service),
+    })
+    agents.set(service, agent)
+  }
+  return agent
+}
+
+/**
+ * The tool that a message runs, where there is one: it is named as the `skill` of a data part; or it is the
+ * only tool, takes one text, and the message is text. Of a server with agents, those who answer at the root
+ * have the tools.
+ */
+export function toolCallFor(
+  service: Service, who: Agent | Group, parts: readonly Content[],
+): ToolCall | undefined {
+  const isAlone = isToolAgent(service, who)
+  if (!isAlone && who !== service.catalog.root) return undefined
+  for (const part of parts) {
+    if (part.type !== 'data' || !isRecord(part.data)) continue
+    const { skill, arguments: args = {} } = part.data
+    const tool = typeof skill === 'string' ? service.catalog.tool(skill) : undefined
+    if (tool !== undefined) return { tool, args }
+  }
+  return isAlone ? callByText(service.catalog.tools, parts) : undefined
+}
+
+function callByText([tool, ...others]: readonly Tool[], parts: readonly Content[]): ToolCall | undefined {
+  const name = tool === undefined || others.length > 0 ? undefined : onlyText(tool)
+  const said = parts.flatMap((part) => part.type === 'text' ? part.text : [])
+  if (tool === undefined || name === undefined || said.length === 0) return undefined
+  return { tool, args: { [name]: said.join('\n') } }
+}
+
+/** The name of the one argument that a tool needs, where that is a text. */
+function onlyText({ input: { json } }: Tool): string | undefined {
+  const { properties, required } = json
+  const [name, ...more]: readonly unknown[] = Array.isArray(required) ? required : []
+  if (typeof name !== 'string' || more.length > 0 || !isRecord(properties)) return undefined
+  const form = properties[name]
+  return isRecord(form) && form['type'] === 'string' ? name : undefined
+}
+
+/** What a tool gave, as an answer: a result with an error is a failure that says why. */
+export function answerOfTool({ content, structuredContent: data, isError }: ToolResult): Answer {
+  return { text: textOf(content), content, state: isError === true ? 'failed' : 'completed', data }
+}
+
+function askForTool({ catalog: { tools } }: Service): AnswerInput {
+  const skills = tools.slice(0, MAX_NAMED).map(({ name, description, input }) => (
+    { skill: name, description, arguments: input.json }
+  ))
+  const more = tools.length > MAX_NAMED ? ` and ${tools.length - MAX_NAMED} more` : ''
+  return {
+    state: 'input-required',
+    text: 'Send a data part { "skill", "arguments" }, where skill is one of '
+      + `${skills.map(({ skill }) => skill).join(', ')}${more}`,
+    content: [{ type: 'data', data: { skills } }],
+  }
+}

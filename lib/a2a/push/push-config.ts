@@ -1,0 +1,238 @@
+/**
+ * The push configurations of tasks: where the events of each are posted to, and in which dialect. One entry
+ * of the store holds all of a task, so that their number is bounded whoever adds to them at one time.
+ *
+ * Whose a task is, is found out before; what is posted, and when, is not known here. Nothing secret that a
+ * client has given is shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { keyOf } from '../../state/store.ts'
+import { andThen } from '../../util/thenable.ts'
+import { randomUuid } from '../../wire/random.ts'
+import { A2aFault } from '../model/faults.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Entry, Store, StoreKey } from '../../state/store.ts'
+import type { DialectName } from '../model/dialect.ts'
+import type { PushConfig, PushPage } from '../model/model.ts'
+
+/** A configuration as it is kept. */
+export interface KeptPushConfig extends PushConfig {
+  readonly id: string
+  readonly taskId: string
+  /** In which it was registered, and in which its events are told. */
+  readonly dialect: DialectName
+  /** Where it stands among those of its task: it stays when another takes its place. */
+  readonly position: number
+  /** Another one each time, so that it is seen when another has taken its place. */
+  readonly stamp: string
+}
+
+/** Whose task it is, and which. */
+export interface OwnedTask { readonly owner: string; readonly id: string }
+
+const COLLECTION = 'push-configs'
+const DEFAULT_ID = 'default'
+const MAX_PER_TASK = 16
+const MAX_ID_BYTES = 256
+const MAX_TOKEN_BYTES = 1_024
+const MAX_CREDENTIALS_BYTES = 4_096
+const MAX_SCHEMES = 8
+/** Besides its texts. */
+const OWN_BYTES = 512
+/** So often is a change begun again after somebody else was first. */
+const MAX_ATTEMPTS = 16
+const none: readonly never[] = Object.freeze([])
+
+const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,64}$/
+/** What a header's value may be: RFC 9110 §5.5, without what is not ASCII. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+const PAGE_TOKEN = /^[1-9]\d{0,14}$/
+
+/** Throws `Fault('invalid')` for what cannot be kept or cannot be put into a header. Shows no secret. */
+export function checkPushConfig({ id, token, authentication }: PushConfig): void {
+  if (id !== undefined && (id === '' || /[/\\\0]/.test(id) || Buffer.byteLength(id) > MAX_ID_BYTES)) {
+    throw wrong('id', `must be 1 to ${MAX_ID_BYTES} bytes without '/', '\\' and NUL; leave it out to get one`)
+  }
+  if (token !== undefined && !isHeaderValue(token, MAX_TOKEN_BYTES)) {
+    throw wrong('token', `must be 1 to ${MAX_TOKEN_BYTES} visible ASCII characters`)
+  }
+  if (authentication === undefined) return
+  const { schemes, credentials } = authentication
+  const isCount = schemes.length > 0 && schemes.length <= MAX_SCHEMES
+  if (!isCount || !schemes.every((scheme) => TOKEN.test(scheme))) {
+    throw wrong('authentication', 'must name a scheme of HTTP, as in Bearer')
+  }
+  if (credentials !== undefined && !isHeaderValue(credentials, MAX_CREDENTIALS_BYTES)) {
+    throw wrong('credentials', `must be 1 to ${MAX_CREDENTIALS_BYTES} visible ASCII characters`)
+  }
+}
+
+/** What one takes in memory, roughly; no less where its texts are of one byte a character. */
+export function pushConfigBytes({ id, taskId, url, token = '', authentication }: KeptPushConfig): number {
+  const { schemes = none, credentials = '' } = authentication ?? {}
+  const texts = [id, taskId, url, token, credentials, ...schemes]
+  return OWN_BYTES + texts.reduce((sum, text) => sum + text.length * 2, 0)
+}
+
+/** A configuration as its client may see it: without token and credentials. */
+export function shownPushConfig({ id, taskId, url, authentication }: KeptPushConfig): PushConfig {
+  const shown = authentication && { schemes: authentication.schemes, credentials: undefined }
+  return { id, taskId, url, token: undefined, authentication: shown }
+}
+
+/**
+ * The one of that id, or the first where none is named; `default` is also the one that was given no id, as
+ * clients of 0.3 call it. Throws `TASK_NOT_FOUND` where there is none.
+ */
+export function pushConfigOf(configs: readonly KeptPushConfig[], id: string | undefined): KeptPushConfig {
+  const named = id === undefined ? configs[0] : configs.find((config) => config.id === id)
+  const unnamed = id === DEFAULT_ID ? configs.find((config) => config.id === config.taskId) : undefined
+  const found = named ?? unnamed
+  if (found !== undefined) return found
+  throw new A2aFault('TASK_NOT_FOUND', id === undefined ? 'The task has no push configuration'
+    : 'The task has no push configuration of that id; list them to see which it has')
+}
+
+/** One page of configurations. Throws `Fault('invalid')` for a token that no page has given. */
+export function pageOfPushConfigs(
+  configs: readonly KeptPushConfig[], size: number | undefined, token: string,
+): PushPage {
+  if (token !== '' && !PAGE_TOKEN.test(token)) {
+    throw new Fault('invalid', 'pageToken is none that was given here')
+  }
+  // By what it stood behind, so that nothing is lost when that one is gone.
+  const left = token === '' ? configs : configs.filter(({ position }) => position > Number(token))
+  const page = size === undefined || size === 0 ? left : left.slice(0, size)
+  const next = page.length === left.length ? undefined : page.at(-1)
+  return { configs: page.map(shownPushConfig), nextPageToken: next === undefined ? '' : `${next.position}` }
+}
+
+/** All configurations of one server. */
+export class PushConfigs {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** All of a task, the first that was registered first. */
+  async of(task: OwnedTask): Promise<readonly KeptPushConfig[]> {
+    return decode(await this.#store.read(placeOf(task)))
+  }
+
+  /**
+   * Keeps one, in the place of that of the same id. `keepMs`: how long from now, with all others of the task.
+   * At once where the store is, so that a task which is just beginning is told of from there. Throws
+   * `Fault('too-large')` for one too many.
+   */
+  put(
+    task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
+  ): MaybePromise<KeptPushConfig> {
+    const { id = randomUuid(), url, token, authentication } = config
+    const stamp = randomUuid()
+    const all = this.#change(task, keepMs, (configs) => {
+      const at = configs.findIndex((known) => known.id === id)
+      const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1
+      const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp }
+      if (at >= 0) return configs.with(at, kept)
+      if (configs.length >= MAX_PER_TASK) throw tooMany()
+      return [...configs, kept]
+    })
+    return chain(all, (configs) => pushConfigOf(configs, id))
+  }
+
+  /** Rejects with `Fault('too-large')` where one of that id would be one too many now. */
+  async requireRoom(task: OwnedTask, id: string): Promise<void> {
+    const configs = await this.of(task)
+    if (configs.length >= MAX_PER_TASK && !configs.some((config) => config.id === id)) throw tooMany()
+  }
+
+  /** Forgets one, or the first. Nothing where there is none. */
+  async remove(task: OwnedTask, id: string | undefined, keepMs: number): Promise<KeptPushConfig | undefined> {
+    let gone: KeptPushConfig | undefined
+    await this.#change(task, keepMs, (configs) => {
+      gone = id === undefined ? configs[0] : configs.find((config) => config.id === id)
+      return gone === undefined ? configs : configs.filter((config) => config !== gone)
+    })
+    return gone
+  }
+
+  /** Forgets all of a task. */
+  async removeAll(task: OwnedTask): Promise<void> {
+    await this.#store.remove(placeOf(task), 'any')
+  }
+
+  /** Keeps all of a task for so long from now, and no longer: those. */
+  async keepFor(task: OwnedTask, keepMs: number): Promise<readonly KeptPushConfig[]> {
+    return this.#change(task, keepMs, (configs) => [...configs])
+  }
+
+  #change(
+    task: OwnedTask, keepMs: number,
+    change: (configs: readonly KeptPushConfig[]) => readonly KeptPushConfig[], attempts = MAX_ATTEMPTS,
+  ): MaybePromise<readonly KeptPushConfig[]> {
+    if (attempts === 0) {
+      throw new Fault('busy', 'The push configurations of this task change too fast; try again later')
+    }
+    const place = placeOf(task)
+    return chain(this.#store.read(place), (entry) => {
+      const before = decode(entry)
+      const after = change(before)
+      if (after === before || (after.length === 0 && entry === undefined)) return after
+      const version = entry?.version ?? 0
+      const done: MaybePromise<boolean | number | undefined> = after.length === 0
+        ? this.#store.remove(place, version)
+        : this.#store.write(place, JSON.stringify(after), keepMs, version)
+      return chain(done, (result) => (
+        result === undefined || result === false ? this.#change(task, keepMs, change, attempts - 1) : after
+      ))
+    })
+  }
+}
+
+function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return andThen(value, next)
+}
+
+/** What names a task, as it was published for other processes. Undefined for anything else. */
+export function parseOwnedTask(text: string): OwnedTask | undefined {
+  let task: unknown
+  try {
+    task = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isRecord(task)) return undefined
+  const { owner, id } = task
+  return typeof owner === 'string' && typeof id === 'string' ? { owner, id } : undefined
+}
+
+function placeOf({ owner, id }: OwnedTask): StoreKey {
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+}
+
+function decode(entry: Entry | undefined): readonly KeptPushConfig[] {
+  if (entry === undefined) return none
+  const configs: unknown = JSON.parse(entry.value)
+  if (Array.isArray(configs) && configs.every(isKept)) return configs
+  throw new Error('What is kept as push configurations is none')
+}
+
+function isKept(value: unknown): value is KeptPushConfig {
+  return isRecord(value) && ['id', 'taskId', 'url', 'dialect', 'stamp'].every((name) => {
+    return typeof value[name] === 'string'
+  })
+}
+
+function isHeaderValue(text: string, maxBytes: number): boolean {
+  return text.length <= maxBytes && HEADER_VALUE.test(text)
+}
+
+function tooMany(): Fault {
+  return new Fault('too-large', `A task has at most ${MAX_PER_TASK} push configurations; delete one of them`)
+}
+
+function wrong(member: string, demand: string): Fault {
+  return new Fault('invalid', `The ${member} of a push configuration ${demand}`)
+}

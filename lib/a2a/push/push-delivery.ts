@@ -1,0 +1,427 @@
+/**
+ * Webhooks: watches the tasks that have push configurations, and posts each of their events to each of them,
+ * in order and at least once, in the dialect that the configuration was registered in. The first thing that
+ * is posted is the task as it stood when it was registered.
+ *
+ * A configuration has a line while something waits for it. Where processes share the store, whichever runs a
+ * task posts its events, whoever registered them, and what a process that is gone has left is posted by
+ * another. Spec: A2A 1.0 §4.3.
+ */
+import { FairPool } from '../../util/fair-pool.ts'
+import { isFinished } from '../../tasks/task.ts'
+import { isThenable } from '../../util/thenable.ts'
+import { dialectNamed } from '../codec/dialects.ts'
+import { PushCourier } from './push.ts'
+import { pushConfigBytes, PushConfigs } from './push-config.ts'
+import { lineName, PushLine } from './push-line.ts'
+import { lookupHost } from './push-lookups.ts'
+import { PushMarks } from './push-marks.ts'
+import { PushNews } from './push-news.ts'
+import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
+import { PushSlots } from './push-slots.ts'
+import { pushBodyOf } from '../model/task-view.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
+import type { Service } from '../../run/service.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { Dialect, DialectName } from '../model/dialect.ts'
+import type { PushConfig } from '../model/model.ts'
+import type { PushSettings } from '../model/push-address.ts'
+import type { KeptPushConfig, OwnedTask } from './push-config.ts'
+import type { LineMeans } from './push-line.ts'
+import type { Lookup } from './push-lookups.ts'
+import type { TakenOver } from './push-outbox.ts'
+import type { SlotLimits } from './push-slots.ts'
+import type { ToldEvent } from '../model/task-view.ts'
+
+/** What deliveries are made with; what is left out is as the house has it. */
+export interface PushMeans {
+  readonly lookup?: Lookup
+  readonly dialectOf?: (name: DialectName) => Dialect
+  /** How long after its end what a process has left is posted by another. */
+  readonly leaseMs?: number
+}
+
+/** What is held at one moment. */
+export interface PushStatus {
+  /** Configurations for which something waits. */
+  readonly waiting: number
+  /** Posts that are on their way. */
+  readonly posting: number
+  /** Look-ups of names that have not ended yet. */
+  readonly lookups: number
+  /** What waits, what is on its way to the store, and the configurations of running tasks. */
+  readonly bytes: number
+}
+
+/** A task that runs here, and where it is posted about. */
+interface Watched {
+  readonly place: OwnedTask
+  readonly stop: () => void
+  configs: readonly KeptPushConfig[]
+}
+
+/** Posts that are on their way: in all, for one owner. */
+const POSTS: SlotLimits = { max: 32, maxPerOwner: 8 }
+/** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
+const MAX_LINES = 10_000
+/**
+ * What lines hold, in all; one owner's no more than what is left by all. In the place of a body that is more,
+ * the task as it stands is posted later.
+ */
+const MAX_BYTES = 67_108_864
+/** Running tasks with configurations, and those; of more, the owner who has most of them loses the oldest. */
+const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: 33_554_432 }
+/** One of them, besides its configurations. */
+const WATCHED_BYTES = 512
+const SWEEP_MS = 30_000
+const IDLE_CHECK_MS = 20
+const none: readonly never[] = []
+
+/** All webhooks of one server. */
+export class PushDeliveries {
+  readonly #service: Service
+  /** Those of all tasks. */
+  readonly configs: PushConfigs
+  readonly #courier: PushCourier
+  readonly #dialectOf: (name: DialectName) => Dialect
+  readonly #outbox: PushOutbox
+  #isClosed = false
+  /** Tasks that run here, by their ids. */
+  readonly #watched = new Map<string, Slot<Watched>>()
+  readonly #watchedPool: FairPool<Watched>
+  readonly #marks: PushMarks
+  readonly #news: PushNews
+  readonly #means: LineMeans
+  readonly #lines = new Map<string, Slot<PushLine>>()
+  readonly #pool: FairPool<PushLine>
+  #sweep: NodeJS.Timeout | undefined
+  /** What was taken over and is not in a line yet. */
+  readonly #left: (readonly TakenOver[])[] = []
+
+  constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
+    const { log, store } = service
+    const { lookup = lookupHost, dialectOf = dialectNamed, leaseMs } = means
+    this.#service = service
+    this.configs = new PushConfigs(store)
+    this.#courier = new PushCourier(settings, lookup)
+    this.#dialectOf = dialectOf
+    this.#outbox = new PushOutbox(store, log, leaseMs)
+    this.#marks = new PushMarks(this.#outbox)
+    this.#news = new PushNews(store, log)
+    this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
+      this.#lines.delete(line.name)
+      line.drop()
+      log('warning', 'Too much waits for webhooks: what waited for one is dropped', line.fields)
+    })
+    this.#watchedPool = new FairPool(WATCHED, (watched) => this.#pushedOut(watched))
+    this.#means = {
+      log, outbox: this.#outbox,
+      slots: new PushSlots(POSTS),
+      retryDelaysMs: settings.retryDelaysMs,
+      post: (config, body, inquirer) => (
+        this.#courier.post(config, dialectOf(config.dialect).pushType, body, inquirer)
+      ),
+      taskBody: async (place, { dialect }) => {
+        const task = await service.tasks.get(place.owner, place.id)
+        return task && pushBodyOf(dialectOf(dialect), task)
+      },
+      resized: (line) => this.#resized(line),
+      gaveUp: (line) => this.#gaveUp(line),
+    }
+    if (store.isShared) this.#share(leaseMs ?? SWEEP_MS)
+  }
+
+  /** Configurations for which something waits. */
+  get waiting(): number { return this.#lines.size }
+  get status(): PushStatus {
+    return {
+      waiting: this.waiting, posting: this.#means.slots.taken, lookups: this.#courier.lookups,
+      bytes: this.#waitingBytes + this.#watchedPool.bytes,
+    }
+  }
+  get #waitingBytes(): number { return this.#pool.bytes + this.#outbox.bytes }
+
+  /**
+   * Rejects with `Fault('invalid')` for an address that may not be posted to. Where that cannot be known:
+   * `Fault('busy')` where too many names are looked up, in all or for this owner, `Fault('timeout')` where
+   * nobody answers.
+   */
+  checkUrl(text: string, owner: string): Promise<void> {
+    return this.#courier.check(text, owner)
+  }
+
+  /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
+  register(task: Task, config: PushConfig, dialect: DialectName): MaybePromise<KeptPushConfig> {
+    const kept = this.configs.put(task, config, dialect, this.#keepMs(task))
+    if (isThenable(kept)) return kept.then((one) => this.#begin(task, one))
+    return this.#begin(task, kept)
+  }
+
+  /** Forgets a configuration, or the first, and what waits for it. */
+  async remove(task: Task, id: string | undefined): Promise<void> {
+    const gone = await this.configs.remove(task, id, this.#keepMs(task))
+    if (gone === undefined) return
+    this.#forget(task, gone)
+    this.#news.tell(task)
+  }
+
+  /**
+   * Posts from now on what happens to a task, if it runs here, to all its configurations: for those that were
+   * registered elsewhere, or before it ran here.
+   */
+  follow(task: OwnedTask): void {
+    this.#try('A push configuration could not be read', () => this.#attach(task))
+  }
+
+  async #attach(task: OwnedTask): Promise<void> {
+    if (this.#standing(task) === undefined) return
+    const configs = await this.configs.of(task)
+    const known = this.#configsOf(task.id)
+    for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
+    for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
+  }
+
+  /** Resolves when nothing waits any more, at the latest after so long. */
+  async idle(ms: number): Promise<void> {
+    const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
+    const end = performance.now() + ms
+    while (this.#lines.size > 0 && performance.now() < end) await pause(IDLE_CHECK_MS)
+  }
+
+  /** Ends everything. What is kept in a shared store is left to other processes. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#sweep)
+    for (const slot of [...this.#watched.values()]) this.#unwatch(slot)
+    for (const slot of [...this.#lines.values()]) {
+      this.#close(slot)
+      slot.value.leave()
+    }
+    this.#courier.close()
+    await this.#news.close()
+    await this.#outbox.close()
+  }
+
+  #begin({ owner, id }: OwnedTask, config: KeptPushConfig): KeptPushConfig {
+    if (this.#isClosed) return config
+    const place = { owner, id }
+    const task = this.#standing(place)
+    const watched = task && (this.#watched.get(id) ?? this.#watch(place))
+    if (task !== undefined && watched !== undefined) {
+      const { configs } = watched.value
+      this.#watchFor(watched, [...configs.filter((one) => one.id !== config.id), config])
+      this.#say(task, config)
+      return config
+    }
+    // It has ended, perhaps just now, or it runs in another process.
+    this.#try('A task could not be read for its webhook', async () => {
+      const last = await this.#service.tasks.get(owner, id)
+      // It was forgotten while its configuration was being kept.
+      if (last === undefined) return this.configs.removeAll(place)
+      if (!isFinished(last.status.state)) return this.#news.tell(place)
+      const configs = await this.configs.keepFor(last, this.#keepMs(last))
+      // It may have been removed meanwhile, or have made room for another.
+      if (configs.some(({ stamp }) => stamp === config.stamp)) this.#say(last, config)
+    })
+    return config
+  }
+
+  /** A task that runs here, as it stands. */
+  #standing({ owner, id }: OwnedTask): Task | undefined {
+    const here = this.#service.tasks.watch(owner, id, () => {})
+    here?.stop()
+    return here?.task
+  }
+
+  #configsOf(taskId: string): readonly KeptPushConfig[] {
+    return this.#watched.get(taskId)?.value.configs ?? none
+  }
+
+  #watch(place: OwnedTask): Slot<Watched> | undefined {
+    const watching = this.#service.tasks.watch(place.owner, place.id, (event, after) => {
+      if (event.what === 'forgotten') this.#forgotten(place)
+      else this.#happened(event, after.task)
+    })
+    if (watching === undefined) return undefined
+    const { stop } = watching
+    const slot = this.#watchedPool.add(place.owner, { place, stop, configs: none }, WATCHED_BYTES)
+    if (slot === undefined) stop()
+    else this.#watched.set(place.id, slot)
+    return slot
+  }
+
+  #watchFor(slot: Slot<Watched>, configs: readonly KeptPushConfig[]): void {
+    slot.value.configs = configs
+    const bytes = configs.reduce((sum, config) => sum + pushConfigBytes(config), WATCHED_BYTES)
+    this.#watchedPool.resize(slot, bytes)
+  }
+
+  #unwatch(slot: Slot<Watched>): void {
+    this.#watchedPool.remove(slot)
+    this.#watched.delete(slot.value.place.id)
+    slot.value.stop()
+  }
+
+  /** A task has made room for those of others: nobody is told of it any more. */
+  #pushedOut({ place, stop, configs }: Watched): void {
+    const { id: task } = place
+    this.#watched.delete(task)
+    stop()
+    this.#marks.release(task)
+    for (const config of configs) this.#forget(place, config)
+    const sentence = 'There are too many push configurations: those of a task are forgotten'
+    this.#service.log('warning', sentence, { task })
+    this.#try('Push configurations could not be removed', () => this.configs.removeAll(place))
+  }
+
+  #happened(event: ToldEvent, task: Task): void {
+    const watched = this.#watched.get(task.id)
+    for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
+    if (!isFinished(task.status.state)) return
+    this.#marks.release(task.id)
+    if (watched !== undefined) this.#unwatch(watched)
+    this.#try('Push configurations could not be kept', async () => {
+      await this.configs.keepFor(task, this.#keepMs(task))
+    })
+  }
+
+  /** It was taken by another process, or has made room for others: then nobody will hear of it again. */
+  #forgotten(place: OwnedTask): void {
+    const watched = this.#watched.get(place.id)
+    const configs = watched?.value.configs ?? none
+    if (watched !== undefined) this.#unwatch(watched)
+    this.#marks.release(place.id)
+    this.#try('Push configurations could not be removed', async () => {
+      const task = await this.#service.tasks.get(place.owner, place.id)
+      const node = this.#service.shared?.nodes.id
+      // Whoever has it posts it as it stands first, and what waits here must not come behind that.
+      const isTaken = task?.node !== undefined && task.node !== node
+      if (task !== undefined && !isTaken) return
+      for (const config of configs) this.#forget(place, config)
+      if (task === undefined) await this.configs.removeAll(place)
+    })
+  }
+
+  /** One event, or the task as it stands, for one configuration. */
+  #say(task: Task, config: KeptPushConfig, event?: ToldEvent): void {
+    const line = this.#lineOf(task, config)
+    const dialect = this.#dialectOf(config.dialect)
+    if (line === undefined || dialect.pushesTasks) return line?.add(undefined)
+    const body = pushBodyOf(dialect, task, event)
+    line.add(body, this.#hasRoomFor(body.length, line))
+  }
+
+  /** Whether its owner may hold a text of that length more: nobody takes what others may still need. */
+  #hasRoomFor(length: number, line: PushLine): boolean {
+    const held = this.#lines.get(line.name)?.holding.share.bytes ?? 0
+    return held + length * 2 <= MAX_BYTES - this.#waitingBytes
+  }
+
+  /** The line of a configuration, which is what is posted by from now on. Undefined: nothing is posted. */
+  #lineOf({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine | undefined {
+    if (this.#isClosed) return undefined
+    const name = lineName({ owner, id }, config)
+    const known = this.#lines.get(name)?.value
+    if (known !== undefined) return known.replacedBy(config)
+    const line = new PushLine({ owner, id }, config, this.#means)
+    const slot = this.#pool.add(owner, line, line.bytes)
+    if (slot === undefined) return undefined
+    this.#lines.set(name, slot)
+    return line
+  }
+
+  #resized(line: PushLine): void {
+    const slot = this.#lines.get(line.name)
+    if (slot?.value !== line) return
+    if (line.isIdle) this.#close(slot)
+    else this.#pool.resize(slot, line.bytes)
+  }
+
+  #close(slot: Slot<PushLine>): void {
+    this.#pool.remove(slot)
+    this.#lines.delete(slot.value.name)
+  }
+
+  /** Nobody wants what happens to a task, or what waits, at that configuration. */
+  #forget(place: OwnedTask, config: KeptPushConfig): void {
+    const { id } = place
+    const watched = this.#watched.get(id)
+    if (watched !== undefined) {
+      const left = watched.value.configs.filter((one) => one.id !== config.id)
+      this.#watchFor(watched, left)
+      if (left.length === 0) {
+        this.#unwatch(watched)
+        this.#marks.release(id)
+      }
+    }
+    const slot = this.#lines.get(lineName(place, config))
+    if (slot === undefined) return
+    this.#close(slot)
+    slot.value.drop()
+  }
+
+  #gaveUp({ place, config, fields }: PushLine): void {
+    this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
+    this.#forget(place, config)
+    this.#try('A push configuration could not be removed', async () => {
+      const task = await this.#service.tasks.get(place.owner, place.id)
+      // The others of a task that runs are kept for as long as it does.
+      await this.configs.remove(place, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
+    })
+  }
+
+  #keepMs({ status }: Task): number {
+    if (!isFinished(status.state)) return Infinity
+    return Math.max(this.#service.limits.taskKeepMs, UNDELIVERED_KEEP_MS)
+  }
+
+  /** Other processes may run the task that was registered here, and the other way round. */
+  #share(sweepMs: number): void {
+    this.#news.hear((task) => this.follow(task))
+    const takeOver = (): void => (
+      this.#try('Events of webhooks could not be taken over', () => this.#takeOver())
+    )
+    takeOver()
+    this.#sweep = setInterval(takeOver, sweepMs).unref()
+    const { shared, tasks } = this.#service
+    shared?.recovery.onTaken((task) => this.#attach(task))
+    tasks.custody?.onBeforeEnd((task) => this.#marks.set(task, this.#configsOf(task.id)))
+  }
+
+  async #takeOver(): Promise<void> {
+    const before = this.#left.splice(0)
+    const lines = before.length > 0 ? before : await this.#outbox.takeOver(MAX_BYTES - this.#waitingBytes)
+    for (const [at, events] of lines.entries()) {
+      // What is kept stays kept.
+      if (this.#isClosed) return
+      try {
+        await this.#adopt(events)
+      } catch (error) {
+        // They are this process's by now, so it is this one that has to ask again.
+        const left = lines.slice(at)
+        this.#left.push(...left.map((line) => line.map((event) => ({ ...event, body: undefined }))))
+        throw error
+      }
+    }
+  }
+
+  async #adopt(events: readonly TakenOver[]): Promise<void> {
+    const { owner, taskId, configId } = events[0]!
+    const place = { owner, id: taskId }
+    const config = (await this.configs.of(place)).find(({ id }) => id === configId)
+    if (this.#isClosed) return
+    const line = config && this.#lineOf(place, config)
+    if (line === undefined) {
+      for (const { kept } of events) this.#outbox.forget(kept)
+      return
+    }
+    const length = events.reduce((sum, { body = '' }) => sum + body.length, 0)
+    line.adopt(events, this.#hasRoomFor(length, line))
+  }
+
+  /** What nobody waits for. */
+  #try(sentence: string, act: () => Promise<unknown>): void {
+    act().catch((cause: unknown) => this.#service.log('warning', sentence, { cause }))
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * What waits to be posted for one configuration, in order, one at a time, each until the receiver has it or
+ * the tries are used up.
+ *
+ * Where a dialect posts the whole task, and where more waits than may, one mark stands for everything that
+ * happened meanwhile: what is posted for it is the task as it stands at that moment. So nothing is lost, and
+ * what waits is bounded. Knows neither HTTP nor watching.
+ */
+import { Fault } from '../../define/fault.ts'
+import { pushConfigBytes } from './push-config.ts'
+import { unlessAborted } from './push-lookups.ts'
+import type { Log } from '../../define/log.ts'
+import type { StoreKey } from '../../state/store.ts'
+import type { PushAnswer } from './push.ts'
+import type { KeptPushConfig, OwnedTask } from './push-config.ts'
+import type { Inquirer } from './push-lookups.ts'
+import type { PushOutbox, TakenOver } from './push-outbox.ts'
+import type { PushSlots } from './push-slots.ts'
+
+/** What the lines of one server have in common. */
+export interface LineMeans {
+  readonly log: Log
+  readonly outbox: PushOutbox
+  readonly slots: PushSlots
+  readonly retryDelaysMs: readonly number[]
+  /** One try, which is for the inquirer. */
+  post(config: KeptPushConfig, body: string, inquirer: Inquirer): Promise<PushAnswer>
+  /** The body for a task as it stands; undefined where it is forgotten. */
+  taskBody(place: OwnedTask, config: KeptPushConfig): Promise<string | undefined>
+  /** What waits has grown or shrunk. */
+  resized(line: PushLine): void
+  /** The receiver failed too often in a row. */
+  gaveUp(line: PushLine): void
+}
+
+/** Without a body: the task as it stands. */
+interface Item { readonly body: string | undefined; readonly kept: Promise<StoreKey | undefined> | undefined }
+
+/** What waits for one configuration at most: of more, the task as it stands is posted. */
+const MAX_EVENTS = 256
+const MAX_BYTES = 1_048_576
+/** Besides the bodies and the configuration, roughly. */
+const OWN_BYTES = 512
+/** The longest that a receiver's `Retry-After` is followed. */
+const MAX_RETRY_AFTER_MS = 60_000
+/** Events given up one after the other, before the configuration is. */
+const MAX_FAILURES = 3
+
+/**
+ * The waiting events of one configuration. When it is over everything that it holds is given back at once,
+ * what is on its way is broken off, and nothing is taken any more.
+ */
+export class PushLine {
+  readonly place: OwnedTask
+  readonly #means: LineMeans
+  readonly #items: Item[] = []
+  /** What is on its way. */
+  #item: Item | undefined
+  #config: KeptPushConfig
+  #bytes: number
+  #failures = 0
+  #isRunning = false
+  readonly #ending = new AbortController()
+
+  constructor(place: OwnedTask, config: KeptPushConfig, means: LineMeans) {
+    this.place = place
+    this.#config = config
+    this.#means = means
+    this.#bytes = OWN_BYTES + pushConfigBytes(config)
+  }
+
+  get config(): KeptPushConfig { return this.#config }
+  get bytes(): number { return this.#bytes }
+  get isOver(): boolean { return this.#ending.signal.aborted }
+  /** Nothing waits, and nothing is on its way. */
+  get isIdle(): boolean { return !this.#isRunning && this.#items.length === 0 }
+
+  get name(): string { return lineName(this.place, this.#config) }
+
+  /** For a log. Of an address the host alone: the rest may be secret. */
+  get fields(): Readonly<Record<string, unknown>> {
+    return { task: this.place.id, config: this.#config.id, host: new URL(this.#config.url).host }
+  }
+
+  /** What waits is posted as this one says, which may be the same. */
+  replacedBy(config: KeptPushConfig): this {
+    if (this.#config.stamp !== config.stamp) this.#failures = 0
+    const moreBytes = pushConfigBytes(config) - pushConfigBytes(this.#config)
+    this.#config = config
+    if (moreBytes !== 0) this.#resize(moreBytes)
+    return this
+  }
+
+  /** Posts a body, or without one the task as it stands. `mayHold`: whether there is room for the body. */
+  add(body: string | undefined, mayHold: boolean = true): void {
+    if (this.isOver || this.#isWhole()) return
+    const isFull = !mayHold || this.#items.length >= MAX_EVENTS
+      || (this.#items.length > 0 && this.#bytes + bytesOf(body) > MAX_BYTES)
+    const held = isFull ? undefined : body
+    if (held === undefined) this.#clear()
+    const { owner, id: taskId } = this.place
+    const kept = this.#means.outbox.keep({ owner, taskId, configId: this.#config.id, body: held })
+    this.#hold({ body: held, kept })
+  }
+
+  /** Goes on with what another process has left. `mayHold`: whether there is room for the bodies. */
+  adopt(events: readonly TakenOver[], mayHold: boolean = true): void {
+    const bytes = events.reduce((sum, { body }) => sum + bytesOf(body), this.#bytes)
+    const isFull = !mayHold || this.#items.length + events.length > MAX_EVENTS || bytes > MAX_BYTES
+    // The task as it stands says all the others too.
+    const whole = events.find(({ body }) => body === undefined) ?? (isFull ? events[0] : undefined)
+    for (const event of events) {
+      const isSaid = this.#isWhole() || (whole !== undefined && event !== whole)
+      if (isSaid) this.#means.outbox.forget(event.kept)
+      else this.#hold({ body: whole === undefined ? event.body : undefined, kept: event.kept })
+    }
+  }
+
+  /** Nobody wants what waits. */
+  drop(): void {
+    this.#end('It is dropped', ({ kept }) => this.#means.outbox.forget(kept))
+  }
+
+  /** The server closes. What is kept stays kept, for whoever comes after this process. */
+  leave(): void {
+    this.#end('The server is closing down', () => {})
+  }
+
+  #end(why: string, letGo: (item: Item) => void): void {
+    if (this.isOver) return
+    const items = this.#items.splice(0)
+    for (const item of this.#item === undefined ? items : [this.#item, ...items]) letGo(item)
+    this.#item = undefined
+    this.#bytes = 0
+    this.#ending.abort(new Error(why))
+  }
+
+  /** Whether everything that happens before the next post is said by it anyway. */
+  #isWhole(): boolean {
+    const last = this.#items.at(-1)
+    return last !== undefined && last.body === undefined
+  }
+
+  #hold({ body, kept }: Item): void {
+    this.#items.push({ body, kept })
+    this.#resize(bytesOf(body))
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#run().catch((cause: unknown) => {
+      this.#means.log('error', 'A webhook could not be posted to', { ...this.fields, cause })
+    })
+  }
+
+  #clear(): void {
+    for (const item of this.#items.splice(0)) this.#release(item)
+  }
+
+  #release({ body, kept }: Item): void {
+    this.#means.outbox.forget(kept)
+    this.#resize(-bytesOf(body))
+  }
+
+  #resize(bytes: number): void {
+    if (this.isOver) return
+    this.#bytes += bytes
+    this.#means.resized(this)
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let item = this.#items.shift(); item !== undefined; item = this.#items.shift()) {
+        this.#item = item
+        const isDelivered = await this.#deliver(item)
+        if (this.isOver) return
+        this.#item = undefined
+        this.#release(item)
+        this.#failures = isDelivered ? 0 : this.#failures + 1
+        if (this.#failures < MAX_FAILURES) continue
+        this.drop()
+        this.#means.gaveUp(this)
+      }
+    } finally {
+      // Not later: what is added from now on begins anew.
+      this.#isRunning = false
+      this.#resize(0)
+    }
+  }
+
+  /** Tries until it is there, or the line is over. False where it is given up. */
+  async #deliver(item: Item): Promise<boolean> {
+    const { log, retryDelaysMs } = this.#means
+    const { signal } = this.#ending
+    const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
+    for (let attempt = 0; ; attempt++) {
+      const { lost, afterMs } = await this.#attempt(item)
+      if (lost === undefined || this.isOver) return true
+      const delayMs = afterMs === undefined ? undefined : retryDelaysMs[attempt]
+      if (delayMs === undefined) {
+        log('warning', 'A webhook did not take an event', { ...this.fields, why: lost })
+        return false
+      }
+      await pause(Math.max(delayMs, afterMs ?? 0), undefined, { signal }).catch(() => {})
+      if (this.isOver) return true
+    }
+  }
+
+  async #attempt(item: Item): Promise<Outcome> {
+    const { slots } = this.#means
+    const { owner } = this.place
+    const { signal } = this.#ending
+    const giveBack = await slots.enter(owner, signal)
+    let wholeBytes = 0
+    try {
+      if (this.isOver) return taken
+      const body = item.body ?? await this.#wholeTask()
+      if (body === undefined || this.isOver) return taken
+      if (item.body === undefined) this.#resize(wholeBytes = bytesOf(body))
+      return judge(await this.#means.post(this.#config, body, { owner, signal }))
+    } catch (error) {
+      const lost = error instanceof Error ? error.message : 'unknown'
+      // An address that may not be posted to will be none the next time either.
+      return { lost, afterMs: error instanceof Fault && error.kind === 'invalid' ? undefined : 0 }
+    } finally {
+      if (wholeBytes > 0) this.#resize(-wholeBytes)
+      giveBack?.()
+    }
+  }
+
+  /** The task as it stands, which says all that waits behind it. */
+  #wholeTask(): Promise<string | undefined> {
+    this.#clear()
+    return unlessAborted(this.#means.taskBody(this.place, this.#config), this.#ending.signal)
+  }
+}
+
+/** What is called alike is the same line. */
+export function lineName({ id }: OwnedTask, config: KeptPushConfig): string {
+  return `${id}/${config.id}`
+}
+
+/** What a text may take at most. */
+function bytesOf(body: string | undefined): number {
+  return (body?.length ?? 0) * 2
+}
+
+/** What came of one try. `lost`: why it is not there; `afterMs`: when it may be tried again, if it may. */
+interface Outcome { readonly lost: string | undefined; readonly afterMs: number | undefined }
+
+const taken: Outcome = { lost: undefined, afterMs: undefined }
+
+function judge({ status, retryAfterMs = 0 }: PushAnswer): Outcome {
+  if (status >= 200 && status < 300) return taken
+  const isPassing = status === 408 || status === 429 || status >= 500
+  const afterMs = isPassing ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : undefined
+  return { lost: `HTTP ${status}`, afterMs }
+}

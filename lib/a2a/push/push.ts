@@ -1,0 +1,245 @@
+/**
+ * Posts to webhooks, the one place of the house that calls out: a configuration and a body go in, the status
+ * of the answer comes out. The address is checked each time, its name looked up once, and what was found is
+ * connected to. Knows what the operator allows, and nothing of tasks and order.
+ *
+ * Follows no redirect, and reads of an answer no more than what keeps its connection usable.
+ * RFC 9110 §10.2.3 (Retry-After).
+ */
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Fault } from '../../define/fault.ts'
+import { checkPushUrl, resolvePushHost } from '../model/push-address.ts'
+import { PushLookups, unanswered } from './push-lookups.ts'
+import type { IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent as HttpsAgent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { PushConfig } from '../model/model.ts'
+import type { HostAddress, PushSettings } from '../model/push-address.ts'
+import type { Inquirer, Lookup } from './push-lookups.ts'
+
+/** What came of one post. */
+export interface PushAnswer {
+  readonly status: number
+  /** How long the receiver asks to wait. */
+  readonly retryAfterMs: number | undefined
+}
+
+/** One post. */
+interface PushPost {
+  readonly url: URL
+  /** What its host stands for; at least one. */
+  readonly addresses: readonly HostAddress[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Breaks it off. */
+  readonly signal: AbortSignal
+}
+
+/** Bytes of an answer's body that are read; nobody needs them. */
+const MAX_ANSWER_BYTES = 4_096
+const MAX_HEAD_BYTES = 8_192
+const CLOSING = 'The server is closing down'
+/** How long the rest of an answer may take after its head, so that its connection can be used again. */
+const MAX_REST_MS = 1_000
+/**
+ * How many connections to one host are kept for the next event, and how long. As many are open as there are
+ * posts: one that had to wait for another's would not end when it is broken off.
+ */
+const connections = { keepAlive: true, maxFreeSockets: 2, timeout: 30_000 }
+/** The same, to all hosts together. */
+const MAX_KEPT = 64
+
+/** All that is posted by one server. */
+export class PushCourier {
+  readonly #settings: PushSettings
+  readonly #lookups: PushLookups
+  readonly #client = new PushClient()
+  /** What is on its way. */
+  readonly #open = new Set<AbortController>()
+  #isClosed = false
+
+  constructor(settings: PushSettings, lookup: Lookup) {
+    this.#settings = settings
+    this.#lookups = new PushLookups(lookup)
+  }
+
+  /** Look-ups of names that have not ended yet. */
+  get lookups(): number { return this.#lookups.running }
+
+  /**
+   * Rejects with `Fault('invalid')` for an address that may not be posted to, as far as is known now. Where
+   * that cannot be known: `Fault('busy')` where too many names are looked up, in all or for this owner,
+   * `Fault('timeout')` where nobody answers.
+   */
+  async check(text: string, owner: string): Promise<void> {
+    const url = checkPushUrl(text, this.#settings)
+    try {
+      await this.#within(undefined, (signal) => this.#resolve(url, { owner, signal }))
+    } catch (error) {
+      // A name that is not found now may be found when there is something to post.
+      if (error instanceof LateError) throw unanswered()
+      if (error instanceof Fault || this.#isClosed) throw error
+    }
+  }
+
+  /**
+   * One try, which the inquirer's `signal` breaks off. Rejects with `Fault('invalid')` where nothing may be
+   * posted to, else with why it failed. When it is settled nothing of it is left, but for a connection that
+   * is kept for the next one.
+   */
+  post(
+    { url: text, token, authentication }: PushConfig, type: string, body: string, inquirer: Inquirer,
+  ): Promise<PushAnswer> {
+    const headers: Record<string, string> = { 'content-type': type, 'user-agent': 'triport' }
+    const { schemes: [scheme] = [], credentials } = authentication ?? {}
+    if (scheme !== undefined && credentials !== undefined) {
+      headers['authorization'] = `${scheme} ${credentials}`
+    }
+    if (token !== undefined) headers['x-a2a-notification-token'] = token
+    return this.#within(inquirer.signal, async (signal) => {
+      const url = checkPushUrl(text, this.#settings)
+      const addresses = await this.#resolve(url, { ...inquirer, signal })
+      return this.#client.post({ url, addresses, headers, body, signal })
+    })
+  }
+
+  /** Breaks off what is on its way, and closes all connections. */
+  close(): void {
+    this.#isClosed = true
+    for (const ending of this.#open) ending.abort(new Error(CLOSING))
+    this.#client.close()
+  }
+
+  #resolve(url: URL, inquirer: Inquirer): Promise<readonly HostAddress[]> {
+    return resolvePushHost(url, this.#settings, (name) => this.#lookups.find(name, inquirer))
+  }
+
+  /** Does something that ends when `signal` aborts, when its time is over, and when all is closed. */
+  async #within<T>(
+    signal: AbortSignal | undefined, act: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (this.#isClosed) throw new Error(CLOSING)
+    signal?.throwIfAborted()
+    const { timeoutMs } = this.#settings
+    const ending = new AbortController()
+    const late = (): void => ending.abort(new LateError(`No answer within ${timeoutMs} ms`))
+    const leave = (): void => ending.abort(signal?.reason)
+    const timer = setTimeout(late, timeoutMs)
+    signal?.addEventListener('abort', leave)
+    this.#open.add(ending)
+    try {
+      return await act(ending.signal)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
+      this.#open.delete(ending)
+    }
+  }
+}
+
+/** The connections to all webhooks of one server. */
+class PushClient {
+  readonly #http: HttpAgent = keepsFew(new HttpAgent(connections))
+  #https: HttpsAgent | undefined
+
+  /** Resolves with whatever was answered; rejects where nothing was. */
+  async post(post: PushPost): Promise<PushAnswer> {
+    try {
+      return await this.#once(post)
+    } catch (error) {
+      // A kept connection that the receiver had given up meanwhile says nothing of the receiver.
+      if (!(error instanceof StaleConnection)) throw error
+      return this.#once(post)
+    }
+  }
+
+  /** Closes the connections that are kept. */
+  close(): void {
+    this.#http.destroy()
+    this.#https?.destroy()
+  }
+
+  #once({ url, addresses, headers, body, signal }: PushPost): Promise<PushAnswer> {
+    const isSecure = url.protocol === 'https:'
+    const options: RequestOptions = {
+      method: 'POST',
+      agent: isSecure ? this.#https ??= keepsFew(new (https().Agent)(connections)) : this.#http,
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      lookup: pinned(addresses),
+      maxHeaderSize: MAX_HEAD_BYTES,
+    }
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      let answer: PushAnswer | undefined
+      let failure: unknown
+      let rest: NodeJS.Timeout | undefined
+      const request = (isSecure ? https().request : httpRequest)(url, options)
+      const leave = (): void => { request.destroy(signal.reason) }
+      signal.addEventListener('abort', leave)
+      request.on('error', (error) => {
+        const isStale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+        failure = isStale ? new StaleConnection(error.message) : error
+      })
+      request.on('response', (response) => {
+        answer = {
+          status: response.statusCode ?? 0,
+          retryAfterMs: retryAfterMsOf(response.headers['retry-after']),
+        }
+        rest = setTimeout(() => request.destroy(), MAX_REST_MS)
+        passOver(response)
+      })
+      // The last that is heard of it, whatever came of it.
+      request.on('close', () => {
+        signal.removeEventListener('abort', leave)
+        clearTimeout(rest)
+        if (answer === undefined) reject(failure ?? new Error('No answer'))
+        else resolve(answer)
+      })
+      request.end(body)
+    })
+  }
+}
+
+class StaleConnection extends Error {}
+class LateError extends Error {}
+
+/** However many hosts there are. */
+function keepsFew<A extends HttpAgent>(agent: A): A {
+  const keep = agent.keepSocketAlive.bind(agent)
+  agent.keepSocketAlive = (socket) => {
+    return Object.values(agent.freeSockets).flat().length < MAX_KEPT && keep(socket)
+  }
+  return agent
+}
+
+/** Loaded here: TLS is a tenth of a start, and most servers post nothing. */
+function https(): typeof import('node:https') {
+  return process.getBuiltinModule('node:https')
+}
+
+/** The look-up of a name that was looked up already. */
+function pinned(addresses: readonly HostAddress[]): LookupFunction {
+  return (_name, { all }, callback) => {
+    if (all === true) return callback(null, addresses.map((one) => ({ ...one })))
+    const [{ address, family } = { address: '', family: 0 }] = addresses
+    callback(null, address, family)
+  }
+}
+
+/** Reads a short answer, so that its connection can be used again, and leaves a long one. */
+function passOver(response: IncomingMessage): void {
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) response.destroy()
+  })
+  // It has been answered; how its body ends is nobody's business.
+  response.on('error', () => {})
+}
+
+/** Seconds or a date. Undefined for anything else, and for what is past. */
+function retryAfterMsOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  return ms > 0 ? ms : undefined
+}

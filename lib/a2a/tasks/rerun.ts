@@ -1,0 +1,50 @@
+/**
+ * A task that is run again from the top, in another process than the one that began it: the message that
+ * began its turn is found in its history, and everything else a handler reads is kept with the turn.
+ */
+import { asFault } from '../../define/fault.ts'
+import { originOf } from '../../tasks/task-request.ts'
+import { isWaiting } from '../../tasks/task.ts'
+import { agentNamed } from '../model/tool-agent.ts'
+import { Turn } from './turn.ts'
+import { isRerunFor, workFor } from './work.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Service } from '../../run/service.ts'
+import type { Task, TaskMessage, TurnRequest } from '../../tasks/task.ts'
+import type { TaskRunner } from '../../tasks/task-recovery.ts'
+
+interface Again { readonly who: Agent | Group; readonly message: TaskMessage; readonly request: TurnRequest }
+
+/** Runs the tasks of this door again. */
+export function a2aRunner(service: Service): TaskRunner {
+  const find = ({ runnable, history, turn }: Task): Again | undefined => {
+    const who = agentNamed(service, runnable.name)
+    const message = history.find(({ id }) => id === turn?.messageId)
+    const request = turn?.request
+    return who === undefined || message === undefined || request === undefined ? undefined
+      : { who, message, request }
+  }
+  return {
+    serves(task) {
+      const again = find(task)
+      if (again === undefined) return false
+      return isWaiting(task.status.state) || isRerunFor({ service, who: again.who }, again.message.parts)
+    },
+    run(task) {
+      const again = find(task)
+      if (again === undefined) return
+      const { who, message, request } = again
+      const { said } = request
+      const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
+      const turn = new Turn({
+        service, origin: originOf(request), message, metadata: task.turn?.metadata, extensions, task,
+        isReserved: false, isRerun: task.turn?.isRerun === true,
+        work: workFor({ service, who }, task.contextId, true, message.parts),
+      })
+      turn.resume()
+      turn.execute()?.catch((error: unknown) => service.log('error', 'A run could not be begun again', {
+        task: task.id, cause: asFault(error),
+      }))
+    },
+  }
+}

@@ -1,0 +1,304 @@
+/**
+ * One turn of a task: from a message to the agent's answer, with its questions in between. It belongs to no
+ * connection: whoever asked, streams or subscribes only watches the task.
+ *
+ * A run that is over before anybody could see it becomes a task that has ended, in one step; any other is a
+ * task from the moment at which there is something to see. Of an agent whose `replies` are `either` nothing
+ * is seen before it has said something, and then it may have answered with a message.
+ * Spec: A2A 1.0 §3.1.1, §3.4.
+ */
+import { asFault, Fault, sentence } from '../../define/fault.ts'
+import { LiveCall } from '../../define/live-call.ts'
+import { describe, logLevelOf } from '../../define/log.ts'
+import { questionParts } from '../../tasks/question-answer.ts'
+import { RunMemory } from '../../tasks/run-memory.ts'
+import { isFinished } from '../../tasks/task.ts'
+import { requestOf } from '../../tasks/task-request.ts'
+import { TaskRun } from '../../run/task-run.ts'
+import { isThenable } from '../../util/thenable.ts'
+import { randomUuid } from '../../wire/random.ts'
+import { answerParts, dataPart } from '../model/answer-parts.ts'
+import { attachedTo, messageOf } from './message.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Answer, AnswerState, Emit } from '../../define/answer.ts'
+import type { ArtifactInput } from '../../define/artifact.ts'
+import type { CallChannel, CallFacts, Origin, Protocol } from '../../define/call.ts'
+import type { Content } from '../../define/content.ts'
+import type { Severity } from '../../define/log.ts'
+import type { Ability, Question } from '../../define/question.ts'
+import type { Begun } from '../../tasks/run-memory.ts'
+import type { Service } from '../../run/service.ts'
+import type { Task, TaskMessage, TaskQuestion, TaskState } from '../../tasks/task.ts'
+import type { TaskClient } from '../../tasks/task-client.ts'
+import type { TaskSeed } from '../../tasks/task-seed.ts'
+import type { JsonMembers, Message } from '../model/model.ts'
+
+/** What a turn does. */
+export interface Work {
+  /** Runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
+  run(turn: Turn, emit: Emit): MaybePromise<Answer>
+}
+
+/** What a turn is begun with. */
+export interface TurnSetup {
+  readonly service: Service
+  readonly origin: Origin
+  readonly message: TaskMessage
+  /** What came beside the message, with its request. */
+  readonly metadata: JsonMembers | undefined
+  readonly extensions: readonly string[]
+  readonly work: Work
+  /** What a new task begins with, or the task that goes on. */
+  readonly task: Task | (TaskSeed & { readonly id: string })
+  /** Nothing is shown before the agent has said something. */
+  readonly isReserved: boolean
+  /** Another process runs it again where this one dies. */
+  readonly isRerun?: boolean
+}
+
+/** One turn. */
+export class Turn implements TaskClient, CallChannel, CallFacts {
+  readonly protocol: Protocol = 'a2a'
+  readonly isResumable = true
+  readonly run: number | undefined
+  readonly call: LiveCall
+  /** The answer, where it is a message and no task. */
+  reply: Message | undefined
+  /** Why there is neither task nor message. */
+  fault: Fault | undefined
+  /** The task, where it was over before anybody could see it. */
+  ended: Task | undefined
+  readonly #setup: TurnSetup
+  #isReserved: boolean
+  readonly #run: TaskRun
+  #onShown: (() => void) | undefined
+  #pieces = 0
+  readonly #stateParts: Content[] = []
+  #artifactId: string | undefined
+
+  constructor(setup: TurnSetup) {
+    const { service, origin, task } = setup
+    this.#setup = setup
+    this.#isReserved = setup.isReserved
+    this.call = new LiveCall(origin, this, this)
+    const before = 'status' in task ? task.turn : undefined
+    this.#artifactId = before?.artifactId
+    const begun = (): Begun => ({ ...begunBy(setup), artifactId: this.#answerId() })
+    const memory = new RunMemory(begun, service.limits.maxResultBytes, before)
+    // Of what is run again all is kept from the beginning.
+    if (setup.isRerun === true) memory.begin()
+    this.#run = new TaskRun(service, this.call, this, memory)
+    this.run = before?.run
+  }
+
+  get message(): readonly Content[] { return this.#setup.message.parts }
+  get messageId(): string { return this.#setup.message.id }
+  get taskId(): string { return this.#setup.task.id }
+  get contextId(): string { return this.#setup.task.contextId }
+  get sessionId(): string { return this.contextId }
+  get metadata(): JsonMembers | undefined {
+    return attachedTo(this.#setup.message, this.#setup.metadata)
+  }
+
+  get extensions(): readonly string[] { return this.#setup.extensions }
+
+  /** Whether its task is there, and its client may see it. */
+  get isShown(): boolean { return this.#run.isTask && !this.#isReserved }
+
+  /** Makes its task, which then is there before anything runs. */
+  begin(): MaybePromise<void> {
+    const begun = this.#run.begin(this.#setup.task)
+    return isThenable(begun) ? begun.then(() => this.#begun()) : this.#begun()
+  }
+
+  #begun(): void {
+    // What would show the task goes by way of this turn.
+    if (this.#isReserved) this.call.channel = this
+  }
+
+  /** Takes up its task, which waits. */
+  resume(): void {
+    this.#run.resume(this.taskId)
+  }
+
+  /**
+   * Calls once, at the moment at which there is something to see, or it is over. The first listener is called
+   * first. They must not throw.
+   */
+  onShown(listener: () => void): void {
+    const before = this.#onShown
+    this.#onShown = before === undefined ? listener : () => {
+      before()
+      listener()
+    }
+  }
+
+  /**
+   * Runs. What is done at once is done when this returns. A promise: there is nothing to see yet; it resolves
+   * when there is, a task or a message.
+   */
+  execute(): Promise<void> | undefined {
+    try {
+      const answer = this.#setup.work.run(this, this.#piece.bind(this))
+      if (isThenable(answer)) return this.#await(answer)
+      this.#answered(answer)
+    } catch (error) {
+      this.#failed(error)
+    }
+    return undefined
+  }
+
+  #await(answer: Promise<Answer>): Promise<void> | undefined {
+    try {
+      if (!this.#isReserved) this.#show()
+    } catch (error) {
+      // Without room for its task nobody could see what comes of it.
+      answer.catch(() => {})
+      this.call.cancel(asFault(error))
+      throw error
+    }
+    void this.#follow(answer)
+    return this.isShown ? undefined : new Promise((resolve) => this.onShown(resolve))
+  }
+
+  async #follow(answer: Promise<Answer>): Promise<void> {
+    try {
+      this.#answered(await answer)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  can(what: Ability): boolean {
+    return what === 'elicit' || what === 'elicit-url'
+  }
+
+  // What is said before there is a task makes one.
+
+  ask(question: Question): Promise<unknown> {
+    this.#show()
+    return this.#run.ask(question)
+  }
+
+  artifact(input: ArtifactInput): void {
+    this.#show()
+    this.#run.artifact(input)
+  }
+
+  progress(done: number, total: number | undefined, text: string | undefined): void {
+    // Numbers are for clients that have asked for them; here none can. What its task carries comes by again.
+    if (this.isShown || text === undefined) return
+    this.#show()
+    this.#run.progress(done, total, text)
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#setup.service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
+  }
+
+  show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
+    const isAddress = open.every(({ question }) => question.what === 'elicit-url')
+    const message = open.flatMap(({ question }) => questionParts(question))
+    return { state: isAddress ? 'auth-required' : 'input-required', message }
+  }
+
+  // What happens once before there is a task is kept with it from its beginning.
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    return this.#run.remember(key, fn)
+  }
+
+  /** From here on there is a task. */
+  #show(): void {
+    if (this.isShown) return
+    // Where the store is shared it is there from the beginning.
+    if (this.#run.isTask) {
+      this.call.channel = this.#run
+      this.#setup.service.tasks.keep(this.taskId, { isReserved: false })
+    } else {
+      void this.#run.begin(this.#setup.task)
+    }
+    this.#isReserved = false
+    this.#run.keepMemory()
+    this.#shown()
+  }
+
+  #shown(): void {
+    const told = this.#onShown
+    this.#onShown = undefined
+    told?.()
+  }
+
+  /** There is no task, for anybody. */
+  #withdraw(): void {
+    const dropped = this.#run.isTask ? this.#setup.service.tasks.drop(this.taskId) : undefined
+    if (dropped === undefined) this.#shown()
+    else void dropped.then(() => this.#shown())
+  }
+
+  #piece(piece: Content, state: AnswerState): void | Promise<void> {
+    if (this.call.over) return undefined
+    // What is said about the state is the state's message.
+    if (state !== 'completed') return void this.#stateParts.push(piece)
+    this.#show()
+    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
+  }
+
+  /** One for each turn, however often it is run. */
+  #answerId(): string {
+    return this.#artifactId ??= randomUuid()
+  }
+
+  #answered(answer: Answer): void {
+    const { service, task } = this.#setup
+    if (answer.isMessage === true && this.#isReserved) {
+      this.reply = messageOf(answer, this.contextId, false)
+      return this.#withdraw()
+    }
+    const { state } = answer
+    const isSaid = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
+    const parts = this.#stateParts.length > 0 ? this.#stateParts : answerParts(answer)
+    const message = isSaid && parts.length > 0 ? parts : undefined
+    if (!this.#run.isTask && isFinished(state)) {
+      const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
+      this.ended = service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
+      return this.#shown()
+    }
+    this.#show()
+    if (this.#pieces > 0) {
+      // The pieces are there; what follows them says that they are all.
+      const rest = answer.data === undefined ? [] : [dataPart(answer)]
+      const [last = { type: 'text', text: '' }] = rest
+      void this.#run.piece(this.#answerId(), last, true, true)
+    } else if (!isSaid && parts.length > 0) {
+      this.#run.artifact({ id: this.#answerId(), parts })
+    }
+    this.#run.end(state, message)
+    this.#shown()
+  }
+
+  #failed(thrown: unknown): void {
+    const fault = asFault(thrown)
+    const { service, task } = this.#setup
+    if (this.isShown) {
+      this.#run.fail(fault)
+    } else if (this.#isReserved) {
+      this.fault = fault
+      return this.#withdraw()
+    } else {
+      const said = sentence(fault, this.call.requestId, service.exposeErrors)
+      const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
+      const message: readonly Content[] = [{ type: 'text', text: said }]
+      this.ended = service.tasks.record(task as TaskSeed, {
+        state, message, artifacts: [], fault: { kind: fault.kind, message: said },
+      })
+    }
+    this.#shown()
+  }
+}
+
+/** What is kept of a turn's beginning, for whoever runs it again. */
+function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnSetup): Begun {
+  if (isRerun !== true) return { messageId: message.id, metadata }
+  const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
+  return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
+}

@@ -1,0 +1,50 @@
+/**
+ * What is behind the paths of the A2A door: both bindings, the cards, the webhooks. The door loads this file,
+ * and with it most of the room, when a first request or a webhook needs it.
+ */
+import { createCards } from '../card/cards.ts'
+import { answerRoute } from './http-json.ts'
+import { receive } from './jsonrpc.ts'
+import { oldExtendedCard } from '../card/old-extended-card.ts'
+import { PushDeliveries } from '../push/push-delivery.ts'
+import { a2aRunner } from '../tasks/rerun.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Cards } from '../card/cards.ts'
+import type { Route } from './http-json-routes.ts'
+import type { PushSettings } from '../model/push-address.ts'
+import type { A2aContext } from '../tasks/request.ts'
+
+/** Answers the requests of one server. */
+export class A2aAnswers {
+  readonly #context: A2aContext
+  readonly #cards: Cards
+  /** What posts the events of tasks. Undefined: nothing does. */
+  readonly push: PushDeliveries | undefined
+
+  constructor(context: A2aContext, settings: PushSettings | undefined) {
+    const { service, options, signer } = context
+    this.push = settings && new PushDeliveries(service, settings)
+    this.#context = { ...context, push: this.push }
+    this.#cards = createCards(service, options, signer)
+    service.shared?.recovery.register('a2a', a2aRunner(service))
+  }
+
+  message(exchange: Exchange, who: Agent | Group): MaybePromise<Reply> {
+    return receive(this.#context, who, exchange)
+  }
+
+  route(exchange: Exchange, who: Agent | Group, route: Route): MaybePromise<Reply> {
+    return answerRoute(this.#context, who, route, exchange)
+  }
+
+  /** `at`: below which path somebody is reached, '' or `/agents/<id>`. */
+  card(exchange: Exchange, who: Agent | Group, at: string): Reply {
+    return this.#cards(exchange, who, at)
+  }
+
+  oldCard(exchange: Exchange, who: Agent | Group): MaybePromise<Reply> {
+    return oldExtendedCard({ ...this.#context, who, exchange })
+  }
+}

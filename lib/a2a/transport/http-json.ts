@@ -1,0 +1,122 @@
+/**
+ * The HTTP+JSON binding of A2A 1.0: what stands in a path, a query and a body becomes the params of an
+ * operation, and its result is the answer, without an envelope.
+ *
+ * What a member must be is known to the codecs of 1.0 alone. Where one stands in several places, the path
+ * wins, then the body. Spec: A2A 1.0 §11.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { sentenceWithin } from '../../wire/bounded.ts'
+import { parseJson } from '../../wire/json.ts'
+import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
+import { isSpoken } from '../codec/dialects.ts'
+import { A2aFault } from '../model/faults.ts'
+import { wrongField } from '../model/fields.ts'
+import { perform, visitOf } from './perform.ts'
+import { v1 } from '../codec/v1.ts'
+import { encodeHttpFault } from '../codec/v1-errors.ts'
+import { versionOf } from '../model/version.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Exchange, KnownHeaders, Reply } from '../../http/message/exchange.ts'
+import type { Route } from './http-json-routes.ts'
+import type { BoundRequest, WholeReply } from './perform.ts'
+import type { A2aContext } from '../tasks/request.ts'
+
+// What one caller may know is no other's.
+const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
+
+/** Answers one request to an agent or a group. */
+export function answerRoute(
+  context: A2aContext, who: Agent | Group, route: Route, exchange: Exchange,
+): MaybePromise<Reply> {
+  const request = new RouteRequest(route, exchange, context.service.limits)
+  return perform(visitOf(context, who, v1, exchange), route.operation, request)
+}
+
+/** A request whose params stand in several places. */
+class RouteRequest implements BoundRequest {
+  readonly #route: Route
+  readonly #exchange: Exchange
+  readonly #limits: Limits
+
+  constructor(route: Route, exchange: Exchange, limits: Limits) {
+    this.#route = route
+    this.#exchange = exchange
+    this.#limits = limits
+  }
+
+  readParams(): unknown {
+    requireVersion(this.#exchange)
+    const { query, params: names } = this.#exchange
+    const params: Record<string, unknown> = { ...readQuery(query, this.#route.query), ...this.#readBody() }
+    for (const [name, text] of names) if (name !== 'agent') params[name] = text
+    return params
+  }
+
+  #readBody(): object | undefined {
+    const { body } = this.#route
+    const text = this.#exchange.body
+    if (body === undefined || (body === 'optional' && text === '')) return undefined
+    const parsed = parseJson(text, this.#limits.maxDepth, this.#limits.maxObjects)
+    if (!parsed.ok) throw new Fault('invalid', parsed.why)
+    if (isRecord(parsed.value)) return parsed.value
+    throw new Fault('invalid', 'The body must be a JSON object')
+  }
+
+  writeResult(result: string, headers: readonly string[]): Reply {
+    const { status } = this.#route
+    const all = headers.length === 0 ? unkept : [...unkept, ...headers]
+    return status === 204 ? { status, headers: all }
+      : { status, type: typeFor(this.#exchange.head), headers: all, body: result }
+  }
+
+  writeEvent(result: string): string {
+    return result
+  }
+
+  writeFault(fault: Fault, said: string): WholeReply {
+    const { status, body } = encodeHttpFault(fault, said)
+    return { status, type: typeFor(this.#exchange.head), headers: unkept, body: JSON.stringify(body) }
+  }
+}
+
+/** These paths are of 1.0, so a client that names no version means that one. */
+function requireVersion(exchange: Exchange): void {
+  const version = versionOf(exchange)
+  if (version === undefined || version === v1.version) return
+  const remedy = isSpoken(version) ? `, or ${version} as JSON-RPC to /a2a` : ''
+  throw new A2aFault('VERSION_NOT_SUPPORTED',
+    `A2A ${sentenceWithin(version)} is not spoken at this path; send A2A-Version: ${v1.version}${remedy}`)
+}
+
+/** The members that stand in a query, under their names of JSON or of the definition. */
+function readQuery(query: string, types: Route['query']): Readonly<Record<string, unknown>> {
+  const members: Record<string, unknown> = {}
+  if (query === '') return members
+  for (const [given, text] of new URLSearchParams(query)) {
+    const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    if (name !== 'tenant' && !Object.hasOwn(types, name)) continue
+    if (Object.hasOwn(members, name)) {
+      throw wrongField('params', name, 'must stand in the query once; leave the others out')
+    }
+    members[name] = types[name] === 'boolean' ? booleanOf(text) : text
+  }
+  return members
+}
+
+/** What is neither is left for the codec to refuse. */
+function booleanOf(text: string): boolean | string {
+  return text === 'true' ? true : text === 'false' ? false : text
+}
+
+/** The media type in which the client wants its answer: the protocol's own where it knows it. */
+function typeFor({ accept, contentType }: KnownHeaders): string {
+  return isNamed(accept) || isNamed(contentType) ? A2A_JSON_TYPE : JSON_TYPE
+}
+
+function isNamed(header: string | undefined): boolean {
+  return header !== undefined && header.toLowerCase().includes(A2A_JSON_TYPE)
+}

@@ -1,0 +1,116 @@
+/**
+ * The JSON-RPC binding: a body in, the answer of the dialect it is written in out.
+ *
+ * Knows envelopes, ids and statuses; what a method takes and gives is the dialect's. An error is HTTP 200
+ * unless the body could not be read (400) or the request was refused.
+ */
+import { sentenceWithin } from '../../wire/bounded.ts'
+import { parseJson } from '../../wire/json.ts'
+import {
+  decodeMessage, errorReply, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+  rpcError,
+} from '../../wire/jsonrpc.ts'
+import { JSON_TYPE } from '../../wire/media.ts'
+import { dialectFor, isSpoken, methodNames, rowOf } from '../codec/dialects.ts'
+import { A2aFault } from '../model/faults.ts'
+import { perform, visitOf } from './perform.ts'
+import { versionOf } from '../model/version.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Fault, FaultKind } from '../../define/fault.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Id, RpcError } from '../../wire/jsonrpc.ts'
+import type { Dialect } from '../model/dialect.ts'
+import type { BoundRequest, WholeReply } from './perform.ts'
+import type { Version } from '../model/version.ts'
+import type { A2aContext } from '../tasks/request.ts'
+
+/** Faults that are refusals: the request, not the message, is what was wrong. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
+])
+
+/** Answers one body that was sent to an agent or a group. */
+export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+  const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
+  const parsed = parseJson(exchange.body, maxDepth, maxObjects)
+  if (!parsed.ok) return refuseBody(exchange, null, PARSE_ERROR, parsed.why, 400)
+  const message = decodeMessage(parsed.value, maxNameBytes)
+  if (message.kind === 'malformed') {
+    const isBatch = Array.isArray(parsed.value)
+    const why = isBatch ? 'Batches are not taken; send one message per request' : message.why
+    return refuseBody(exchange, message.id ?? null, INVALID_REQUEST, why)
+  }
+  if (message.kind === 'response') {
+    const why = 'This is an answer; a request has a "method"'
+    return refuseBody(exchange, message.id, INVALID_REQUEST, why)
+  }
+  // Without an id it would be a notification, but simple clients forget the id and wait for the answer.
+  const id = message.kind === 'request' ? message.id : null
+  const { method, params } = message
+  const version = versionOf(exchange)
+  const row = rowOf(method, params, version)
+  if (row === undefined || !row.dialect.operations[row.operation]) {
+    return errorReply(id, unknownMethod(method, params, version), 200)
+  }
+  const { dialect, operation } = row
+  return perform(visitOf(context, who, dialect, exchange), operation, new RpcRequest(id, params, dialect))
+}
+
+/** Refuses what is no request, in the words of the version that its client says it speaks. */
+function refuseBody(exchange: Exchange, id: Id, code: number, why: string, status = 200): Reply {
+  return errorReply(id, dialectFor(versionOf(exchange)).encodeError(code, why), status)
+}
+
+/** A request in an envelope with an id. */
+class RpcRequest implements BoundRequest {
+  readonly #id: Id
+  #params: unknown
+  readonly #dialect: Dialect
+
+  constructor(id: Id, params: unknown, dialect: Dialect) {
+    this.#id = id
+    this.#params = params
+    this.#dialect = dialect
+  }
+
+  readParams(): unknown {
+    const params = this.#params
+    // A stream holds on to its request, and need not to what was asked.
+    this.#params = undefined
+    return params
+  }
+
+  writeResult(result: string, headers: readonly string[]): Reply {
+    return { status: 200, type: JSON_TYPE, headers, body: formatResult(this.#id, result) }
+  }
+
+  writeEvent(result: string): string {
+    return formatResult(this.#id, result)
+  }
+
+  writeFault(fault: Fault, said: string): WholeReply {
+    return errorReply(this.#id, this.#dialect.encodeFault(fault, said), statuses.get(fault.kind) ?? 200)
+  }
+}
+
+/** Why there is no row for a method: its version, its shape, or there is no such method. */
+function unknownMethod(method: string, params: unknown, version: Version): RpcError {
+  const other = rowOf(method, params)
+  if (version !== undefined && !isSpoken(version)) {
+    const said = `A2A ${sentenceWithin(version)} is not spoken here; send A2A-Version: 1.0 or 0.3`
+    const dialect = other?.dialect ?? dialectFor('1.0')
+    return dialect.encodeFault(new A2aFault('VERSION_NOT_SUPPORTED', said), said)
+  }
+  const dialect = dialectFor(version)
+  if (other !== undefined) {
+    return dialect.encodeError(METHOD_NOT_FOUND, `A2A ${dialect.version} has no method '${method}'; `
+      + `it is of A2A ${other.dialect.version}: send that as A2A-Version, or leave the header out`)
+  }
+  if (methodNames.includes(method)) {
+    return rpcError(INVALID_PARAMS, `The params of ${method} are in a form of A2A that is not spoken here; `
+      + `send { "message": { "role": "user", "parts": [{ "type": "text", "text": "hello" }] } }`)
+  }
+  return dialect.encodeError(METHOD_NOT_FOUND, `There is no method '${method}' here; `
+    + 'a message is sent with SendMessage (A2A 1.0) or message/send (before)')
+}

@@ -1,0 +1,204 @@
+/**
+ * The A2A door: for the root, and for every agent and group, the paths of both bindings, the card and the
+ * status. What is said there is the binding's; what stands in the card is the card's.
+ */
+import { JSON_TYPE } from '../../wire/media.ts'
+import { problemReply } from '../../wire/problem.ts'
+import { routes } from './http-json-routes.ts'
+import { pushSettingsOf } from '../model/push-address.ts'
+import { bodyTypes, refuseHttpJson, refuseMessage } from './refusals.ts'
+import { signerOf } from '../model/signature.ts'
+import { agentNamed, rootOf } from '../model/tool-agent.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Service } from '../../run/service.ts'
+import type { Endpoint, Exchange, MethodOperations, Reply } from '../../http/message/exchange.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { A2aAnswers } from './answers.ts'
+import type { A2aOptions } from '../model/options.ts'
+import type { PushStatus } from '../push/push-delivery.ts'
+
+/** Where clients look for a card: since A2A 0.3, and before. */
+const CARD = '/.well-known/agent-card.json'
+const OLD_CARD = '/.well-known/agent.json'
+
+/** Below the address of an agent: where clients of A2A 0.2 get the extended card. */
+const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
+
+type Whom = (exchange: Exchange) => Agent | Group | undefined
+type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+/** What OpenAPI says of a path, of what the file about that has. */
+type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
+
+/** A door: where it answers, and the webhooks that go out of it. */
+export interface A2aDoor {
+  readonly endpoints: readonly Endpoint[]
+  /** Undefined where nothing is posted. */
+  readonly push: Webhooks | undefined
+}
+
+const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
+
+/** What is posted to addresses that clients name. */
+export interface Webhooks {
+  readonly status: PushStatus
+  /** Resolves when nothing waits, or after `ms`. */
+  idle(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the door. Throws `TypeError` and `RangeError` for options that cannot be meant. */
+export function a2aDoor(service: Service, options: A2aOptions, seal: Seal): A2aDoor {
+  const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
+  const settings = pushSettingsOf(options.pushNotifications)
+  let answers: A2aAnswers | undefined
+  const load = async (): Promise<A2aAnswers> => {
+    const { A2aAnswers } = await import('./answers.ts')
+    return answers ??= new A2aAnswers({ service, options, seal, signer }, settings)
+  }
+  const paths = new Paths(service, options, load)
+  const places: readonly (readonly [base: string, whoOf: Whom])[] = [
+    ['', () => rootOf(service)],
+    ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
+  ]
+  const hasTenants = options.tenants !== undefined && options.tenants.length > 0
+  const endpoints = [
+    ...places.flatMap(([base, whoOf]) => paths.below(base, whoOf)),
+    // Last, because a tenant's segment takes any name: those of other paths are no tenants.
+    ...hasTenants ? places.flatMap(([base, whoOf]) => paths.routesBelow(`${base}/{tenant}`, whoOf)) : [],
+  ]
+  if (settings === undefined && service.shared === undefined) return { endpoints, push: undefined }
+  // What another process has left, and what is registered there, does not wait for a request.
+  const loading = load().catch((cause: unknown) => {
+    service.log('error', 'What answers A2A could not be loaded', { cause })
+    return undefined
+  })
+  return settings === undefined ? { endpoints, push: undefined } : {
+    endpoints,
+    push: {
+      get status() { return answers?.push?.status ?? idleStatus },
+      idle: async (ms) => (await loading)?.push?.idle(ms),
+      close: async () => (await loading)?.push?.close(),
+    },
+  }
+}
+
+/** Throws `TypeError` where this door is asked for and there is nobody to talk to. */
+export function requireAnswerer(service: Service): void {
+  if (rootOf(service) !== undefined) return
+  throw new TypeError(`protocol 'a2a' needs an agent or a tool: A2A clients send messages; `
+    + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
+}
+
+/** The paths of one server. */
+class Paths {
+  readonly #service: Service
+  readonly #options: A2aOptions
+  readonly #load: () => Promise<A2aAnswers>
+  #answers: A2aAnswers | undefined
+
+  constructor(service: Service, options: A2aOptions, load: () => Promise<A2aAnswers>) {
+    this.#service = service
+    this.#options = options
+    this.#load = load
+  }
+
+  readonly #loaded = (): Promise<void> | undefined => (
+    this.#answers === undefined ? this.#load().then((answers) => { this.#answers = answers }) : undefined
+  )
+
+  /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
+  below(base: string, whoOf: Whom): readonly Endpoint[] {
+    const messages = (path: string): Endpoint => this.#addressed(whoOf, {
+      path: base + path,
+      methods: ['POST'],
+      accepts: [JSON_TYPE],
+      refuse: refuseMessage,
+    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
+
+    const card = (path: string): Endpoint => this.#addressed(whoOf, {
+      path: base + path,
+      methods: ['GET'],
+      open: 'public',
+      // A refusal of a card or a status is for people and browsers.
+      refuse: problemReply,
+    }, ({ cardOperation: get }) => ({ get }), (answers, exchange, who) => (
+      answers.card(exchange, who, base === '' ? '' : `/agents/${who.id}`)
+    ))
+
+    return [
+      // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
+      ...['/a2a', '/a2a/'].map(messages),
+      ...['/a2a', '/a2a/'].map(card),
+      ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
+      ...this.routesBelow(base, whoOf),
+      // There only where there is something to find.
+      ...this.#options.extendedCard === undefined ? [] : [this.#addressed(whoOf, {
+        path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
+      }, ({ oldExtendedCardOperation: get }) => ({ get }), (answers, exchange, who) => (
+        answers.oldCard(exchange, who)
+      ))],
+      this.#status(base, whoOf),
+    ]
+  }
+
+  /** The paths of HTTP+JSON. */
+  routesBelow(base: string, whoOf: Whom): readonly Endpoint[] {
+    return routes.map((route) => this.#addressed(whoOf, {
+      path: base + route.path,
+      methods: route.methods,
+      ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
+      refuse: refuseHttpJson,
+    }, ({ httpJsonOperation }) => (
+      Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
+    ), (answers, exchange, who) => answers.route(exchange, who, route)))
+  }
+
+  #status(base: string, whoOf: Whom): Endpoint {
+    return {
+      path: `${base}/status`,
+      methods: ['GET'],
+      open: 'public',
+      refuse: problemReply,
+      describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
+      handle: (exchange) => {
+        const who = whoOf(exchange)
+        return who === undefined ? refuseNobody(problemReply, exchange) : status(this.#service, who)
+      },
+    }
+  }
+
+  /** An endpoint that speaks for somebody, and is refused where there is nobody. */
+  #addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, said: Said, answer: Answer): Endpoint {
+    return {
+      ...rest,
+      describe: this.#described(rest.path, said),
+      load: this.#loaded,
+      handle: (exchange) => {
+        const who = whoOf(exchange)
+        return who === undefined ? refuseNobody(rest.refuse, exchange) : answer(this.#answers!, exchange, who)
+      },
+    }
+  }
+
+  #described(path: string, said: Said): NonNullable<Endpoint['describe']> {
+    return async () => {
+      const words = await import('./openapi-operations.ts')
+      const operations = said(words)
+      const components = words.a2aComponents
+      if (!path.includes('{agent}')) return { operations, components }
+      const { catalog } = this.#service
+      const all = [rootOf(this.#service), ...catalog.groups, ...catalog.agents]
+      const ids = all.flatMap((who) => who?.id ?? [])
+      return { named: new Map(ids.map((id) => [id, operations])), components }
+    }
+  }
+}
+
+function refuseNobody(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
+  const { requestId } = exchange.origin
+  return refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
+}
+
+function status(service: Service, { name, version = service.version }: Agent | Group): Reply {
+  return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
+}
