@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
-import { decodeChat } from '../../lib/rest/chat-messages.ts'
-import type { ChatRequest } from '../../lib/rest/chat-messages.ts'
+import { decodeChat } from '../../lib/rest/openai/chat-messages.ts'
+import type { ChatRequest } from '../../lib/rest/openai/chat-messages.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const png = 'data:image/png;base64,AAAA'

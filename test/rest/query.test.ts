@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeQuery } from '../../lib/rest/query.ts'
-import type { Query } from '../../lib/rest/query.ts'
+import { decodeQuery } from '../../lib/rest/native/query.ts'
+import type { Query } from '../../lib/rest/native/query.ts'
 
 const nothing = { history: undefined, sessionId: undefined, metadata: undefined, stream: undefined }
 

@@ -1,0 +1,235 @@
+/**
+ * The body of a chat completion: JSON in, what is asked out. What it says of the work of a model (sampling,
+ * lengths, effort) is passed over: an agent is asked, not a model. What would make the answer another one
+ * in kind (tools, a format, several answers) is refused, because whoever asks for it would miss it.
+ *
+ * What is wrong is a `Fault` whose detail has OpenAI's `param` and `code`.
+ * Spec: https://platform.openai.com/docs/api-reference/chat/create
+ */
+import { isRecord, text } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { decodeBase64 } from '../../wire/base64.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
+import type { ChatMessage } from '../../define/chat.ts'
+import type { Content } from '../../define/content.ts'
+
+/** What a client asks. */
+export interface ChatRequest {
+  /** The id of an agent or a group. */
+  readonly model: string
+  /** The texts of the last user message, one below the other. Empty where it has only files. */
+  readonly prompt: string
+  /** The last user message, its files among it. */
+  readonly message: readonly Content[]
+  /** All others, as text. */
+  readonly history: readonly ChatMessage[]
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly isStream: boolean
+  /** Whether a stream ends with its usage. */
+  readonly includesUsage: boolean
+  /** Where the answer is to end, whichever of them comes first. */
+  readonly stops: readonly string[]
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
+])
+const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
+/** Longer than the head of any data URI that is meant well. */
+const MAX_HEAD = 256
+const NO_TOOLS = 'an agent uses tools of its own, not those of a request. What this server itself has is '
+  + 'listed at GET /tools and over MCP'
+
+/** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
+export function decodeChat(body: unknown): ChatRequest {
+  if (!isRecord(body)) {
+    throw new Fault('invalid', 'The body must be a JSON object with "model" and "messages"')
+  }
+  const { model, messages, metadata, stream, stream_options: options, stop } = body
+  if (typeof model !== 'string' || model === '') {
+    throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
+  }
+  if (isGiven(stream) && typeof stream !== 'boolean') throw wrong('stream', 'must be true or false')
+  if (isGiven(options) && !isRecord(options)) throw wrong('stream_options', 'must be an object')
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
+  refuseForeign(body)
+  return {
+    model, ...saidIn(messages),
+    metadata: isRecord(metadata) ? metadata : undefined,
+    isStream: stream === true,
+    includesUsage: isRecord(options) && options['include_usage'] === true,
+    stops: isGiven(stop) ? stopsIn(stop) : [],
+  }
+}
+
+function stopsIn(stop: unknown): readonly string[] {
+  const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop]
+  const isStop = (one: unknown): one is string => (
+    typeof one === 'string' && one !== '' && one.length <= MAX_STOP_LENGTH
+  )
+  if (stops.length <= MAX_STOPS && stops.every(isStop)) return stops
+  throw wrong('stop', `must be a string of 1 to ${MAX_STOP_LENGTH} characters, or up to ${MAX_STOPS} of them`)
+}
+
+/** A member that an agent cannot obey: when it asks for nothing after all, and what to do about it. */
+interface Foreign {
+  readonly asksNothing: (value: unknown) => boolean
+  readonly demand: string
+  readonly code: 'unsupported_parameter' | 'unsupported_value'
+}
+
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
+const never = (): boolean => false
+
+function unusable(demand: string, asksNothing: Foreign['asksNothing'] = never): Foreign {
+  return { asksNothing, demand: `cannot be used: ${demand}`, code: 'unsupported_parameter' }
+}
+
+function only(value: string, why: string, asksNothing: Foreign['asksNothing']): Foreign {
+  return { asksNothing, demand: `must be ${value}, or left out: ${why}`, code: 'unsupported_value' }
+}
+
+const foreign: ReadonlyMap<string, Foreign> = new Map([
+  ['tools', unusable(NO_TOOLS, isEmpty)],
+  ['functions', unusable(NO_TOOLS, isEmpty)],
+  ['tool_choice', only('"auto" or "none"', NO_TOOLS, isFree)],
+  ['function_call', only('"auto" or "none"', NO_TOOLS, isFree)],
+  ['response_format', only('{"type": "text"}', 'an agent answers in its own words; ask for a format in them',
+    (value) => isRecord(value) && value['type'] === 'text')],
+  ['n', only('1', 'an agent gives one answer', (value) => value === 1)],
+  ['logprobs', only('false', 'an agent knows no probabilities', (value) => value === false)],
+  ['top_logprobs', only('0', 'an agent knows no probabilities', (value) => value === 0)],
+  ['modalities', only('["text"]', 'an agent answers with text',
+    (value) => Array.isArray(value) && value.every((one) => one === 'text'))],
+  ['audio', unusable('an agent answers with text; leave it out')],
+  ['web_search_options', unusable('an agent searches by means of its own; leave it out')],
+])
+
+/** What an agent cannot do for whoever asks, and what would be missed if it were passed over. */
+function refuseForeign(body: Members): void {
+  for (const [name, { asksNothing, demand, code }] of foreign) {
+    const value = body[name]
+    if (isGiven(value) && !asksNothing(value)) throw wrong(name, demand, code)
+  }
+}
+
+function saidIn(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'history'> {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw wrong('messages', 'must be a list of at least one { "role", "content" }')
+  }
+  const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
+  if (last < 0) throw wrong('messages', 'needs a message of the role user')
+  const history: ChatMessage[] = []
+  for (const [index, message] of messages.entries()) {
+    if (index !== last) history.push(messageOf(message, `messages[${index}]`))
+  }
+  const at = `messages[${last}].content`
+  const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
+  const prompt = message.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
+  if (message.every(({ type }) => type === 'text') && prompt.trim() === '') throw wrong(at, 'is empty')
+  return { prompt, message, history }
+}
+
+/** A message that is not the one to be answered. Its files are left out: a history is text. */
+function messageOf(message: unknown, at: string): ChatMessage {
+  if (!isRecord(message)) throw wrong(at, 'must be an object')
+  const role = roles.get(message['role'])
+  if (role === undefined) {
+    throw wrong(`${at}.role`, `must be user, assistant, system or developer; ${NO_TOOLS}`)
+  }
+  const { content, refusal, tool_calls: calls } = message
+  if (Array.isArray(calls) && calls.length > 0) {
+    throw wrong(`${at}.tool_calls`, `cannot be used: ${NO_TOOLS}`, 'unsupported_parameter')
+  }
+  if (typeof content === 'string') return { role, content }
+  if (!isGiven(content) && role === 'assistant') {
+    return { role, content: typeof refusal === 'string' ? refusal : '' }
+  }
+  if (!Array.isArray(content)) throw wrong(`${at}.content`, 'must be a string or a list of parts')
+  const texts = content.flatMap((part: unknown, index) => {
+    if (!isRecord(part)) throw wrong(`${at}.content[${index}]`, 'must be an object')
+    const said = part['type'] === 'refusal' ? part['refusal'] : part['text']
+    return typeof said === 'string' ? [said] : []
+  })
+  return { role, content: texts.join('\n') }
+}
+
+function blocksOf(content: unknown, at: string): readonly Content[] {
+  if (typeof content === 'string') return [text(content)]
+  if (!Array.isArray(content)) throw wrong(at, 'must be a string or a list of parts')
+  return content.map((part: unknown, index) => blockOfPart(part, `${at}[${index}]`))
+}
+
+function blockOfPart(part: unknown, at: string): Content {
+  const type = isRecord(part) ? part['type'] : undefined
+  const value = isRecord(part) && typeof type === 'string' ? part[type] : undefined
+  switch (type) {
+    case 'text':
+      if (typeof value !== 'string') throw wrong(`${at}.text`, 'must be a string')
+      return text(value)
+    case 'image_url': return imageOf(membersOf(value, `${at}.image_url`)['url'], `${at}.image_url.url`)
+    case 'input_audio': return audioOf(membersOf(value, `${at}.input_audio`), `${at}.input_audio`)
+    case 'file': return fileOfPart(membersOf(value, `${at}.file`), `${at}.file`)
+    default: throw wrong(`${at}.type`, 'must be text, image_url, input_audio or file')
+  }
+}
+
+function imageOf(url: unknown, at: string): Content {
+  if (typeof url !== 'string') throw wrong(at, 'must be a string')
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+    // It is the agent's choice whether it is fetched.
+    const name = new URL(url).pathname.split('/').at(-1) ?? ''
+    return { type: 'resource_link', uri: url, name: name === '' ? 'image' : name }
+  }
+  const { mimeType, data } = dataIn(url, at)
+  if (!mimeType.startsWith('image/')) throw wrong(at, 'must be a picture, as in data:image/png;base64,…')
+  return { type: 'image', data, mimeType }
+}
+
+function audioOf({ data, format }: Members, at: string): Content {
+  const mimeType = audioTypes.get(format)
+  if (mimeType === undefined) throw wrong(`${at}.format`, 'must be wav or mp3')
+  return { type: 'audio', data: base64In(data, `${at}.data`), mimeType }
+}
+
+function fileOfPart({ file_data: data, filename }: Members, at: string): Content {
+  if (data === undefined) throw wrong(`${at}.file_data`, 'is missing: no files are kept here')
+  const { mimeType, data: blob } = dataIn(data, `${at}.file_data`)
+  if (mimeType.startsWith('image/')) return { type: 'image', data: blob, mimeType }
+  // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
+  const name = Buffer.from(typeof filename === 'string' ? filename : 'file').toString()
+  const uri = `attachment:${encodeURIComponent(name)}`
+  return { type: 'resource', resource: { uri, mimeType, blob } }
+}
+
+/** What a data URI holds. */
+function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
+  const head = typeof uri === 'string' ? /^data:([^;,]+)[^,]*;base64,/i.exec(uri.slice(0, MAX_HEAD)) : null
+  if (head === null || typeof uri !== 'string') {
+    throw wrong(at, 'must be a data URI with base64, as in data:image/png;base64,…')
+  }
+  return { mimeType: head[1]!.toLowerCase(), data: base64In(uri.slice(head[0].length), at) }
+}
+
+function base64In(data: unknown, at: string): string {
+  if (typeof data !== 'string' || data === '' || decodeBase64(data) === undefined) {
+    throw wrong(at, 'must hold base64, standard and padded')
+  }
+  return data
+}
+
+function membersOf(value: unknown, at: string): Members {
+  if (isRecord(value)) return value
+  throw wrong(at, 'must be an object')
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function wrong(param: string, demand: string, code: string | null = null): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code })
+}

@@ -1,0 +1,70 @@
+/**
+ * What the paths for clients of OpenAI say when they say no: `{ "error": { message, type, param, code } }`.
+ *
+ * Its own clients send a request again of their own accord after 409 and 5xx. An agent that has failed is not
+ * to be run again without being asked, so they are told not to.
+ * Spec: https://platform.openai.com/docs/guides/error-codes
+ */
+import { isRecord } from '../../define/content.ts'
+import { retryAfter, sentence } from '../../define/fault.ts'
+import { sentenceWithin } from '../../wire/bounded.ts'
+import { JSON_TYPE } from '../../wire/media.ts'
+import { companionsOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
+import type { Service } from '../../run/service.ts'
+import type { Refusal, Reply } from '../../http/message/exchange.ts'
+import type { ProblemText } from '../reply/reply.ts'
+
+/** The codes that clients look for, and the one type that is not told by its status alone. */
+const codes: ReadonlyMap<number, string> = new Map([
+  [401, 'invalid_api_key'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [409, 'conflict'],
+  [413, 'request_too_large'],
+  [415, 'unsupported_media_type'],
+  [429, 'rate_limit_exceeded'],
+  [503, 'overloaded'],
+  [504, 'timeout'],
+])
+const DO_NOT_RETRY: readonly string[] = Object.freeze(['x-should-retry', 'false'])
+
+/** A refusal as a reply. Its headers are its own. */
+export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
+  const body = errorText(status, detail, undefined)
+  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
+}
+
+/** Whatever was thrown, as a reply. */
+export function openaiFault(service: Service, thrown: unknown, requestId: string): Reply {
+  const { status, text, retryAfter } = openaiFaultText(service, thrown, requestId)
+  const isOver = status === 409 || (status >= 500 && status !== 503)
+  const headers = isOver ? DO_NOT_RETRY : companionsOf(status, service.name, retryAfter)
+  return { status, type: JSON_TYPE, body: text, ...headers !== undefined && { headers } }
+}
+
+/** The same as text, for a stream that has begun. */
+export function openaiFaultText(
+  service: Service, thrown: unknown, requestId: string,
+): Required<ProblemText> {
+  const fault = loggedFault(service, thrown, requestId)
+  const known = httpStatusOf(fault)
+  // OpenAI has one status for what is wrong with a request.
+  const status = known === 422 ? 400 : known
+  const said = sentence(fault, requestId, service.exposeErrors)
+  const text = errorText(status, said, fault.kind === 'internal' ? undefined : fault.detail)
+  return { status, text, retryAfter: retryAfter(fault) }
+}
+
+function errorText(status: number, said: string, detail: unknown): string {
+  const isServers = status >= 500
+  const type = status === 429 ? 'rate_limit_error' : isServers ? 'server_error' : 'invalid_request_error'
+  const given = isRecord(detail) ? detail : {}
+  const param = textOrNull(given['param'])
+  const code = textOrNull(given['code']) ?? codes.get(status) ?? null
+  return JSON.stringify({ error: { message: sentenceWithin(said), type, param, code } })
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? sentenceWithin(value) : null
+}

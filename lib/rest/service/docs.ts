@@ -1,0 +1,51 @@
+/**
+ * The interactive docs page: one file, read once, with a policy that lets it load nothing from elsewhere.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { PackedReply } from '../reply/packed-reply.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+
+/** The page as it is sent, and what is said to those who have it already. */
+interface Page { readonly etag: string; readonly reply: PackedReply; readonly unchanged: Reply }
+
+let page: Page | undefined
+
+/** The page as a reply. Its script and style are allowed by their digests, everything else is refused. */
+export function readDocs(exchange: Exchange): Reply {
+  page ??= makePage(readFileSync(new URL('./docs.html', import.meta.url), 'utf8'))
+  const known = exchange.header('if-none-match')
+  if (known !== undefined && (known.trim() === '*' || known.includes(page.etag))) return page.unchanged
+  return page.reply.for(exchange)
+}
+
+function makePage(html: string): Page {
+  const policy = [
+    `default-src 'none'`, `script-src ${digests(html, 'script')}`, `style-src ${digests(html, 'style')}`,
+    `connect-src 'self'`, `img-src data:`, `media-src data:`,
+    `base-uri 'none'`, `form-action 'none'`, `frame-ancestors 'none'`,
+  ]
+  const etag = `"${digest(html)}"`
+  const headers = Object.freeze([
+    'Content-Security-Policy', policy.join('; '),
+    'Referrer-Policy', 'no-referrer',
+    'Cache-Control', 'no-cache',
+    // Weak: it stands for the page, however it is packed.
+    'ETag', `W/${etag}`,
+    'Vary', 'Accept-Encoding',
+  ])
+  return {
+    etag,
+    reply: new PackedReply({ status: 200, type: 'text/html; charset=utf-8', headers }, html),
+    unchanged: { status: 304, headers },
+  }
+}
+
+function digests(html: string, element: string): string {
+  const found = html.matchAll(new RegExp(`<${element}>([\\s\\S]*?)</${element}>`, 'g'))
+  return [...found].map(([, text = '']) => `'sha256-${digest(text)}'`).join(' ')
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
