@@ -322,7 +322,7 @@ async function subjectOf(module: string | undefined): Promise<Loaded> {
   if (module !== undefined) return loadModule(module)
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
-    const { openaiAgent } = await import('./adapters/openai.ts')
+    const { openaiAgent } = await import('./openai/openai.ts')
     const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { answerOf } from '../../lib/define/answer.ts'
 import { Fault } from '../../lib/define/fault.ts'
-import { openaiAgent } from '../../lib/adapters/openai.ts'
+import { openaiAgent } from '../../lib/openai/openai.ts'
 import { callOf } from '../fixtures/house.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,7 +11,7 @@ import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Answer } from '../../lib/define/answer.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
-import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
+import type { OpenaiOptions } from '../../lib/openai/openai.ts'
 
 /** A request as the endpoint got it. */
 export interface Received {

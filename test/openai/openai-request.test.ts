@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openaiAgent } from '../../lib/adapters/openai.ts'
+import { openaiAgent } from '../../lib/openai/openai.ts'
 import { answerOf } from '../../lib/define/answer.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { callOf } from '../fixtures/house.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, inTurn, JSON_TYPE, stream,
-} from './endpoint.ts'
-import type { Respond } from './endpoint.ts'
+} from '../adapters/endpoint.ts'
+import type { Respond } from '../adapters/endpoint.ts'
 
 const never = new Promise<never>(() => {})
 const echo = defineTool({

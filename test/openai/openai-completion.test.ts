@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { costOf } from '../fixtures/time.ts'
-import { ChatCompletion } from '../../lib/adapters/openai-completion.ts'
-import { modelOf } from '../../lib/adapters/openai-options.ts'
-import type { FunctionCall } from '../../lib/adapters/openai-completion.ts'
+import { ChatCompletion } from '../../lib/openai/openai-completion.ts'
+import { modelOf } from '../../lib/openai/openai-options.ts'
+import type { FunctionCall } from '../../lib/openai/openai-completion.ts'
 
 const model = modelOf({ log: false })
 

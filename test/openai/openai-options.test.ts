@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { modelOf } from '../../lib/adapters/openai-options.ts'
-import { openaiAgent } from '../../lib/adapters/openai.ts'
+import { modelOf } from '../../lib/openai/openai-options.ts'
+import { openaiAgent } from '../../lib/openai/openai.ts'
 import { defineTool } from '../../lib/define/tool.ts'
-import type { OpenaiOptions } from '../../lib/adapters/openai.ts'
+import type { OpenaiOptions } from '../../lib/openai/openai.ts'
 
 const search = defineTool({
   name: 'shop.search',

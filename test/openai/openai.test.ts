@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { answerOf } from '../../lib/define/answer.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { defineTool } from '../../lib/define/tool.ts'
-import { openaiAgent } from '../../lib/adapters/openai.ts'
+import { openaiAgent } from '../../lib/openai/openai.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { serve } from '../fixtures/client.ts'
 import { callOf } from '../fixtures/house.ts'
@@ -13,9 +13,9 @@ import { freePort } from '../fixtures/listening.ts'
 import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/client.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
-} from './endpoint.ts'
+} from '../adapters/endpoint.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
-import type { Received, Respond } from './endpoint.ts'
+import type { Received, Respond } from '../adapters/endpoint.ts'
 
 test('each piece is told when it arrives, before the next is sent', async (t) => {
   let proceed = (): void => {}
