@@ -7,6 +7,6 @@ const module = process.getBuiltinModule('node:module')
 if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') {
   module.enableCompileCache()
 }
-void import('./command.ts').then(({ runCommand }) => runCommand(process.argv.slice(2)))
+void import('./cli/command.ts').then(({ runCommand }) => runCommand(process.argv.slice(2)))
 
 export {}

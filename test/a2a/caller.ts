@@ -14,7 +14,7 @@ import type {
 import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../lib/index.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
-import type { TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
 import type { Scope } from '../fixtures/client.ts'
 
 /** What is answered with an error. `code` is its number on the wire. */

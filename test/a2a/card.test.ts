@@ -3,11 +3,11 @@ import test from 'node:test'
 import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card/card.ts'
 import { plain } from '../../lib/a2a/codec/plain.ts'
 import { v1 } from '../../lib/a2a/codec/v1.ts'
-import { createService } from '../../lib/service.ts'
+import { createService } from '../../lib/server/service.ts'
 import type { Dialect } from '../../lib/a2a/model/dialect.ts'
 import type { Card } from '../../lib/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
+import type { ServerOptions } from '../../lib/server/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const URL = 'https://a.example/x'

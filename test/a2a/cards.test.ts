@@ -3,11 +3,11 @@ import test from 'node:test'
 import { createCards } from '../../lib/a2a/card/cards.ts'
 import { defineAgent } from '../../lib/define/agent.ts'
 import { defineTool } from '../../lib/define/tool.ts'
-import { createService } from '../../lib/service.ts'
+import { createService } from '../../lib/server/service.ts'
 import { serveA2a } from './caller.ts'
 import type { Exchange } from '../../lib/http/message/exchange.ts'
-import type { TriportServer } from '../../lib/server.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
+import type { ServerOptions } from '../../lib/server/server-options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const agents = [agent]

@@ -9,7 +9,7 @@ import { webhook } from '../fixtures/webhook.ts'
 import { gate } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
 import type { AgentOutput, Call } from '../../lib/index.ts'
-import type { TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
 
 const acts = new Map<string, (call: Call) => AgentOutput>([
   ['message', async () => ({ text: 'hi', reply: 'message' })],

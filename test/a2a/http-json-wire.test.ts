@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { serve } from '../fixtures/client.ts'
 import type { ServerOptions } from '../../lib/index.ts'
-import type { TriportServer } from '../../lib/server.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
 
 /** What is asked and answered; `<task>` in a request is the id of the task that `first` began. */
 interface Golden {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { a2aDoor, requireAnswerer } from '../../lib/a2a/transport/routes.ts'
 import { defineAgent } from '../../lib/define/agent.ts'
-import { createService } from '../../lib/service.ts'
+import { createService } from '../../lib/server/service.ts'
 import { request } from '../fixtures/client.ts'
 import { message, post } from './ask.ts'
 import { serveA2a } from './caller.ts'
-import type { TriportServer } from '../../lib/server.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
+import type { ServerOptions } from '../../lib/server/server-options.ts'
 
 const one = defineAgent({ name: 'One', run: (prompt) => `one: ${prompt}` })
 const two = defineAgent({ name: 'Two Three', version: '2.0.0', run: (prompt) => `two: ${prompt}` })

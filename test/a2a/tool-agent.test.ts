@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isToolAgent, rootOf, toolCallFor } from '../../lib/a2a/model/tool-agent.ts'
 import { Fault } from '../../lib/index.ts'
-import { createService } from '../../lib/service.ts'
+import { createService } from '../../lib/server/service.ts'
 import { request } from '../fixtures/client.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { TaskView } from '../../lib/a2a/model/model.ts'
 import type { Content } from '../../lib/define/content.ts'
-import type { TriportServer } from '../../lib/server.ts'
-import type { ServerOptions } from '../../lib/server-options.ts'
+import type { TriportServer } from '../../lib/server/server.ts'
+import type { ServerOptions } from '../../lib/server/server-options.ts'
 
 const numbers = {
   type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],

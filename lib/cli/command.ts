@@ -6,21 +6,21 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { commonStart } from './command-start.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
-import { formatLine } from './define/log.ts'
-import { sortOut } from './define/definitions.ts'
-import { isLoopback } from './http/access/guard.ts'
-import { launch, launchServer } from './launch.ts'
+import { formatLine } from '../define/log.ts'
+import { sortOut } from '../define/definitions.ts'
+import { isLoopback } from '../http/access/guard.ts'
+import { launch, launchServer } from '../server/launch.ts'
 import { loadModule } from './load.ts'
-import { createServer } from './server.ts'
-import { claimStdout, ofSockets, serveStdio } from './stdio.ts'
+import { createServer } from '../server/server.ts'
+import { claimStdout, ofSockets, serveStdio } from '../server/stdio.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
 import type { CommandLine, Flag } from './command-line.ts'
-import type { Store } from './state/store.ts'
-import type { LaunchOptions, Launched } from './launch.ts'
+import type { Store } from '../state/store.ts'
+import type { LaunchOptions, Launched } from '../server/launch.ts'
 import type { Loaded } from './load.ts'
-import type { TriportServer } from './server.ts'
-import type { ProtocolName } from './settings.ts'
+import type { TriportServer } from '../server/server.ts'
+import type { ProtocolName } from '../server/settings.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 const VERSION = '0.1.0'
@@ -322,13 +322,13 @@ async function subjectOf(module: string | undefined): Promise<Loaded> {
   if (module !== undefined) return loadModule(module)
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
-    const { openaiAgent } = await import('./openai/openai.ts')
+    const { openaiAgent } = await import('../openai/openai.ts')
     const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })
     return { subject: sortOut(agent, 'triport'), options: {} }
   }
-  const { assistant, tools } = await import('./assistant/assistant.ts')
+  const { assistant, tools } = await import('../assistant/assistant.ts')
   return { subject: sortOut({ agents: [assistant], tools }, 'triport'), options: {} }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatFlags, namesLike, parseCommandLine, UsageError } from '../lib/command-line.ts'
-import type { CommandLine, Flag } from '../lib/command-line.ts'
+import { formatFlags, namesLike, parseCommandLine, UsageError } from '../../lib/cli/command-line.ts'
+import type { CommandLine, Flag } from '../../lib/cli/command-line.ts'
 
 const flags = [
   { name: 'port', value: 'N', variable: 'PORT', meaning: 'where it listens', fallback: '8000' },

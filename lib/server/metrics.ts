@@ -2,17 +2,17 @@
  * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
  * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
  */
-import { requestChannel } from './http/server/observer.ts'
+import { requestChannel } from '../http/server/observer.ts'
 import { LoopDelay } from './loop-delay.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
-} from './wire/exposition.ts'
-import { problemReply } from './wire/problem.ts'
-import type { CallInfo, OnCall } from './run/call-observer.ts'
-import type { Description, Endpoint } from './http/message/exchange.ts'
-import type { Observer } from './http/server/observer.ts'
+} from '../wire/exposition.ts'
+import { problemReply } from '../wire/problem.ts'
+import type { CallInfo, OnCall } from '../run/call-observer.ts'
+import type { Description, Endpoint } from '../http/message/exchange.ts'
+import type { Observer } from '../http/server/observer.ts'
 import type { ServerStatus } from './server-status.ts'
-import type { Sample } from './wire/exposition.ts'
+import type { Sample } from '../wire/exposition.ts'
 
 /** What a server says of itself in every scrape. */
 export interface MetricsFacts {
@@ -135,7 +135,7 @@ export class Metrics {
 }
 
 async function describe(): Promise<Description> {
-  const { serviceOperation } = await import('./rest/openapi/openapi-service.ts')
+  const { serviceOperation } = await import('../rest/openapi/openapi-service.ts')
   const get = serviceOperation('What the server counts, and what it does and holds now, for Prometheus', {
     description: 'The text exposition format, version 0.0.4',
     content: { 'text/plain': { schema: { type: 'string' } } },

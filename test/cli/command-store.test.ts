@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openStore } from '../lib/command-store.ts'
-import { UsageError } from '../lib/command-line.ts'
-import { modules } from './fixtures/modules.ts'
+import { openStore } from '../../lib/cli/command-store.ts'
+import { UsageError } from '../../lib/cli/command-line.ts'
+import { modules } from '../fixtures/modules.ts'
 
 /** What each client looks like from outside; `said` has what was asked of it. */
 const calling = `

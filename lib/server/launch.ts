@@ -1,14 +1,14 @@
 /**
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
-import { sortOut } from './define/definitions.ts'
+import { sortOut } from '../define/definitions.ts'
 import { noCallback, requireSecondOptions } from './options.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './server-options.ts'
 import { defaultPort } from './settings.ts'
 import { endOnSignals } from './signals.ts'
-import type { Members } from './define/validate.ts'
-import type { LoneTool, Offer, Subject, Things } from './define/definitions.ts'
+import type { Members } from '../define/validate.ts'
+import type { LoneTool, Offer, Subject, Things } from '../define/definitions.ts'
 import type { ProtocolName } from './settings.ts'
 import type { Address, TriportServer } from './server.ts'
 import type { ServerOptions } from './server-options.ts'

@@ -4,19 +4,19 @@
  *
  * What a value means (a path, an address, a limit) is checked by whoever reads it.
  */
-import { checkA2aOptions } from './a2a/model/options.ts'
-import { isRecord } from './define/content.ts'
+import { checkA2aOptions } from '../a2a/model/options.ts'
+import { isRecord } from '../define/content.ts'
 import {
   isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,
-} from './define/validate.ts'
-import { definitionMembers, offered } from './define/definitions.ts'
-import { isStrings } from './wire/json.ts'
-import type { Members } from './define/validate.ts'
-import type { Store } from './state/store.ts'
-import type { Authorization } from './http/access/auth.ts'
-import type { NamedKey } from './http/access/keys.ts'
-import type { RateLimit } from './http/access/rate.ts'
-import type { McpOptions } from './mcp/request/context.ts'
+} from '../define/validate.ts'
+import { definitionMembers, offered } from '../define/definitions.ts'
+import { isStrings } from '../wire/json.ts'
+import type { Members } from '../define/validate.ts'
+import type { Store } from '../state/store.ts'
+import type { Authorization } from '../http/access/auth.ts'
+import type { NamedKey } from '../http/access/keys.ts'
+import type { RateLimit } from '../http/access/rate.ts'
+import type { McpOptions } from '../mcp/request/context.ts'
 
 type Check = (value: unknown) => boolean
 type Rules = readonly (readonly [name: string, isFine: Check, remedy: string])[]

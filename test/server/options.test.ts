@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { createServer, defaults, launch, memoryStore, serveStdio } from '../lib/index.ts'
-import { echo, listen, request, serve } from './fixtures/client.ts'
-import { serviceOf } from './fixtures/house.ts'
-import type { LaunchOptions, ServerOptions, StdioOptions, Subject } from '../lib/index.ts'
+import { createServer, defaults, launch, memoryStore, serveStdio } from '../../lib/index.ts'
+import { echo, listen, request, serve } from '../fixtures/client.ts'
+import { serviceOf } from '../fixtures/house.ts'
+import type { LaunchOptions, ServerOptions, StdioOptions, Subject } from '../../lib/index.ts'
 
 const tool = { name: 'now', description: 'Tells the time.', inputSchema: { type: 'object' }, run: () => 1 }
 const auth = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../lib/index.ts'
-import { echo, eventually, jsonOf, listen, request, serve } from './fixtures/client.ts'
-import { firstHeld, webhook } from './fixtures/webhook.ts'
-import type { CallInfo, RequestSummary, TriportServer } from '../lib/index.ts'
+import { Fault } from '../../lib/index.ts'
+import { echo, eventually, jsonOf, listen, request, serve } from '../fixtures/client.ts'
+import { firstHeld, webhook } from '../fixtures/webhook.ts'
+import type { CallInfo, RequestSummary, TriportServer } from '../../lib/index.ts'
 
 interface Line { readonly family: string; readonly labels: ReadonlyMap<string, string> }
 

@@ -1,18 +1,18 @@
 /**
  * What `createServer` takes, and the names of it all.
  */
-import { defaults } from './define/limits.ts'
-import type { A2aServerOptions } from './a2a/model/options.ts'
-import type { OnCall } from './run/call-observer.ts'
-import type { Limits } from './define/limits.ts'
-import type { Members } from './define/validate.ts'
-import type { Log, Logger } from './define/log.ts'
-import type { Store } from './state/store.ts'
-import type { Offer } from './define/definitions.ts'
-import type { ApiKey, Authorization } from './http/access/auth.ts'
-import type { RequestSummary } from './http/server/observer.ts'
-import type { RateLimit } from './http/access/rate.ts'
-import type { McpOptions } from './mcp/request/context.ts'
+import { defaults } from '../define/limits.ts'
+import type { A2aServerOptions } from '../a2a/model/options.ts'
+import type { OnCall } from '../run/call-observer.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Members } from '../define/validate.ts'
+import type { Log, Logger } from '../define/log.ts'
+import type { Store } from '../state/store.ts'
+import type { Offer } from '../define/definitions.ts'
+import type { ApiKey, Authorization } from '../http/access/auth.ts'
+import type { RequestSummary } from '../http/server/observer.ts'
+import type { RateLimit } from '../http/access/rate.ts'
+import type { McpOptions } from '../mcp/request/context.ts'
 import type { ProtocolChoice } from './settings.ts'
 
 /** What `createServer` takes, besides every limit of `Limits`. `T` are the types of the tools' schemas. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createServer, launch, memoryStore } from '../lib/index.ts'
-import { echo, eventually, jsonOf } from './fixtures/client.ts'
-import { listed } from './fixtures/fleet.ts'
+import { createServer, launch, memoryStore } from '../../lib/index.ts'
+import { echo, eventually, jsonOf } from '../fixtures/client.ts'
+import { listed } from '../fixtures/fleet.ts'
 import type { TestContext } from 'node:test'
-import type { Launched, LaunchOptions, Subject } from '../lib/index.ts'
+import type { Launched, LaunchOptions, Subject } from '../../lib/index.ts'
 
 const quiet = { port: 0, quiet: true, signals: false, log: false, graceMs: 0 } as const
 

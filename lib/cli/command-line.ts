@@ -3,7 +3,7 @@
  * about mistakes out. Knows what no flag is for.
  */
 import { parseArgs } from 'node:util'
-import { slipsBetween } from './schema/options.ts'
+import { slipsBetween } from '../schema/options.ts'
 
 /** One flag. */
 export interface Flag<Name extends string = string> {

@@ -4,9 +4,9 @@ import { Agent, request } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { eventually } from './fixtures/client.ts'
-import { ask, run, serve } from './fixtures/command.ts'
-import { modules } from './fixtures/modules.ts'
+import { eventually } from '../fixtures/client.ts'
+import { ask, run, serve } from '../fixtures/command.ts'
+import { modules } from '../fixtures/modules.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** A way to each worker in turn: every request has a connection of its own. */

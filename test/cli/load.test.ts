@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
-import { loadModule } from '../lib/load.ts'
-import { modules } from './fixtures/modules.ts'
+import { loadModule } from '../../lib/cli/load.ts'
+import { modules } from '../fixtures/modules.ts'
 import type { TestContext } from 'node:test'
 
 const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${name} heard ' + prompt }`
@@ -102,7 +102,7 @@ test('a default may be what createServer takes', async (t) => {
 })
 
 test('a server that a module has made is served as it is', async (t) => {
-  const house = new URL('../lib/index.js', import.meta.url).href
+  const house = new URL('../../lib/index.js', import.meta.url).href
   const made = `import { createServer } from '${house}'\nconst server = createServer({ agents: [${ANN}] })\n`
   const folder = modules(t, {
     'default.mjs': `${made}export default server`, 'named.mjs': `${made}export { server }`,
@@ -120,23 +120,23 @@ const SYNTAX = `const a = 1\nexport default (prompt) => {\n  return 'x' +\n}\n`
 const broken: readonly (readonly [file: string, text: string, said: string | RegExp])[] = [
   ['throws.mjs', `throw new Error('on purpose')`,
     'Cannot load throws.mjs: on purpose\n    at throws.mjs:1:7'],
-  ['calls.mjs', `import { go } from './lib/go.mjs'\nexport default go()`,
+  ['calls.mjs', `import { go } from '../lib/go.mjs'\nexport default go()`,
     'Cannot load calls.mjs: too deep\n    at go (lib/go.mjs:2:9)\n    at calls.mjs:2:16'],
   ['syntax.mjs', SYNTAX, `Cannot load syntax.mjs: Unexpected token '}'\n    syntax.mjs:4\n    }\n    ^`],
   ['syntax.cjs', `module.exports = (\n`, 'Cannot load syntax.cjs: Unexpected end of input\n    syntax.cjs:2'],
-  ['imports.mjs', `import './lib/broken.mjs'`,
+  ['imports.mjs', `import '../lib/broken.mjs'`,
     `Cannot load imports.mjs: Unexpected token '}'\n    lib/broken.mjs:4\n    }\n    ^`],
-  ['name.mjs', `import { nothing } from './lib/go.mjs'`,
+  ['name.mjs', `import { nothing } from '../lib/go.mjs'`,
     /^Cannot load name\.mjs: .* does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
   ['package.mjs', `import 'no-such-package'`,
     `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs`],
-  ['file.mjs', `import './no-such-file.mjs'`,
+  ['file.mjs', `import '../no-such-file.mjs'`,
     `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
   ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
-  ['house.mjs', `import { defineAgent } from '${new URL('../lib/define/agent.js', import.meta.url).href}'\n`
+  ['house.mjs', `import { defineAgent } from '${new URL('../../lib/define/agent.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
     /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],

@@ -2,7 +2,7 @@
  * The options of a server that have a grammar of their own: each is checked and brought into its normal form,
  * with a sentence where it cannot be.
  */
-import { show } from './define/validate.ts'
+import { show } from '../define/validate.ts'
 
 /** A door of the server. */
 export type ProtocolName = 'http' | 'mcp' | 'a2a'

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
-import { isLoopback } from './http/access/guard.ts'
-import type { LaunchOptions } from './launch.ts'
+import { isLoopback } from '../http/access/guard.ts'
+import type { LaunchOptions } from '../server/launch.ts'
 
 /** What is added to a command line, and to the environment of its processes. */
 export interface CommonStart {

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { dirname, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { describe } from './define/log.ts'
+import { describe } from '../define/log.ts'
 import { localFiles } from './local-files.ts'
 
 /** Lines of a stack that are shown, and files in which the source of a syntax error is looked for. */
@@ -21,7 +21,7 @@ const MAX_MESSAGE = 2_000
 const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
 
 /** This house's own files, as they look in a stack. */
-const HOUSE = new URL('.', import.meta.url).href
+const HOUSE = new URL('..', import.meta.url).href
 
 /** Where the author's part of a stack ends. */
 const LOADED_BY = 'at async loadModule'
