@@ -9,39 +9,51 @@ interface SourceFile { readonly path: string; readonly text: string }
 /** What a room may take from other rooms: everything, or only what is gone when the types are. */
 interface Reach { readonly values: readonly string[]; readonly types: readonly string[] }
 
-const door: Reach = { values: ['core', 'wire'], types: ['http'] }
+const protocol: Reach = { values: ['run', 'tasks', 'state', 'define', 'wire'], types: ['http'] }
+const everything: Reach = {
+  values: ['schema', 'wire', 'define', 'state', 'tasks', 'run', 'http', 'store', 'mcp', 'a2a', 'rest'],
+  types: [],
+}
 
 /** Imports point down only; a file directly in lib/ belongs to no room and sees them all. */
 const rooms: ReadonlyMap<string, Reach> = new Map([
   ['util', { values: [], types: [] }],
-  ['schema', { values: [], types: [] }],
   ['wire', { values: [], types: [] }],
-  ['core', { values: ['schema', 'wire'], types: [] }],
-  ['store', { values: [], types: ['core'] }],
-  ['http', { values: ['wire'], types: ['core'] }],
-  ['mcp', door],
-  ['a2a', door],
-  ['rest', door],
-  ['adapters', { values: ['core', 'wire'], types: [] }],
-  ['assistant', { values: ['core'], types: [] }],
+  ['schema', { values: [], types: [] }],
+  ['define', { values: ['schema', 'wire'], types: [] }],
+  ['state', { values: ['define', 'wire'], types: [] }],
+  ['tasks', { values: ['state', 'define', 'wire'], types: [] }],
+  ['run', { values: ['tasks', 'state', 'define', 'schema', 'wire'], types: [] }],
+  ['http', { values: ['wire'], types: ['define', 'state', 'run'] }],
+  ['store', { values: ['state', 'define', 'schema'], types: [] }],
+  ['mcp', protocol],
+  ['a2a', protocol],
+  ['rest', protocol],
+  ['openai', { values: ['run', 'define', 'wire'], types: [] }],
+  ['assistant', { values: ['define'], types: [] }],
+  ['server', everything],
+  ['cli', { values: [...everything.values, 'server', 'openai', 'assistant'], types: [] }],
+])
+
+/** The floors of a room. Each takes only of those before it. */
+const floors: ReadonlyMap<string, readonly string[]> = new Map([
+  ['http', ['message', 'stream', 'access', 'server']],
+  ['store', ['shared', 'topics', 'memory', 'sqlite', 'redis', 'postgres', 'cluster', 'conformance']],
+  ['mcp', ['protocol', 'session', 'request', 'tasks', 'methods', 'transport']],
+  ['a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],
+  ['rest', ['reply', 'openapi', 'native', 'openai', 'service']],
 ])
 
 /** The room that every other may take from. */
 const BOTTOM = 'util'
-/** The one file of which doors take values from http/, and those of which http/ does from core/. */
-const DEFERRED_STREAM = 'lib/http/deferred-stream.ts'
-const LEAVES: readonly string[] = [
-  'lib/core/caller-shares.ts', 'lib/core/clock.ts', 'lib/core/queue.ts',
-]
-/** Those of other rooms that store/ takes values of: they know nothing of what is served. */
-const FOR_STORES: readonly string[] = [
-  'lib/core/clock.ts', 'lib/core/fault.ts', 'lib/core/queue.ts', 'lib/core/ranking.ts', 'lib/core/shares.ts',
-  'lib/core/store.ts', 'lib/schema/options.ts',
-]
+/** The one file of which protocols take values from http/. */
+const DEFERRED_STREAM = 'lib/http/stream/deferred-stream.ts'
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
 /** A client, not a server: webhooks. */
-const MAY_CALL_OUT = 'lib/a2a/push.ts'
+const MAY_CALL_OUT = 'lib/a2a/push/push.ts'
 const MAX_LINES = 500
+const MAX_FILES = 25
+const MAX_DEPTH = 3
 const MAX_COLUMNS = 110
 
 /** One import: where it points to, and whether nothing of it is left when the types are gone. */
@@ -77,11 +89,17 @@ function roomOf(path: string): string | undefined {
   return /^lib\/([^/]+)\//.exec(path)?.[1]
 }
 
+/** Where a file's floor stands among those of its room; undefined for a room without floors. */
+function floorOf(path: string): number | undefined {
+  const [top, room = '', floor = ''] = path.split('/')
+  return top === 'lib' ? floors.get(room)?.indexOf(floor) : undefined
+}
+
 /** What is wrong with one import of a file in lib/; undefined where it is fine. */
 function objection(path: string, { target, isType }: Import): string | undefined {
   const room = roomOf(path)
   if (target.startsWith('(')) {
-    return room === undefined ? undefined : `${path} imports what only its run time knows`
+    return room === undefined || room === 'cli' ? undefined : `${path} imports what only its run time knows`
   }
   if (SOCKETS.test(target)) {
     const isAllowed = room === 'http' || path === MAY_CALL_OUT
@@ -92,15 +110,17 @@ function objection(path: string, { target, isType }: Import): string | undefined
   if (!target.endsWith('.ts')) return `${path} imports ${target} without .ts`
   const to = posix.join(posix.dirname(path), target)
   if (!to.startsWith('lib/')) return `${path} leaves lib/`
-  if (room === undefined || roomOf(to) === room) return undefined
+  if (room === undefined) return undefined
+  if (roomOf(to) === room) {
+    const isUphill = (floorOf(to) ?? 0) > (floorOf(path) ?? 0)
+    return isUphill ? `${path} imports ${to}, which is on a floor above it` : undefined
+  }
   const reach = rooms.get(room)
   if (reach === undefined) return `${path} is in ${room}/, which is no room of the house`
   const other = roomOf(to) ?? ''
   if (other === BOTTOM || reach.values.includes(other)) return undefined
   if (isType && reach.types.includes(other)) return undefined
-  if (to === DEFERRED_STREAM && reach === door) return undefined
-  if (LEAVES.includes(to) && room === 'http') return undefined
-  if (FOR_STORES.includes(to) && room === 'store') return undefined
+  if (to === DEFERRED_STREAM && reach === protocol) return undefined
   if (other === '') return `${path} (${room}/) imports ${to}, which is above it`
   return `${path} (${room}/) imports ${reach.types.includes(other) ? 'a value of ' : ''}${other}/`
 }
@@ -159,6 +179,22 @@ function realms(path: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap((line, at) => isAsked(line) ? [`${path}:${at + 1} asks for a class of a realm`] : [])
 }
 
+/** Folders of lib/ that hold more than can be seen at a glance, or lie too deep; files on no floor. */
+function crowded(files: readonly SourceFile[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { path } of files) {
+    const folder = posix.dirname(path)
+    if (path.startsWith('lib/')) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [
+    ...[...counts].filter(([, count]) => count > MAX_FILES)
+      .map(([folder, count]) => `${folder} has ${count} files, more than ${MAX_FILES}`),
+    ...[...counts.keys()].filter((folder) => folder.split('/').length > MAX_DEPTH + 1)
+      .map((folder) => `${folder} lies deeper than ${MAX_DEPTH} folders`),
+    ...files.flatMap(({ path }) => floorOf(path) === -1 ? [`${path} is on no floor of its room`] : []),
+  ]
+}
+
 /** The lines that are too long. */
 function wide(path: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap(({ length }, at) => (
@@ -181,7 +217,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
       ...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong,
       ...wide(path, lines), ...realms(path, lines),
     ]
-  }), ...circles(files), ...namesakes(files)]
+  }), ...circles(files), ...namesakes(files), ...crowded(files)]
 }
 
 function filesIn(folder: string): readonly SourceFile[] {
@@ -201,48 +237,58 @@ test('the house keeps its own plan', () => {
 })
 
 const broken: readonly (readonly [path: string, text: string, complaint: RegExp])[] = [
-  ['lib/schema/a.ts', `import { isRecord } from '../core/content.ts'`, /\(schema\/\) imports core\//],
-  ['lib/wire/a.ts', `import type { Content } from '../core/content.ts'`, /\(wire\/\) imports core\//],
-  ['lib/core/a.ts', `import { memoryStore } from '../store/memory.ts'`, /\(core\/\) imports store\//],
-  ['lib/core/a.ts', `import type { Head } from '../http/exchange.ts'`, /\(core\/\) imports http\//],
-  ['lib/core/a.ts', `import { createServer } from '../server.ts'`,
-    /imports lib\/server.ts, which is above it/],
-  ['lib/store/a.ts', `import { Tasks } from '../core/task.ts'`, /\(store\/\) imports a value of core\//],
-  ['lib/http/a.ts', `import { anonymous } from '../core/principal.ts'`,
-    /\(http\/\) imports a value of core\//],
-  ['lib/http/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../core/defaults.ts'`,
-    /a value of core\//],
-  ['lib/http/a.ts', `import type { Row } from '../mcp/revisions.ts'`, /\(http\/\) imports mcp\//],
-  ['lib/mcp/a.ts', `import type { Dialect } from '../a2a/dialects.ts'`, /\(mcp\/\) imports a2a\//],
-  ['lib/a2a/a.ts', `import { json } from '../rest/reply.ts'`, /\(a2a\/\) imports rest\//],
-  ['lib/rest/a.ts', `export { Row } from '../mcp/revisions.ts'`, /\(rest\/\) imports mcp\//],
-  ['lib/rest/a.ts', `import { isSource } from '../http/exchange.ts'`, /\(rest\/\) imports a value of http\//],
-  ['lib/rest/a.ts', `import { compile } from '../schema/compile.ts'`, /\(rest\/\) imports schema\//],
-  ['lib/rest/a.ts', `import { memoryStore } from '../store/memory.ts'`, /\(rest\/\) imports store\//],
-  ['lib/rest/a.ts', `  const { Row } = await import('../mcp/revisions.ts')`, /\(rest\/\) imports mcp\//],
-  ['lib/rest/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
-  ['lib/assistant/a.ts', `import '../mcp/revisions.ts'`, /\(assistant\/\) imports mcp\//],
-  ['lib/core/a.ts', `import { assistant } from '../assistant/assistant.ts'`,
-    /\(core\/\) imports assistant\//],
-  ['lib/adapters/a.ts', `import type { Exchange } from '../http/exchange.ts'`,
-    /\(adapters\/\) imports http\//],
-  ['lib/cellar/a.ts', `import { Fault } from '../core/fault.ts'`, /cellar\/, which is no room/],
-  ['lib/core/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
-  ['lib/core/a.ts', `import { Fault } from './fault'`, /without \.ts/],
-  ['lib/server.ts', `import { helper } from '../test/helper.ts'`, /leaves lib\//],
-  ['lib/core/a.ts', `import { z } from 'zod'`, /a package/],
-  ['lib/core/a.ts', `import { readFileSync } from 'fs'`, /lacks its node:/],
-  ['lib/server.ts', `import { createServer } from 'node:http'`, /which is for http\//],
-  ['lib/server.ts', `import type { Server } from 'node:http'`, /which is for http\//],
-  ['lib/mcp/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
-  ['lib/a2a/card.ts', `import { request } from 'node:https'`, /which is for http\//],
-  ['lib/core/a.ts', 'const a = 1\n'.repeat(501), /501 lines/],
-  ['lib/core/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`, /^lib\/core\/a\.ts:2 has 111 columns/],
+  ['lib/schema/a.ts', `import { isRecord } from '../define/content.ts'`, /\(schema\/\) imports define\//],
+  ['lib/wire/a.ts', `import type { Content } from '../define/content.ts'`, /\(wire\/\) imports define\//],
+  ['lib/state/a.ts', `import { memoryStore } from '../store/memory/memory.ts'`,
+    /\(state\/\) imports store\//],
+  ['lib/run/a.ts', `import type { Head } from '../http/message/exchange.ts'`, /\(run\/\) imports http\//],
+  ['lib/run/a.ts', `import { createServer } from '../index.ts'`, /imports lib\/index.ts, which is above it/],
+  ['lib/store/memory/a.ts', `import { Tasks } from '../../tasks/tasks.ts'`, /\(store\/\) imports tasks\//],
+  ['lib/http/access/a.ts', `import { anonymous } from '../../define/principal.ts'`,
+    /\(http\/\) imports a value of define\//],
+  ['lib/http/access/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../../define/limits.ts'`,
+    /a value of define\//],
+  ['lib/http/access/a.ts', `import type { Row } from '../../mcp/protocol/revisions.ts'`,
+    /\(http\/\) imports mcp\//],
+  ['lib/mcp/tasks/a.ts', `import type { Dialect } from '../../a2a/codec/dialects.ts'`,
+    /\(mcp\/\) imports a2a\//],
+  ['lib/a2a/card/a.ts', `import { json } from '../../rest/reply/reply.ts'`, /\(a2a\/\) imports rest\//],
+  ['lib/rest/reply/a.ts', `export { Row } from '../../mcp/protocol/revisions.ts'`,
+    /\(rest\/\) imports mcp\//],
+  ['lib/rest/reply/a.ts', `import { isSource } from '../../http/message/reply.ts'`,
+    /\(rest\/\) imports a value of http\//],
+  ['lib/rest/reply/a.ts', `import { compile } from '../../schema/compile.ts'`, /\(rest\/\) imports schema\//],
+  ['lib/rest/reply/a.ts', `import { memoryStore } from '../../store/memory/memory.ts'`,
+    /\(rest\/\) imports store\//],
+  ['lib/rest/reply/a.ts', `  const { Row } = await import('../../mcp/protocol/revisions.ts')`,
+    /\(rest\/\) imports mcp\//],
+  ['lib/rest/reply/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
+  ['lib/assistant/a.ts', `import '../mcp/protocol/revisions.ts'`, /\(assistant\/\) imports mcp\//],
+  ['lib/define/a.ts', `import { assistant } from '../assistant/assistant.ts'`,
+    /\(define\/\) imports assistant\//],
+  ['lib/openai/a.ts', `import type { Exchange } from '../http/message/exchange.ts'`,
+    /\(openai\/\) imports http\//],
+  ['lib/server/a.ts', `import { runCommand } from '../cli/command.ts'`, /\(server\/\) imports cli\//],
+  ['lib/mcp/session/a.ts', `import type { A } from '../request/context.ts'`, /on a floor above it/],
+  ['lib/cellar/a.ts', `import { Fault } from '../define/fault.ts'`, /cellar\/, which is no room/],
+  ['lib/run/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
+  ['lib/run/a.ts', `import { Fault } from './fault'`, /without \.ts/],
+  ['lib/index.ts', `import { helper } from '../test/helper.ts'`, /leaves lib\//],
+  ['lib/run/a.ts', `import { z } from 'zod'`, /a package/],
+  ['lib/run/a.ts', `import { readFileSync } from 'fs'`, /lacks its node:/],
+  ['lib/index.ts', `import { createServer } from 'node:http'`, /which is for http\//],
+  ['lib/server/a.ts', `import type { Server } from 'node:http'`, /which is for http\//],
+  ['lib/mcp/session/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
+  ['lib/a2a/card/card.ts', `import { request } from 'node:https'`, /which is for http\//],
+  ['lib/run/a.ts', 'const a = 1\n'.repeat(501), /501 lines/],
+  ['lib/run/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`, /^lib\/run\/a\.ts:2 has 111 columns/],
   ['test/a.test.ts', `// ${'a'.repeat(108)}`, /^test\/a\.test\.ts:1 has 111 columns/],
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
   ['bench/a.js', `// ${'a'.repeat(108)}`, /^bench\/a\.js:1 has 111 columns/],
-  ['lib/core/a.ts', 'return value instanceof Promise', /^lib\/core\/a\.ts:1 asks for a class of a realm$/],
-  ['lib/util/a.ts', `import { Fault } from '../core/fault.ts'`, /\(util\/\) imports core\//],
+  ['lib/run/a.ts', 'return value instanceof Promise', /^lib\/run\/a\.ts:1 asks for a class of a realm$/],
+  ['lib/util/a.ts', `import { Fault } from '../define/fault.ts'`, /\(util\/\) imports define\//],
+  ['lib/a2a/a.ts', '', /on no floor of its room/],
+  ['lib/store/conformance/rules/deep/a.ts', '', /deeper than 3 folders/],
   ['test/mcp/revisions/a.test.ts', '', /deeper than one folder/],
 ]
 
@@ -255,26 +301,27 @@ test('the check of the plan finds every way to break it', () => {
 })
 
 const fine: readonly (readonly [path: string, text: string])[] = [
-  ['lib/core/a.ts',
+  ['lib/run/a.ts',
     `import { compile } from '../schema/compile.ts'\nimport type { Parsed } from '../wire/json.ts'`],
-  ['lib/store/a.ts', `import type { Store } from '../core/store.ts'`],
-  ['lib/store/a.ts', `import { Fault } from '../core/fault.ts'`],
-  ['lib/http/a.ts',
-    `import { createServer } from 'node:http'\nimport type { Limits } from '../core/defaults.ts'`],
-  ['lib/http/a.ts', `import { type Limits, type Log } from '../core/defaults.ts'`],
-  ['lib/mcp/a.ts',
-    `import { DeferredStream } from '../http/deferred-stream.ts'\n`
-    + `import type { Reply } from '../http/exchange.ts'`],
-  ['lib/a2a/push.ts', `import { request } from 'node:https'`],
-  ['lib/assistant/a.ts', `import { Fault } from '../core/fault.ts'\nimport { add } from './b.ts'`],
-  ['lib/adapters/a.ts',
-    `import { isRecord } from '../core/content.ts'\nimport { parseJson } from '../wire/json.ts'`],
-  ['lib/http/a.ts', `import { MAX_TIMER_MS } from '../core/clock.ts'`],
+  ['lib/store/memory/a.ts', `import type { Store } from '../../state/store.ts'`],
+  ['lib/store/memory/a.ts', `import { Fault } from '../../define/fault.ts'`],
+  ['lib/http/server/a.ts',
+    `import { createServer } from 'node:http'\nimport type { Limits } from '../../define/limits.ts'`],
+  ['lib/http/access/a.ts', `import { type Limits, type Log } from '../../define/limits.ts'`],
+  ['lib/mcp/transport/a.ts',
+    `import { DeferredStream } from '../../http/stream/deferred-stream.ts'\n`
+    + `import type { Reply } from '../../http/message/exchange.ts'`],
+  ['lib/a2a/push/push.ts', `import { request } from 'node:https'`],
+  ['lib/assistant/a.ts', `import { Fault } from '../define/fault.ts'\nimport { add } from './b.ts'`],
+  ['lib/openai/a.ts',
+    `import { isRecord } from '../define/content.ts'\nimport { parseJson } from '../wire/json.ts'`],
+  ['lib/http/server/a.ts', `import { MAX_TIMER_MS } from '../../util/clock.ts'`],
+  ['lib/mcp/request/a.ts', `import { Session } from '../session/session.ts'`],
   ['lib/schema/a.ts', `import { andThen } from '../util/thenable.ts'`],
   ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],
-  ['lib/core/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
-  ['lib/core/a.ts', 'const a = 1\n'.repeat(500)],
-  ['lib/core/a.ts', `// ${'é'.repeat(107)}\n`],
+  ['lib/run/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
+  ['lib/run/a.ts', 'const a = 1\n'.repeat(500)],
+  ['lib/run/a.ts', `// ${'é'.repeat(107)}\n`],
   ['test/core/a.test.ts', ''],
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],
@@ -287,12 +334,12 @@ test('the check of the plan lets through what is allowed', () => {
 type Given = readonly [path: string, text: string]
 
 const tangles: readonly (readonly [complaint: RegExp, ...files: readonly Given[]])[] = [
-  [/^lib\/core\/a\.ts, lib\/core\/b\.ts import each other in a circle$/,
-    ['lib/core/a.ts', `import { b } from './b.ts'`], ['lib/core/b.ts', `import type { A } from './a.ts'`]],
-  [/a\.ts, lib\/core\/b\.ts, lib\/core\/c\.ts import each other/,
-    ['lib/core/a.ts', `import { b } from './b.ts'`], ['lib/core/b.ts', `import './c.ts'`],
-    ['lib/core/c.ts', `export { a } from './a.ts'`], ['lib/core/d.ts', `import { a } from './a.ts'`]],
-  [/^lib\/core\/a\.ts import each other in a circle$/, ['lib/core/a.ts', `import { a } from './a.ts'`]],
+  [/^lib\/run\/a\.ts, lib\/run\/b\.ts import each other in a circle$/,
+    ['lib/run/a.ts', `import { b } from './b.ts'`], ['lib/run/b.ts', `import type { A } from './a.ts'`]],
+  [/a\.ts, lib\/run\/b\.ts, lib\/run\/c\.ts import each other/,
+    ['lib/run/a.ts', `import { b } from './b.ts'`], ['lib/run/b.ts', `import './c.ts'`],
+    ['lib/run/c.ts', `export { a } from './a.ts'`], ['lib/run/d.ts', `import { a } from './a.ts'`]],
+  [/^lib\/run\/a\.ts import each other in a circle$/, ['lib/run/a.ts', `import { a } from './a.ts'`]],
 ]
 
 test('the check of the plan finds circles', () => {
@@ -304,7 +351,7 @@ test('the check of the plan finds circles', () => {
 })
 
 const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second: string])[] = [
-  [/^One is defined in lib\/core\/a\.ts and lib\/mcp\/b\.ts$/,
+  [/^One is defined in lib\/run\/a\.ts and lib\/define\/b\.ts$/,
     'export interface One {}', 'export const One = 1'],
   [/^one is defined/, 'export async function one() {}', 'export function* one() {}'],
   [/^One is defined/, 'export abstract class One {}', 'export type One = string'],
@@ -314,7 +361,8 @@ const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second
 
 test('the check of the plan finds a name that two files define', () => {
   for (const [complaint, first, second] of namesakeRows) {
-    const found = violations([{ path: 'lib/core/a.ts', text: first }, { path: 'lib/mcp/b.ts', text: second }])
+    const files = [{ path: 'lib/run/a.ts', text: first }, { path: 'lib/define/b.ts', text: second }]
+    const found = violations(files)
     assert.equal(found.length, 1, first)
     assert.match(found[0]!, complaint)
   }
@@ -323,9 +371,9 @@ test('the check of the plan finds a name that two files define', () => {
 test('the check of the plan lets a name be passed on, be private, and be defined again in a test', () => {
   const text = 'export function one(a: string): void\nexport function one(a: unknown): void {}\n'
   const others = [
-    ['lib/core/b.ts', `export { one } from './a.ts'`], ['lib/core/c.ts', `export {\n  one,\n} from './a.ts'`],
-    ['lib/core/d.ts', 'function one() {}\nexport { one as two }'],
+    ['lib/run/b.ts', `export { one } from './a.ts'`], ['lib/run/c.ts', `export {\n  one,\n} from './a.ts'`],
+    ['lib/run/d.ts', 'function one() {}\nexport { one as two }'],
     ['test/core/a.test.ts', 'export const one = 1'],
   ].map(([path = '', text = '']) => ({ path, text }))
-  assert.deepEqual(violations([{ path: 'lib/core/a.ts', text }, ...others]), [])
+  assert.deepEqual(violations([{ path: 'lib/run/a.ts', text }, ...others]), [])
 })

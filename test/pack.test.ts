@@ -333,7 +333,9 @@ const refused: readonly (readonly [texts: Texts, sentence: RegExp])[] = [
     /^'=' is in what is taken apart outside of functions$/],
   [{ 'index.js': `export { x as y } from './a.js';\n`, 'a.js': 'export const x = 1;\n' },
     /^index\.js exports x by another name, y$/],
-  [{ 'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.dirname;\n' },
+  [{
+    'index.js': `import { a } from './deep/a.js';\n`, 'deep/a.js': 'export const a = import.meta.dirname;\n',
+  },
     /^deep\/a\.js asks more of import\.meta than its url$/],
 ]
 
@@ -380,7 +382,7 @@ test('a copy of what is shipped is whole: it exports the same, serves its page, 
     spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 24 }).stdout
   )
   assert.deepEqual(JSON.parse(run('program.js')), [
-    Object.keys(triport), readFileSync('lib/rest/docs.html', 'utf8'),
+    Object.keys(triport), readFileSync('lib/rest/service/docs.html', 'utf8'),
   ])
   assert.match(run('vendor/cli.js', '--help'), /^Usage: triport serve/)
 })

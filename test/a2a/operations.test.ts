@@ -6,7 +6,9 @@ import { createSeal } from '../../lib/wire/seal.ts'
 import { eventually } from '../fixtures/client.ts'
 import { serviceOf } from '../fixtures/house.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
-import type { OperationName, SendRequest, StreamEvent, TaskRequest, TaskView } from '../../lib/a2a/model/model.ts'
+import type {
+  OperationName, SendRequest, StreamEvent, TaskRequest, TaskView,
+} from '../../lib/a2a/model/model.ts'
 import type { EventStream, Visit } from '../../lib/a2a/tasks/request.ts'
 import type { Store } from '../../lib/index.ts'
 

@@ -130,13 +130,14 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
     /^Cannot load name\.mjs: .* does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
   ['package.mjs', `import 'no-such-package'`,
     `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs`],
-  ['file.mjs', `import '../no-such-file.mjs'`,
+  ['file.mjs', `import './no-such-file.mjs'`,
     `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
   ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
-  ['house.mjs', `import { defineAgent } from '${new URL('../../lib/define/agent.js', import.meta.url).href}'\n`
+  ['house.mjs',
+    `import { defineAgent } from '${new URL('../../lib/define/agent.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
     /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],

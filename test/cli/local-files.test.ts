@@ -6,18 +6,18 @@ import { modules } from '../fixtures/modules.ts'
 
 test('a module is made of what it and its own imports import by a relative path', (t) => {
   const folder = modules(t, {
-    'agent.mjs': `import { a } from '../a.mjs'
+    'agent.mjs': `import { a } from './a.mjs'
       import "./side.mjs"
-      export * from '../deep/all.mjs'
-      const later = () => import('../later.mjs')
-      import data from '../data.json' with { type: 'json' }
+      export * from './deep/all.mjs'
+      const later = () => import('./later.mjs')
+      import data from './data.json' with { type: 'json' }
       import { readFile } from 'node:fs'
       import some from 'some-package'
       import '/absolute.mjs'
-      import '../not-yet.mjs'
-      import '../a%20b.mjs?version=2'`,
-    'a.mjs': `import '../agent.mjs'`,
-    'side.mjs': '', 'later.mjs': '', 'data.json': `import '../never.mjs'`, 'a b.mjs': '',
+      import './not-yet.mjs'
+      import './a%20b.mjs?version=2'`,
+    'a.mjs': `import './agent.mjs'`,
+    'side.mjs': '', 'later.mjs': '', 'data.json': `import './never.mjs'`, 'a b.mjs': '',
     'deep/all.mjs': `const a = require('./plain'), b = require("../folder")`,
     'deep/plain.cjs': '', 'folder/index.js': '',
   })

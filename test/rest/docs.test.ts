@@ -6,7 +6,7 @@ import { Script } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { dial, echo, listen, request, serve } from '../fixtures/client.ts'
 
-const page = readFileSync('lib/rest/docs.html', 'utf8')
+const page = readFileSync('lib/rest/service/docs.html', 'utf8')
 
 function digestsOf(element: string): readonly string[] {
   const found = [...page.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))]

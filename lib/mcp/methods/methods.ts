@@ -17,7 +17,9 @@ import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest } from '../request/request.ts'
 import { watching } from '../session/session-state.ts'
 import { promptResult, readResult } from '../protocol/shape.ts'
-import { cancelAugmented, getAugmented, listAugmented, resultOfAugmented } from '../tasks/task-augmentation.ts'
+import {
+  cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
+} from '../tasks/task-augmentation.ts'
 import { cancelTask, getTask, updateTask } from '../tasks/task-extension.ts'
 import { callToolMethod } from './tools-call.ts'
 import type { MaybePromise } from '../../util/thenable.ts'

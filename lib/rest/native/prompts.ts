@@ -9,7 +9,9 @@ import { caught } from '../reply/reply.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 
-const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => import('../openapi/openapi-catalog.ts')
+const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => {
+  return import('../openapi/openapi-catalog.ts')
+}
 
 /** Their paths. */
 export function promptEndpoints(service: Service): readonly Endpoint[] {

@@ -8,7 +8,9 @@ import { answerResource } from './resource-answer.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 
-const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => import('../openapi/openapi-catalog.ts')
+const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => {
+  return import('../openapi/openapi-catalog.ts')
+}
 
 /** Their paths. */
 export function resourceEndpoints(service: Service): readonly Endpoint[] {

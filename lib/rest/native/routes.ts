@@ -13,7 +13,9 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
 
-const said = (): Promise<typeof import('../openapi/openapi-operations.ts')> => import('../openapi/openapi-operations.ts')
+const said = (): Promise<typeof import('../openapi/openapi-operations.ts')> => {
+  return import('../openapi/openapi-operations.ts')
+}
 
 /**
  * The paths of this door. `path` is where the main query goes besides `/` and `/agents`.

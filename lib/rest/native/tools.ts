@@ -12,7 +12,9 @@ import type { Service } from '../../run/service.ts'
 import type { Tool } from '../../define/tool.ts'
 import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
 
-const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => import('../openapi/openapi-catalog.ts')
+const said = (): Promise<typeof import('../openapi/openapi-catalog.ts')> => {
+  return import('../openapi/openapi-catalog.ts')
+}
 
 /** Their paths. */
 export function toolEndpoints(service: Service): readonly Endpoint[] {
