@@ -322,7 +322,7 @@ const fine: readonly (readonly [path: string, text: string])[] = [
   ['lib/run/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
   ['lib/run/a.ts', 'const a = 1\n'.repeat(500)],
   ['lib/run/a.ts', `// ${'é'.repeat(107)}\n`],
-  ['test/core/a.test.ts', ''],
+  ['test/run/a.test.ts', ''],
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],
 ]
@@ -373,7 +373,7 @@ test('the check of the plan lets a name be passed on, be private, and be defined
   const others = [
     ['lib/run/b.ts', `export { one } from './a.ts'`], ['lib/run/c.ts', `export {\n  one,\n} from './a.ts'`],
     ['lib/run/d.ts', 'function one() {}\nexport { one as two }'],
-    ['test/core/a.test.ts', 'export const one = 1'],
+    ['test/run/a.test.ts', 'export const one = 1'],
   ].map(([path = '', text = '']) => ({ path, text }))
   assert.deepEqual(violations([{ path: 'lib/run/a.ts', text }, ...others]), [])
 })

@@ -29,7 +29,7 @@ test('a fault that says nothing says at least its kind', () => {
 
 test('a fault of another copy of this library is one; a class that extends it asks for its own', async () => {
   // Under another address a module is loaded another time.
-  const other = await import(new URL('../../lib/core/fault.js?copy', import.meta.url).href) as typeof fault
+  const other = await import(new URL('../../lib/define/fault.js?copy', import.meta.url).href) as typeof fault
   const theirs = new other.Fault('not-found', 'No such fruit')
   assert.notEqual(other.Fault, Fault)
   assert.ok(theirs instanceof Fault)

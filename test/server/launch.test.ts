@@ -111,7 +111,7 @@ const TWO = `
   console.log((await answer.json()).response)`
 
 test('a signal ends the process when every server in it has closed', () => {
-  const library = new URL(`../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  const library = new URL(`../../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
   const code = `import { launch } from ${JSON.stringify(library)}\n${TWO}`
   const { stdout, stderr } = spawnSync(
     process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 30_000 },
