@@ -12,12 +12,12 @@ if (skip) console.log(`a2a-card: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
 const sdk = await load('@a2a-js/sdk')
-const { createService } = await load('../../.test/lib/service.js')
-const { composeCard } = await load('../../.test/lib/a2a/card.js')
-const { documentOf } = await load('../../.test/lib/a2a/card-document.js')
-const { formatSigned, signerOf } = await load('../../.test/lib/a2a/signature.js')
+const { createService } = await load('../../.test/lib/server/service.js')
+const { composeCard } = await load('../../.test/lib/a2a/card/card.js')
+const { documentOf } = await load('../../.test/lib/a2a/card/card-document.js')
+const { formatSigned, signerOf } = await load('../../.test/lib/a2a/model/signature.js')
 const { isSignedBy } = await load('../../.test/test/fixtures/card-signature.js')
-const { v1 } = await load('../../.test/lib/a2a/v1.js')
+const { v1 } = await load('../../.test/lib/a2a/codec/v1.js')
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
