@@ -286,6 +286,24 @@ test('who is slow to ask is told so, and let go', async (t) => {
   await (await dial(t, port)).closed()
 })
 
+test('what comes of a body after it was refused as late is passed over', async (t) => {
+  const said: string[] = []
+  const { port } = await listen(t, {
+    agents: [echo], headersTimeoutMs: 60, bodyTimeoutMs: 120, checkIntervalMs: 20,
+    log: (level, what) => { if (level !== 'debug') said.push(what) },
+  })
+  const wire = await dial(t, port)
+  // Its own half stays open, as that of a client does that writes first and reads then.
+  wire.socket.allowHalfOpen = true
+  wire.send(`${POST}Transfer-Encoding: chunked\r\n\r\n9\r\n{"query":\r\n`)
+  await wire.answers(1)
+  wire.send('8\r\n"late" }\r\n0\r\n\r\n')
+  const drip = setInterval(() => wire.send('x'), 20)
+  t.after(() => clearInterval(drip))
+  assert.deepEqual(parseAnswers(await wire.closed()).map(({ status }) => status), [408])
+  assert.deepEqual(said, [])
+})
+
 /** What comes behind a request that runs, and never becomes one. */
 const behind: readonly (readonly [what: string, bytes: string])[] = [
   ['half a head', 'GET /health HTTP/1.1\r\n'],

@@ -113,6 +113,8 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     }
     if (request === undefined || this.response.headersSent) return false
     this.end()
+    // Should the rest come after all, nobody waits for it.
+    this.#reading?.stop()
     this.#refuse(request, status, detail)
     return true
   }
