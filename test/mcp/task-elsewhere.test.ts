@@ -317,6 +317,20 @@ test('a question of 2025 that outlives its process and is refused ends its task'
   assert.match((await ends(other, taskId, 'failed')).statusMessage, /refused to answer: no/)
 })
 
+test('a question of 2025 that outlives its run and is refused later ends its task', async (t) => {
+  const { servers: [one, two] } = await fleet(t, 2, asks, {}, { ...patient, askTimeoutMs: 50 })
+  const session = await begin(one!, '2025-11-25', { elicitation: {} })
+  for (const waiting of [() => session.listen(), (taskId: string) => waits(session, taskId)]) {
+    const taskId = await begun(session)
+    const stream = await waiting(taskId)
+    const asked = await question(stream)
+    await eventually(() => one!.status().calls.running === 0)
+    assert.equal((await ends(session, taskId, 'input_required')).status, 'input_required')
+    await session.post({ jsonrpc: '2.0', id: asked.id, error: { code: -1, message: 'no' } })
+    assert.match((await ends(via(two!, session), taskId, 'failed')).statusMessage, /refused to answer: no/)
+  }
+})
+
 test('a refusal of 2025 reaches the run that asked, in another process', async (t) => {
   const { servers: [one, two] } = await fleet(t, 2, (call) => (
     call.elicit({ message: 'Who?', schema: form }).then(() => 'answered', (error: Error) => error.message)

@@ -27,6 +27,7 @@ import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { McpContext } from '../request/context.ts'
 import type { KeptRequest } from '../request/kept-request.ts'
 import type { McpRequest } from '../request/request.ts'
+import type { Shared } from '../../run/service.ts'
 
 /** Where the messages of a task that belong to no request go. */
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
@@ -157,26 +158,32 @@ class AugmentedTask {
 
   constructor(request: McpRequest, { id, owner }: Task, run: RunningTask) {
     const { tasks, shared } = request.mcp.service
+    // Its run may have ended meanwhile: then an answer begins it again, and a refusal ends the task.
+    const elsewhere = (): Shared | undefined => tasks.runOf(id) === run ? undefined : shared
     this.#request = request
     this.owner = owner
     this.asking = new TaskAsking({
       answer: (key, answer) => {
         const answers = new Map([[key, answer]])
-        if (shared === undefined || tasks.runOf(id) === run) run.answer(answers)
-        // Its run has ended meanwhile, and its answer begins it again.
-        else this.#bring(id, answers)
+        const { relay } = elsewhere() ?? {}
+        if (relay === undefined) run.answer(answers)
+        else this.#bring(id, (task) => relay.answer(task, answers))
       },
-      refuse: (key, reason) => run.refuse(key, reason),
+      refuse: (key, reason) => {
+        const { relay } = elsewhere() ?? {}
+        if (relay === undefined) run.refuse(key, reason)
+        else this.#bring(id, (task) => relay.refuse(task, key, reason.message))
+      },
       fallback: () => streamOf(request, id, request.session?.outlet),
     })
     tasks.watch(owner, id, (event, { task }) => this.#heard(task, event.what === 'forgotten'))
   }
 
-  #bring(id: string, answers: ReadonlyMap<string, unknown>): void {
-    const { tasks, shared, log } = this.#request.mcp.service
+  #bring(id: string, give: (task: Task) => Promise<void>): void {
+    const { tasks, log } = this.#request.mcp.service
     const bring = async (): Promise<void> => {
       const task = await tasks.get(this.owner, id)
-      if (task !== undefined) await shared?.relay.answer(task, answers)
+      if (task !== undefined) await give(task)
     }
     bring().catch((cause: unknown) => (
       log('warning', 'An answer could not be brought to its task', { task: id, cause })
