@@ -2,9 +2,8 @@
  * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
  * Checked once, when a server is made.
  */
-import { totalmem } from 'node:os'
-import { getHeapStatistics } from 'node:v8'
 import { show } from './validate.ts'
+import { total } from '../util/memory.ts'
 
 /** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
 export interface Limits {
@@ -141,20 +140,6 @@ export interface Limits {
 }
 
 const MiB = 1024 * 1024
-
-/** Bytes that this process may have. Most of what it holds lives in the heap. */
-function memoryBytes(): number {
-  const bounds = [getHeapStatistics().heap_size_limit, process.constrainedMemory?.(), totalmem()]
-  // Where there is no such bound it is 0, or more than there is; runtimes besides Node lack one or the other.
-  return Math.min(...bounds.map((bytes) => Number(bytes) > 0 ? Number(bytes) : Infinity))
-}
-
-const quarter = Math.floor(memoryBytes() / 4)
-
-/** A limit of what is held for all together: by itself at most a quarter of the memory. */
-function total(bytes: number): number {
-  return Math.min(bytes, quarter)
-}
 
 /** What holds where nothing else is said. */
 export const defaults: Limits = Object.freeze({

@@ -11,6 +11,7 @@ import { FairPool } from '../../util/fair-pool.ts'
 import { isFinished } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { dialectNamed } from '../codec/dialects.ts'
+import { total } from '../../util/memory.ts'
 import { PushCourier } from './push.ts'
 import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { lineName, PushLine } from './push-line.ts'
@@ -69,9 +70,9 @@ const MAX_LINES = 10_000
  * What lines hold, in all; one owner's no more than what is left by all. In the place of a body that is more,
  * the task as it stands is posted later.
  */
-const MAX_BYTES = 67_108_864
+const MAX_BYTES = total(67_108_864)
 /** Running tasks with configurations, and those; of more, the owner who has most of them loses the oldest. */
-const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: 33_554_432 }
+const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: total(33_554_432) }
 /** One of them, besides its configurations. */
 const WATCHED_BYTES = 512
 const SWEEP_MS = 30_000

@@ -5,6 +5,7 @@
  * Spec: MCP 2025-11-25, Resources, Subscriptions.
  */
 import { Fault } from '../../define/fault.ts'
+import { total } from '../../util/memory.ts'
 
 /** Addresses that one client may watch: how many, the bytes of one, and of all together. */
 export const MAX_SUBSCRIPTIONS = 1_000
@@ -12,7 +13,7 @@ export const MAX_ADDRESS_BYTES: number = 8 * 1024
 export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 
 /** What all clients of one server may watch together, in bytes. */
-const MAX_WATCHED_BYTES = 64 * 1024 * 1024
+const MAX_WATCHED_BYTES = total(64 * 1024 * 1024)
 /** An address besides its text. */
 const ENTRY_BYTES = 64
 

@@ -3,12 +3,16 @@
  */
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
 import { rejectUnknown } from '../../schema/options.ts'
+import { total } from '../../util/memory.ts'
 
 /** What a memory store may hold. `Infinity` lifts a limit. */
 export interface MemoryStoreOptions {
   /** Entries, in all. Left out: 10,000. */
   readonly maxEntries?: number | undefined
-  /** Bytes of all entries together, their keys and values. Left out: 256 MiB. */
+  /**
+   * Bytes of all entries together, their keys and values. Left out: 256 MiB, but at most a quarter of the
+   * memory that the process may have.
+   */
   readonly maxBytes?: number | undefined
   /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
   readonly maxValueBytes?: number | undefined
@@ -16,7 +20,7 @@ export interface MemoryStoreOptions {
   readonly maxTopics?: number | undefined
   /** Events that are kept for those who follow later, in all. Left out: 100,000. */
   readonly maxEvents?: number | undefined
-  /** Bytes of all kept events together. Left out: 64 MiB. */
+  /** Bytes of all kept events together. Left out: 64 MiB, within the same bound. */
   readonly maxEventsBytes?: number | undefined
   /**
    * Whether others see the same: the workers of a cluster, through the process that holds this store, or
@@ -35,11 +39,11 @@ const MiB = 1024 * 1024
 
 const defaults: MemoryLimits = {
   maxEntries: 10_000,
-  maxBytes: 256 * MiB,
+  maxBytes: total(256 * MiB),
   maxValueBytes: MAX_VALUE_BYTES,
   maxTopics: 10_000,
   maxEvents: 100_000,
-  maxEventsBytes: 64 * MiB,
+  maxEventsBytes: total(64 * MiB),
   isShared: false,
 }
 

@@ -4,6 +4,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import type { Keep } from '../../state/store.ts'
+import { total } from '../../util/memory.ts'
 
 /** Something to be said. */
 export interface Saying { readonly text: string; readonly keep: Keep | undefined }
@@ -21,7 +22,7 @@ interface Waiting extends Saying {
 const BATCH_EVENTS = 256
 const BATCH_BYTES = 1024 * 1024
 /** So much waits for its turn, in all. */
-const MAX_WAITING_BYTES = 256 * 1024 * 1024
+const MAX_WAITING_BYTES = total(256 * 1024 * 1024)
 
 /** All that is being said. */
 export class Publishing {
