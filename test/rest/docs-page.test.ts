@@ -112,6 +112,16 @@ test('Markdown of an agent is made of elements, while it comes and when it is th
   assert.equal(await page.text('.query'), '**plain** words')
 })
 
+test('a form is as high as what is in it, however high the code beside it is', options, async (t) => {
+  const { url } = await listen(t, { tools: [{ name: 'look', description: 'Looks.', run: () => '' }] })
+  const page = await browser.open(t, `${url}/docs#tool/look`, { width: 1400 })
+  await page.isTrue(`document.querySelector('.split pre')?.textContent.includes('look')`)
+  const heights = await page.evaluate(`[...document.querySelector('.split').children]
+    .map(one => one.getBoundingClientRect().height)`) as readonly number[]
+  const [form, code] = heights
+  assert.ok(form! > 0 && form! < code! / 2, String(heights))
+})
+
 test('what moves while an agent speaks stands still for who wants that', options, async (t) => {
   const { page, gate } = await office(t, 'agent/travel-guide')
   await page.fill('Query', 'Where to?')
