@@ -130,3 +130,18 @@ test('a long text is searched in turns, and the end of one begins in one and end
   assert.equal(text.isOver, true)
   assert.equal(text.rest(), '')
 })
+
+test('many pieces that come at once are searched in turns too', async () => {
+  const text = new StoppingText(['stop here'])
+  const piece = 'x'.repeat(SEARCHED_AT_ONCE / 4)
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  for (let at = 0; at < 16; at++) assert.equal(await text.take(piece), piece)
+  isOver = true
+  assert.ok(turns >= 3, `${turns} turns`)
+})

@@ -22,6 +22,8 @@ export class StoppingText {
   readonly #searches: readonly Search[]
   /** What one of the sequences may have begun in, or half of a character. */
   #held = ''
+  /** Characters that were searched since others had their turn. */
+  #searched = 0
 
   /** Empty sequences stop nothing. */
   constructor(stops: readonly string[]) {
@@ -29,15 +31,16 @@ export class StoppingText {
   }
 
   /**
-   * Takes a piece; gives what can be told by now. A promise only where the piece is so long that others have
-   * their turn in between: then nothing else is to be taken before it.
+   * Takes a piece; gives what can be told by now. A promise only where so much has been searched that others
+   * have their turn in between: then nothing else is to be taken before it.
    */
   take(piece: string): string | Promise<string> {
     if (this.isOver) return ''
     if (this.#searches.length === 0) return piece
     const whole = this.#held + piece
     const from = this.#held.length
-    if (piece.length > SEARCHED_AT_ONCE) return this.#takeLong(whole, from)
+    if (this.#searched + piece.length > SEARCHED_AT_ONCE) return this.#takeLong(whole, from)
+    this.#searched += piece.length
     return this.#give(whole, this.#end(whole, from, whole.length))
   }
 
@@ -51,8 +54,13 @@ export class StoppingText {
   async #takeLong(whole: string, from: number): Promise<string> {
     let end = whole.length
     for (let at = from; at < whole.length && !this.isOver; at += SEARCHED_AT_ONCE) {
-      if (at > from) await new Promise((resolve) => { setImmediate(resolve) })
-      end = this.#end(whole, at, Math.min(whole.length, at + SEARCHED_AT_ONCE))
+      const to = Math.min(whole.length, at + SEARCHED_AT_ONCE)
+      if (this.#searched + to - at > SEARCHED_AT_ONCE) {
+        await new Promise((resolve) => { setImmediate(resolve) })
+        this.#searched = 0
+      }
+      this.#searched += to - at
+      end = this.#end(whole, at, to)
     }
     return this.#give(whole, end)
   }
