@@ -4,7 +4,7 @@
  */
 import { answerOf, noAnswer, textAnswer } from '../define/answer.ts'
 import { text } from '../define/content.ts'
-import { asFault, Fault, sentence } from '../define/fault.ts'
+import { Fault, asFault, sentence, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { MaybePromise } from '../util/thenable.ts'
@@ -63,13 +63,15 @@ async function sequence(
   const results: AgentResult[] = []
   let answer: Answer = textAnswer('')
   let input = query
+  let last: Attempt | undefined
   for (const [index, agent] of agents.entries()) {
     // What is streamed is the reply, and the reply is what the last agent says.
     const heard = index === agents.length - 1 ? emit : undefined
     const said = await attempt(service, group, agent, input, call, heard, listener)
     results.push(said.share)
+    last = said
     if (said.answer === undefined) {
-      if (group.onAgentError === 'stop') throw stopped(said.share, results)
+      if (group.onAgentError === 'stop') throw stopped(said, results)
       continue
     }
     answer = said.answer
@@ -78,7 +80,7 @@ async function sequence(
     // The others cannot go on before this one has heard more: what it said is the reply.
     break
   }
-  if (results.every((share) => share.error !== undefined)) throw stopped(results.at(-1), results)
+  if (results.every((share) => share.error !== undefined)) throw stopped(last, results)
   return { ...answer, results }
 }
 
@@ -89,7 +91,7 @@ async function parallel(
     group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
   )
   const results = said.map(({ share }) => share)
-  const failed = results.filter((share) => share.error !== undefined)
+  const failed = said.filter(({ share }) => share.error !== undefined)
   if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
     throw stopped(failed[0], results)
   }
@@ -101,7 +103,7 @@ async function parallel(
   return { ...textAnswer(whole), content, state, results }
 }
 
-interface Attempt { readonly share: AgentResult; readonly answer?: Answer }
+interface Attempt { readonly share: AgentResult; readonly answer?: Answer; readonly fault?: Fault }
 
 async function attempt(
   service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
@@ -118,13 +120,17 @@ async function attempt(
     return { answer, share: { agent: agent.name, response: answer.text } }
   } catch (error) {
     if (call.over) throw error
-    const fault = asFault(error)
-    if (fault.kind === 'internal') {
-      service.log('error', 'An agent of a group failed', {
-        request: call.requestId, group: group.id, agent: agent.id, cause: fault.cause ?? fault,
+    const thrown = asFault(error)
+    const fault = thrown.kind === 'internal' ? upstreamFault(error) ?? thrown : thrown
+    const isDefect = fault.kind === 'internal'
+    if (isDefect || fault !== error) {
+      service.log(isDefect ? 'error' : 'warning', 'An agent of a group failed', {
+        group: group.name, agent: agent.name, protocol: call.protocol, request: call.requestId,
+        cause: fault.cause ?? fault,
       })
     }
-    return { share: { agent: agent.name, error: sentence(fault, call.requestId, service.exposeErrors) } }
+    const share = { agent: agent.name, error: sentence(fault, call.requestId, service.exposeErrors) }
+    return { share, fault }
   }
 }
 
@@ -148,7 +154,11 @@ async function runHeard(
   return answer
 }
 
-function stopped(share: AgentResult | undefined, results: readonly AgentResult[]): Fault {
+/** What others have failed at may work later, and is told as it is; all else is a failure of the group's. */
+function stopped(attempt: Attempt | undefined, results: readonly AgentResult[]): Fault {
+  const { share, fault }: Partial<Attempt> = attempt ?? {}
   const detail: GroupFailure = { results }
-  return new Fault('failed', `${share?.agent ?? 'An agent'} failed: ${share?.error ?? ''}`, detail)
+  const kind = fault?.kind === 'busy' || fault?.kind === 'upstream' ? fault.kind : 'failed'
+  const said = `${share?.agent ?? 'An agent'} failed: ${share?.error ?? ''}`
+  return new Fault(kind, said, detail, { retryAfterSeconds: fault?.retryAfterSeconds })
 }

@@ -40,6 +40,7 @@ const titles: ReadonlyMap<number, string> = new Map([
   [431, 'Request Header Fields Too Large'],
   [500, 'Internal Server Error'],
   [501, 'Not Implemented'],
+  [502, 'Bad Gateway'],
   [503, 'Service Unavailable'],
   [504, 'Gateway Timeout'],
   [505, 'HTTP Version Not Supported'],

@@ -246,3 +246,26 @@ test('a group may take longer than any one of its agents', async (t) => {
   }
   assert.equal((await whole).text, 'Z(Y(X(q)))')
 })
+
+test('what a service has failed at is told as that, and logged with its agent and protocol', async () => {
+  const statused = (status: number): Error => (
+    Object.assign(new Error('secret'), { status, headers: { 'retry-after': '7' } })
+  )
+  const rows = [[429, 'busy', 7, /is busy/], [503, 'upstream', undefined, /has failed/]] as const
+  for (const [status, kind, retryAfterSeconds, said] of rows) {
+    for (const mode of ['sequence', 'parallel'] as const) {
+      const { service, logged } = serviceOf()
+      const agents = [a, agent('Model', () => { throw statused(status) })]
+      const group = defineGroup({ name: 'Group', agents, mode })
+      await assert.rejects(async () => answer(service, group, 'q', callOf()), (error: unknown) => {
+        assert.ok(error instanceof Fault)
+        assert.deepEqual([error.kind, error.retryAfterSeconds], [kind, retryAfterSeconds])
+        assert.match(error.message, said)
+        return true
+      })
+      const lines = logged.filter(([, message]) => message === 'An agent of a group failed')
+      assert.deepEqual(lines.map(([level, , { agent: name, protocol }]) => [level, name, protocol]),
+        [['warning', 'Model', 'http']])
+    }
+  }
+})
