@@ -7,7 +7,7 @@
 import { isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
 import { Fault, mistake } from './fault.ts'
-import { beginsParts, foreignStream, foreignText, textOfPart } from './foreign.ts'
+import { beginsParts, foreignPair, foreignResult, foreignStream, foreignText, textOfPart } from './foreign.ts'
 import { foreignTo, jsonOf } from './json-value.ts'
 import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
 import type { Artifact } from './artifact.ts'
@@ -99,7 +99,7 @@ export function answerOf(
     return textAnswer(output)
   }
   const gathering = new AnswerBuilder(call, maxBytes, emit)
-  const pieces = piecesIn(output)
+  const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) return answerOfPieces(pieces, call, gathering)
   gathering.add(output)
   return gathering.answer()
@@ -119,10 +119,16 @@ async function answerOfPieces(
 }
 
 /** What is read piece by piece: a generator, a stream, a set. What has another way of being said is not. */
-function piecesIn(output: unknown): Iterator<unknown> | AsyncIterator<unknown> | undefined {
+function piecesIn(
+  output: unknown, gathering: AnswerBuilder,
+): Iterator<unknown> | AsyncIterator<unknown> | undefined {
   if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
-  const texts = foreignStream(output)
-  if (isAsyncIterable(texts)) return texts[Symbol.asyncIterator]()
+  const stream = foreignStream(output)
+  if (isAsyncIterable(stream?.parts)) {
+    gathering.isOfParts = true
+    return stream.parts[Symbol.asyncIterator]()
+  }
+  if (isAsyncIterable(stream?.texts)) return stream.texts[Symbol.asyncIterator]()
   if (!isIterable(output)) return undefined
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
@@ -142,6 +148,8 @@ function emitAll(
 
 /** Puts pieces together. */
 class AnswerBuilder implements PieceTaker {
+  /** What comes are the parts of a whole stream of the AI SDK. */
+  isOfParts = false
   readonly #call: LiveCall
   readonly #maxBytes: number
   readonly #emit: Emit | undefined
@@ -153,8 +161,6 @@ class AnswerBuilder implements PieceTaker {
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
-  /** What comes are the parts of a whole stream of the AI SDK. */
-  #isOfParts = false
 
   constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
     this.#call = call
@@ -182,6 +188,9 @@ class AnswerBuilder implements PieceTaker {
     if (typeof piece === 'string') return [this.#block(text(piece))]
     if (isContent(piece)) return [this.#block(contentOf(piece))]
     if (Array.isArray(piece)) {
+      const pair = foreignPair(piece)
+      if (typeof pair === 'string') throw mistake(`an agent returned ${pair}`)
+      if (pair !== undefined) return this.add(pair)
       // Among blocks, what names a type is meant as one.
       const isContentList = piece.some(isContent)
       return piece.flatMap((item) => isContentList && isTyped(item) ? this.#item(item) : this.add(item))
@@ -194,11 +203,13 @@ class AnswerBuilder implements PieceTaker {
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
     const foreign = foreignText(piece)
     if (foreign !== undefined) return foreign === '' ? [] : [this.#block(text(foreign))]
-    this.#isOfParts ||= this.#size === 0 && beginsParts(piece)
-    if (this.#isOfParts) {
+    this.isOfParts ||= this.#size === 0 && beginsParts(piece)
+    if (this.isOfParts) {
       const said = textOfPart(piece)
       return said === '' ? [] : [this.#block(text(said))]
     }
+    const inside = foreignResult(piece)
+    if (inside !== undefined) throw mistake(`an agent returned ${inside}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece
       return [this.#block(text(jsonOf('An agent', piece)))]

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { defineAgent } from '../../lib/define/agent.ts'
 import { defineThing, sortOut } from '../../lib/define/definitions.ts'
 import { defineTool } from '../../lib/define/tool.ts'
+import { Fault } from '../../lib/define/fault.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 import type { Subject } from '../../lib/define/definitions.ts'
@@ -39,7 +40,16 @@ const agents: readonly (readonly [what: string, agent: object, write: RegExp])[]
   ['a network', objectOf(['run', 'availableAgents', 'addAgent'], { name: 'A' }), /network of Inngest/],
   ['AG-UI', objectOf(['runAgent', 'abortRun', 'clone', 'setMessages'], { name: 'A' }), /AG-UI/],
   ['Genkit', Object.assign(() => {}, { __action: { key: '/flow/a' } }), /flow of Genkit/],
+  ['a prompt of Genkit', Object.assign(() => {}, { __action: { key: '/prompt/a' } }), /prompt of Genkit/],
+  ['a Runner of ADK', objectOf(['runAsync'], { [Symbol.for('google.adk.runner')]: true }), /runAsync/],
+  ['BeeAI', objectOf(['run', '_run', 'createSnapshot'], { name: 'A', meta: { name: 'A' } }), /BeeAI/],
+  ['a model', objectOf(['doGenerate', 'doStream'], { modelId: 'm' }), /model, and no agent.*generateText/s],
+  ['a Mastra', objectOf(['listAgents', 'getAgent']), /mastra\.getAgent/],
+  ['a client of A2A', objectOf(['sendMessage', 'sendMessageStream', 'getAgentCard']), /client of A2A/],
+  ['a Runnable', objectOf(['invoke', 'stream', 'pipe'], { lc_runnable: true }), /chain\.invoke/],
 ]
+
+const schema = { '~standard': { version: 1, vendor: 'zod', validate: () => ({}) } }
 
 const tools: readonly (readonly [what: string, tool: object, write: RegExp])[] = [
   ['AI SDK', { description: 'd', inputSchema: { type: 'object' }, execute: () => 1 }, /AI SDK.*toolCallId/s],
@@ -49,6 +59,15 @@ const tools: readonly (readonly [what: string, tool: object, write: RegExp])[] =
   ['OpenAI', { type: 'function', name: 'a', parameters: {}, invoke: () => 1 }, /OpenAI.*JSON\.stringify/s],
   ['Genkit', Object.assign(() => {}, { __action: { key: '/tool/a', name: 'a' } }), /tool of Genkit/],
   ['ADK', objectOf(['runAsync'], { name: 'a', [Symbol.for('google.adk.baseTool')]: true }), /runAsync/],
+  ['Strands', objectOf(['invoke', 'stream'], { name: 'a', toolSpec: { inputSchema: {} } }), /toolSpec/],
+  ['VoltAgent', { id: '1', name: 'a', parameters: schema, execute: () => 1 }, /theirs\.execute/],
+  ['LlamaIndex', { call: () => 1, metadata: { name: 'a', parameters: {} } }, /theirs\.metadata/],
+  ['Inngest', { name: 'a', parameters: schema, handler: () => 1 }, /Inngest.*theirs\.handler/s],
+  ['Anthropic', { type: 'custom', name: 'a', input_schema: {}, run: () => 1, parse: () => 1 },
+    /theirs\.run\(theirs\.parse/],
+  ['Claude', { name: 'a', inputSchema: { city: schema }, handler: () => 1 }, /z\.object/],
+  ['a client of MCP', objectOf(['listTools', 'callTool']), /client\.callTool/],
+  ['a server of MCP', objectOf(['registerTool', 'connect']), /client\.callTool/],
 ]
 
 test('an agent of another framework is refused with what to write, wherever it is given', () => {
@@ -75,6 +94,7 @@ test('a tool of another framework is refused with what to write, among agents to
         assert.ok(error instanceof TypeError, what)
         assert.match(error.message, write, what)
         assert.match(error.message, /Write tools: \[defineTool\(/, what)
+        assert.doesNotMatch(error.message, /rename/i)
         return true
       }, what)
     }
@@ -112,6 +132,12 @@ const results: readonly (readonly [what: string, result: object, text: string])[
   }), 'Said.'],
   ['a graph\'s state', { messages: [message('Asked.'), message('Said.')], thread: 'secret' }, 'Said.'],
   ['a message', Object.assign(Object.create({}), message('Said.')), 'Said.'],
+  ['the same as an object without a class', {
+    text: 'Said.', content: [{ type: 'text', text: 'Said.' }], steps: [{}], finishReason: 'stop', usage: {},
+  }, 'Said.'],
+  ['a pair of a graph\'s stream', [message('Said.'), { langgraph_node: 'secret' }], 'Said.'],
+  ['a run of OpenAI\'s with data', objectOf([], { finalOutput: { a: 1 }, newItems: [], state: {} }),
+    '{"a":1}'],
   ['a run of OpenAI\'s', objectOf([], { finalOutput: 'Said.', newItems: [{}], state: {} }), 'Said.'],
   ['a result of Strands', objectOf(['toString'], { type: 'agentResult', stopReason: 'endTurn' }), 'called'],
   ['an author\'s own', { text: 'Said.', steps: ['one'] }, 'Said.'],
@@ -141,12 +167,53 @@ test('of a stream of the AI SDK the text comes, whole or by its parts, and an er
     () => objectOf([], {
       textStream: streamOf(['Sa', 'id.']), fullStream: 1, finishReason: 1, model: 'secret',
     }),
+    () => objectOf([], { textStream: streamOf([]), fullStream: streamOf(parts), finishReason: 1 }),
+    () => streamOf([{ type: 'start', runId: '1', from: 'AGENT', payload: {} },
+      { type: 'text-delta', payload: { text: 'Said.' } }]),
   ]
   for (const output of outputs) {
     const agent = defineAgent({ name: 'A', run: () => output() as AgentOutput })
     assert.equal((await ask(service, agent, 'hi', callOf())).text, 'Said.')
   }
-  const failing = streamOf([{ type: 'start' }, { type: 'error', error: new Error('gone') }])
-  await assert.rejects(async () => ask(service, defineAgent({ name: 'A', run: () => failing as AgentOutput }),
-    'hi', callOf()), { kind: 'internal' })
+  const failing: readonly (() => unknown)[] = [
+    () => streamOf([{ type: 'start' }, { type: 'error', error: new Error('gone') }]),
+    () => streamOf([{ type: 'start' }, { type: 'abort' }]),
+    // Its texts only come to their end.
+    () => objectOf([], {
+      textStream: streamOf([]), fullStream: streamOf([{ type: 'error', error: new Error('gone') }]),
+    }),
+  ]
+  for (const output of failing) {
+    const agent = defineAgent({ name: 'A', run: () => output() as AgentOutput })
+    await assert.rejects(async () => ask(service, agent, 'hi', callOf()), { kind: 'internal' })
+  }
+})
+
+const pieces: readonly (readonly [what: string, piece: unknown, write: RegExp])[] = [
+  ['a chunk of a chat', { object: 'chat.completion.chunk', choices: [{ delta: { content: 'a' } }] }, /delta/],
+  ['a whole chat', { object: 'chat.completion', choices: [] }, /message\.content/],
+  ['a response', objectOf([], { object: 'response', output: [] }), /output_text/],
+  ['an event of a response', { type: 'response.created', sequence_number: 0 }, /output_text\.delta/],
+  ['an event of OpenAI\'s agents', { type: 'raw_model_stream_event', data: {} }, /toTextStream/],
+  ['an event of Anthropic', { type: 'message_start', message: {} }, /text_delta/],
+  ['an event of Strands', objectOf([], { type: 'modelStreamUpdateEvent', event: {} }), /textDelta/],
+  ['an event of ADK', { author: 'a', invocationId: 'i', content: { parts: [{ text: 'a' }] } }, /parts/],
+  ['a result of LlamaIndex', objectOf([], { data: { result: 'a', state: {} } }), /data\.result/],
+  ['a state of a graph', { agent: { messages: [message('a')] } }, /streamMode: 'messages'/],
+  ['a mode of a graph', ['updates', { agent: {} }], /streamMode: 'messages'/],
+]
+
+test('what has its text deep within is refused with what to write, and none of it is told', async () => {
+  for (const [what, piece, write] of pieces) {
+    for (const output of [() => piece, () => streamOf([piece])]) {
+      const { service } = serviceOf()
+      const agent = defineAgent({ name: 'A', run: () => output() as AgentOutput })
+      await assert.rejects(async () => ask(service, agent, 'hi', callOf()), (error: unknown) => {
+        assert.ok(error instanceof Fault, what)
+        assert.equal(error.kind, 'internal', what)
+        assert.match(String(error.cause), write, what)
+        return true
+      }, what)
+    }
+  }
 })
