@@ -100,3 +100,36 @@ test('where no address is known, nobody is shut out by the guesses of others', a
   for (let nth = 0; nth < 5; nth++) assert.equal(await ask('wrong'), 401)
   assert.equal(await ask('right'), 200)
 })
+
+test('what a function throws for a key or token is a guess like any other', async (t) => {
+  let asked = 0
+  const fail = (): never => {
+    asked++
+    throw new Error('The signature is wrong')
+  }
+  for (const apiKey of [fail, async () => fail()]) {
+    asked = 0
+    const server = serve(t, { agents, apiKey, trustProxy: true, maxFailedIdentifications: 5, log: false })
+    const statuses: number[] = []
+    for (let nth = 0; nth < 20; nth++) {
+      const headers = { ...behind('192.0.2.1'), authorization: `Bearer ${nth}` }
+      statuses.push((await server.fetch(request('/', {}, headers))).status)
+    }
+    assert.deepEqual(statuses, Array.from({ length: 20 }, (_, nth) => nth < 10 ? 500 : 429))
+    assert.equal(asked, 10)
+  }
+})
+
+test('who guesses slowly and often at once shuts nobody out', async (t) => {
+  const apiKey = (key: string): Promise<Principal | undefined> => new Promise((resolve) => {
+    if (key === 'right') resolve({ id: 'me', scopes: [] })
+    else setTimeout(() => resolve(undefined), 300)
+  })
+  const server = serve(t, { agents, apiKey, trustProxy: true, maxCalls: 8 })
+  const ask = (key: string, address: string): Promise<Response> => (
+    server.fetch(request('/agents', undefined, { ...behind(address), 'x-api-key': key }))
+  )
+  const guesses = Array.from({ length: 20 }, (_, nth) => ask(`wrong ${nth}`, '192.0.2.1'))
+  assert.equal((await ask('right', '192.0.2.2')).status, 200)
+  await Promise.all(guesses)
+})

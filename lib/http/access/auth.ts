@@ -62,11 +62,11 @@ export interface Authorization {
 
 /**
  * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
- * operator's is asked, and may throw. Throws, or rejects with, `Unavailable` where
- * finding out cannot be waited for, and whatever a function of the operator's throws.
+ * operator's is asked, and may throw; `network` is where the request comes from. Throws, or rejects with,
+ * `Unavailable` where finding out cannot be waited for, and whatever a function of the operator's throws.
  */
 export type Authenticate = (
-  head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void,
+  head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network?: string,
 ) => Found
 
 /** Somebody, nobody, or whoever it will turn out to be. */
@@ -102,7 +102,7 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     })
   }
 
-  return (head, query, request, mayAsk) => {
+  return (head, query, request, mayAsk, network = '') => {
     if (query !== '' && hasKey(query)) return undefined
     const credential = credentialOf(head)
     if (credential === undefined) return undefined
@@ -110,9 +110,9 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     if (known !== undefined) return isOver(known) ? undefined : known
     if (askKey === undefined && auth === undefined) return undefined
     mayAsk?.()
-    pending.check()
+    pending.check(network)
     const found = ofKey(credential, head, shown(request))
-    return isThenable(found) ? pending.wait(found) : found
+    return isThenable(found) ? pending.wait(found, network) : found
   }
 }
 

@@ -3,6 +3,8 @@
  * long. One that hangs is in nobody's way for ever.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { CallerShares } from '../../util/caller-shares.ts'
+import type { Holder } from '../../util/caller-shares.ts'
 
 /** Nobody can be told at the moment: 503. The message is for the caller. */
 export class Unavailable extends Error {
@@ -22,16 +24,18 @@ export class Unavailable extends Error {
 export class Pending {
   readonly #max: number
   readonly #maxMs: number
-  #count = 0
+  readonly #places = new Set<Holder>()
+  readonly #shares = new CallerShares(() => this.#places)
 
   constructor(max: number, maxMs: number) {
     this.#max = max
     this.#maxMs = maxMs
   }
 
-  /** Throws `Unavailable` where no more can be waited for. */
-  check(): void {
-    if (this.#count < this.#max) return
+  /** Throws `Unavailable` where no more can be waited for, by `caller`: others may have taken every place. */
+  check(caller: string): void {
+    const used = this.#places.size + 1
+    if (used <= this.#max || this.#shares.mayExceed(this.#max, used, caller, 1)) return
     throw new Unavailable('Too many callers are being identified; try again later', 1, 'debug')
   }
 
@@ -39,15 +43,15 @@ export class Pending {
    * What was promised. Rejects with `Unavailable` when that takes too long; its place is taken until it
    * settles, but not for longer than the same time again.
    */
-  wait<T>(promised: Promise<T>): Promise<T> {
-    this.#count++
+  wait<T>(promised: Promise<T>, caller: string): Promise<T> {
+    const place: Holder = { caller, held: 1 }
+    this.#places.add(place)
+    this.#shares.changed(place, 1, this.#max, this.#places.size)
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined
-      let isFree = false
       const free = (): void => {
         clearTimeout(timer)
-        if (!isFree) this.#count--
-        isFree = true
+        if (this.#places.delete(place)) this.#shares.changed(place, -1, this.#max, this.#places.size)
       }
       if (this.#maxMs <= MAX_TIMER_MS) {
         timer = setTimeout(() => {

@@ -98,12 +98,12 @@ export function createGate(options: GateOptions): Gate {
   ): HttpRequest | Promise<HttpRequest> {
     try {
       const mayAsk = (): void => failures.check(request.network)
-      const found = authenticate(request.head, request.query, request, mayAsk)
+      const found = authenticate(request.head, request.query, request, mayAsk, request.network)
       if (!isThenable(found)) return enter(request, match, found)
-      return found.then((later) => enter(request, match, later), (error) => broken(request, error, log))
+      return found.then((later) => enter(request, match, later), (error) => broken(request, error))
     } catch (error) {
       if (error instanceof Overused) return refuseRequest(request, 429, error.message, error.headers)
-      return broken(request, error, log)
+      return broken(request, error)
     }
   }
 
@@ -123,6 +123,19 @@ export function createGate(options: GateOptions): Gate {
     request.principal = principal
     request.isIdentified = true
     return admit(request, match)
+  }
+
+  /** Refuses where finding out who is calling has failed. */
+  function broken(request: HttpRequest, error: unknown): HttpRequest {
+    if (error instanceof Unavailable) {
+      log(error.level, error.message, { request: request.requestId })
+      return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+    }
+    log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
+    // Many a library throws for what is no good token: that is a guess like any other.
+    const overuse = failures.count(request.network)
+    if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
+    return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
   }
 
   function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {
@@ -179,16 +192,6 @@ function preflight(
   request.corsHeaders = none
   request.refusal = { status: 204, headers: headers ?? ['Allow', methods.join(', ')] }
   return request
-}
-
-/** Refuses where finding out who is calling has failed. */
-function broken(request: HttpRequest, error: unknown, log: Log): HttpRequest {
-  if (error instanceof Unavailable) {
-    log(error.level, error.message, { request: request.requestId })
-    return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
-  }
-  log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
-  return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
 }
 
 /** What is wrong with a body, as far as its headers tell. */
