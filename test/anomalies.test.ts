@@ -10,7 +10,6 @@ import { createServer as createHttp, request as httpRequest } from 'node:http'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer, memoryStore } from '../lib/index.ts'
-import { eventually } from './fixtures/client.ts'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Store, TriportServer } from '../lib/index.ts'
@@ -43,7 +42,8 @@ class Fuse {
 /** A house whose parts can fail, each by a fuse of its own. */
 interface House {
   readonly server: TriportServer
-  readonly port: number
+  /** Of a server of its own, and of one that has its handler. */
+  readonly ports: readonly number[]
   readonly fuses: Readonly<Record<'store' | 'handler' | 'write' | 'timer', Fuse>>
 }
 
@@ -116,13 +116,25 @@ async function house(t: TestContext, isShared: boolean): Promise<House> {
     if (fuses.timer.burns()) throw new Error('The timer fails')
     return set(...all)
   }) as typeof setTimeout
-  return { server, port: (host.address() as AddressInfo).port, fuses }
+  const { port } = await server.listen(0)
+  return { server, ports: [port, (host.address() as AddressInfo).port], fuses }
 }
 
 const rpc = (method: string, params: object): object => ({ jsonrpc: '2.0', id: 1, method, params })
 const JSON_RPC = { accept: 'application/json, text/event-stream' }
+const MODERN = {
+  ...JSON_RPC, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'work',
+}
+const modern = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
 const V1 = { 'a2a-version': '1.0' }
 const parts = [{ text: 'hi' }]
+const message = { messageId: 'm', role: 'ROLE_USER', parts }
+const old = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] }
+const chat = { model: 'bot', messages: [{ role: 'user', content: 'hi' }] }
 type Step = readonly [path: string, body?: object, headers?: Readonly<Record<string, string>>]
 const script: readonly Step[] = [
   ['/health'],
@@ -131,20 +143,28 @@ const script: readonly Step[] = [
   ['/tools/work', {}],
   ['/tools/work', {}, { accept: 'text/event-stream' }],
   ['/prompts/hello', {}],
-  ['/v1/chat/completions', { model: 'bot', messages: [{ role: 'user', content: 'hi' }], stream: true }],
+  ['/resources/read?uri=x:1'],
+  ['/v1/chat/completions', chat],
+  ['/v1/chat/completions', { ...chat, stream: true }],
   ['/mcp', rpc('initialize', {
     protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' },
   }), JSON_RPC],
   ['/mcp', rpc('tools/call', { name: 'work', arguments: {} }), JSON_RPC],
+  ['/mcp', rpc('tools/call', { name: 'work', arguments: {}, _meta: modern }), MODERN],
   ['/mcp', rpc('resources/read', { uri: 'x:1' }), JSON_RPC],
-  ['/a2a', rpc('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }), V1],
-  ['/a2a', rpc('SendStreamingMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } }), V1],
+  ['/messages/', rpc('tools/call', { name: 'work', arguments: {} })],
+  ['/a2a', rpc('SendMessage', { message }), V1],
+  ['/a2a', rpc('SendStreamingMessage', { message }), V1],
+  ['/message:send', { message, configuration: { returnImmediately: true } }, V1],
+  ['/message:stream', { message }, V1],
+  ['/a2a', rpc('message/send', { message: old })],
+  ['/a2a', rpc('message/stream', { message: old })],
   ['/a2a', rpc('message/send', { message: { role: 'user', parts } })],
 ]
 
 /** Resolves when the answer has come to its end, or its connection has. */
 function ask(
-  port: number, path: string, body: object | undefined, headers: Readonly<Record<string, string>> = {},
+  port: number, path: string, body?: object, headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setInterval(() => {
@@ -165,24 +185,54 @@ function ask(
   })
 }
 
+/** The same without a socket. */
+async function fetchFrom(
+  server: TriportServer, path: string, body?: object, headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const late = new AbortController()
+  const silence = pause(ANSWER_MS, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`${path} got neither an answer nor an end by fetch`)
+  })
+  const answered = server.fetch(new Request(`http://localhost${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...body !== undefined && { 'content-type': 'application/json' }, ...headers },
+    ...body !== undefined && { body: JSON.stringify(body) },
+  })).then((answer) => answer.text())
+  await Promise.race([answered, silence]).finally(() => late.abort())
+}
+
+/** Waits until what is taken is what it was, and says what was there instead. */
+async function settled(taken: () => object, nothing: object, when: string): Promise<void> {
+  for (const end = performance.now() + ANSWER_MS; ; await pause(10)) {
+    if (JSON.stringify(taken()) === JSON.stringify(nothing)) return
+    if (performance.now() > end) return assert.deepEqual(taken(), nothing, when)
+  }
+}
+
 for (const part of ['store', 'handler', 'write', 'timer'] as const) {
   test(`whichever ${part} fails, the process lives and nothing stays taken`, async (t) => {
-    const { server, port, fuses } = await house(t, part === 'store')
+    const { server, ports, fuses } = await house(t, part === 'store')
     const taken = (): object => {
-      const { calls, streams, bodies } = server.status()
-      return { calls, streams, bodies }
+      const { calls, streams, bodies, tasks: { running }, mcp } = server.status()
+      return { calls, streams, bodies, running, subscribers: mcp?.subscribers }
     }
     const nothing = taken()
     const fuse = fuses[part]
+    const doors = [
+      (step: Step) => ask(ports[0]!, ...step), (step: Step) => ask(ports[1]!, ...step),
+      (step: Step) => fetchFrom(server, ...step),
+    ]
     let count = 0
-    for (let k = 1; ; k += STEP) {
-      fuse.arm(k)
-      await Promise.all(script.map(([path, body, headers]) => ask(port, path, body, headers)))
-      const { isBlown } = fuse
-      fuse.arm(0)
-      await eventually(() => JSON.stringify(taken()) === JSON.stringify(nothing), `after the ${part} ${k}`)
-      if (!isBlown) break
-      count++
+    for (const door of part === 'write' ? doors.slice(1, 2) : doors) {
+      for (let k = 1; ; k += STEP) {
+        fuse.arm(k)
+        await Promise.all(script.map(door))
+        const { isBlown } = fuse
+        fuse.arm(0)
+        await settled(taken, nothing, `after the ${part} ${k}`)
+        if (!isBlown) break
+        count++
+      }
     }
     t.diagnostic(`${count} of them failed`)
     assert.ok(count > 0)

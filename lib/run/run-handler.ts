@@ -87,7 +87,16 @@ class AwaitedRun<T> {
     this.#session?.enter(this.#call)
     this.#isHolding = true
     this.#call.origin.hold?.()
-    this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
+    try {
+      this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
+    } catch (error) {
+      // Nobody would end it, nor give back what it holds.
+      this.#settle()
+      output.then(ignore, ignore)
+      const fault = failure(this.#service, this.#call, this.#runnable, error)
+      this.#onEnd?.(fault, undefined)
+      throw fault
+    }
     this.#call.onCancel(this.#cancelled.bind(this))
     output.then(this.#succeeded.bind(this), this.#failed.bind(this))
     return this.#promise
