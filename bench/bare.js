@@ -11,12 +11,12 @@ import { createServer } from 'node:http'
 import { a2a } from './bare/a2a.js'
 import { health, query, tool } from './bare/http.js'
 import { end, mcp } from './bare/mcp.js'
-import { openPair, postMessage } from './bare/pair.js'
+import { openLegacySse, postMessage } from './bare/pair.js'
 import { report } from './child.js'
 
 const routes = new Map([
   ['GET /health', health],
-  ['GET /sse', openPair],
+  ['GET /sse', openLegacySse],
   ['DELETE /mcp', end],
   ['POST /', query],
   ['POST /tools/add', tool],

@@ -31,7 +31,7 @@ export type { Launched, LaunchOptions } from './server/launch.ts'
 export type { StdioOptions } from './server/stdio.ts'
 export type { ProtocolName } from './server/settings.ts'
 export type { Limits } from './define/limits.ts'
-export type { Offer, Subject } from './define/definitions.ts'
+export type { Offer, Subject } from './define/normalize-definitions.ts'
 export type { Catalog } from './define/catalog.ts'
 
 export type { Agent, AgentDefinition, Group, GroupDefinition, Router, Run, Skill } from './define/agent.ts'

@@ -8,7 +8,7 @@ import { randomId, requestId } from './reply.js'
 const streams = new Map()
 
 /** `GET /sse`. */
-export function openPair(response) {
+export function openLegacySse(response) {
   const id = randomId(24)
   streams.set(id, response)
   response.on('close', () => streams.delete(id))

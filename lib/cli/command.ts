@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { commonStart } from './command-start.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from '../define/log.ts'
-import { sortOut } from '../define/definitions.ts'
+import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { isLoopback } from '../http/access/guard.ts'
 import { launch, launchServer } from '../server/launch.ts'
 import { loadModule } from './load.ts'
@@ -326,10 +326,10 @@ async function subjectOf(module: string | undefined): Promise<Loaded> {
     const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })
-    return { subject: sortOut(agent, 'triport'), options: {} }
+    return { subject: normalizeDefinitions(agent, 'triport'), options: {} }
   }
   const { assistant, tools } = await import('../assistant/assistant.ts')
-  return { subject: sortOut({ agents: [assistant], tools }, 'triport'), options: {} }
+  return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport'), options: {} }
 }
 
 /** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */

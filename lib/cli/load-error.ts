@@ -21,7 +21,7 @@ const MAX_MESSAGE = 2_000
 const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
 
 /** This house's own files, as they look in a stack. */
-const HOUSE = new URL('..', import.meta.url).href
+const SYSTEM_OWNER = new URL('..', import.meta.url).href
 
 /** Where the author's part of a stack ends. */
 const LOADED_BY = 'at async loadModule'
@@ -42,7 +42,7 @@ export function loadReason(error: unknown, path: string): string {
 function framesOf({ stack }: Error): readonly string[] {
   const [within = ''] = String(stack).split(LOADED_BY)
   return within.split('\n').map((line) => line.trim())
-    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(HOUSE))
+    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(SYSTEM_OWNER))
     .slice(0, MAX_FRAMES)
 }
 

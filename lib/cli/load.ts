@@ -10,10 +10,10 @@ import { namesLike } from './command-line.ts'
 import { defineGroup, groupMembers } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { rejectUnknown } from '../define/validate.ts'
-import { sortOut } from '../define/definitions.ts'
+import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { loadReason } from './load-error.ts'
 import { serverOptions } from '../server/server-options.ts'
-import type { Defined, Subject } from '../define/definitions.ts'
+import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
 
@@ -144,7 +144,7 @@ function sortExports(exported: Exports, isOffer: boolean): Defined {
       resourceTemplates: exportedAs('resourceTemplates'), prompts: exportedAs('prompts'),
     },
   ]
-  const all = merge(subjects.map((subject) => sortOut(subject as Subject, NAME)))
+  const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, NAME)))
   // Several agents of which none is put first are a group, as a list of them is.
   const isList = !isOffer && main === undefined && exported['agent'] === undefined && all.groups.length === 0
   if (!isList || all.agents.length < 2) return all

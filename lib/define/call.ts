@@ -166,7 +166,7 @@ export interface CallChannel {
    */
   ask?(question: Question): Promise<unknown>
   /** A question ends the run. Until it has, no client is waited for, and the run's time goes on. */
-  readonly asksByEnding?: boolean
+  readonly asksByReturning?: boolean
   once?(key: string, fn: () => unknown): Promise<unknown>
   detach?(retryMs: number | undefined): void
   completeElicitation?(elicitationId: string): void

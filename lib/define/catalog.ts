@@ -5,12 +5,12 @@
 import { normalUri } from '../wire/uri-expand.ts'
 import { everybodyIn, twins } from './agent.ts'
 import { rejectMore, requireString, show } from './validate.ts'
-import { defineThing } from './definitions.ts'
+import { defineThing } from './normalize-definitions.ts'
 import type { Agent, Group } from './agent.ts'
 import type { ServedKind } from './validate.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
-import type { LoneTool, Thing } from './definitions.ts'
+import type { LoneTool, Thing } from './normalize-definitions.ts'
 import type { Tool } from './tool.ts'
 
 /** Anything that can be served. */

@@ -243,7 +243,7 @@ export class LiveCall implements Call {
     const { channel } = this
     if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
     checkQuestion(question)
-    if (channel.asksByEnding === true) return await channel.ask(question) as T
+    if (channel.asksByReturning === true) return await channel.ask(question) as T
     this.clock.begin()
     try {
       return await channel.ask(question) as T

@@ -8,7 +8,7 @@ import { rejectUnknown, requireDefinition, show, typed } from '../define/validat
 import { quietly, stderrLog } from '../define/log.ts'
 import { defineTool } from '../define/tool.ts'
 import type { Log } from '../define/log.ts'
-import type { ToolLike } from '../define/definitions.ts'
+import type { ToolLike } from '../define/normalize-definitions.ts'
 import type { Tool } from '../define/tool.ts'
 
 /** What `openaiAgent` takes. */

@@ -7,12 +7,12 @@ import type { Conversations } from '../state/conversation.ts'
 import type { Limits } from '../define/limits.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
 import type { IdempotentReplies } from '../state/idempotency.ts'
-import type { NodeLines } from '../state/peer-channels.ts'
+import type { PeerChannels } from '../state/peer-channels.ts'
 import type { Log } from '../define/log.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Store } from '../state/store.ts'
 import type { TaskRecovery } from '../tasks/task-recovery.ts'
-import type { TaskRelay } from '../tasks/remote-tasks.ts'
+import type { RemoteTasks } from '../tasks/remote-tasks.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { Timers } from '../util/timers.ts'
 import type { Workload } from './workload.ts'
@@ -20,10 +20,10 @@ import type { Workload } from './workload.ts'
 /** A store that processes share, and the way from one of them to another. */
 export interface Shared {
   readonly store: GuardedStore
-  readonly nodes: Nodes
-  readonly lines: NodeLines
+  readonly nodes: ClusterMembership
+  readonly lines: PeerChannels
   /** Tasks that run in other processes. */
-  readonly relay: TaskRelay
+  readonly relay: RemoteTasks
   /** Tasks that are run again here. */
   readonly recovery: TaskRecovery
 }

@@ -11,7 +11,7 @@ import { text } from '../define/content.ts'
 import { asFault, Fault, sentence } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectInTurn } from '../define/question.ts'
-import { isFinished } from '../tasks/task.ts'
+import { isTerminal } from '../tasks/task.ts'
 import { keptFault, keptResult } from './task-outcome.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
@@ -223,7 +223,7 @@ export class TaskRun implements CallChannel, RunningTask {
   /** The agent's turn has ended, and the task with it or not. */
   end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
     if (this.#isOver || this.#id === undefined) return
-    if (isFinished(state)) return this.#end(state, { message })
+    if (isTerminal(state)) return this.#end(state, { message })
     this.#isOver = true
     this.#service.tasks.move(this.#id, state, { message, questions: none })
     this.#service.tasks.release(this.#id, this)

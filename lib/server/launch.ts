@@ -1,14 +1,14 @@
 /**
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
-import { sortOut } from '../define/definitions.ts'
+import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { noCallback, requireSecondOptions } from './options.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './server-options.ts'
 import { defaultPort } from './settings.ts'
 import { endOnSignals } from './signals.ts'
 import type { Members } from '../define/validate.ts'
-import type { LoneTool, Offer, Subject, Things } from '../define/definitions.ts'
+import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { ProtocolName } from './settings.ts'
 import type { Address, TriportServer } from './server.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -50,7 +50,7 @@ export function launch<const T extends readonly unknown[]>(
 export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
   requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
-  const server = createServer({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
+  const server = createServer({ ...rest, ...normalizeDefinitions(subject, options.name ?? 'triport') })
   return start(server, { port, host, signals }, (address) => (
     quiet === true ? '' : announcement(server, address, options)
   ))

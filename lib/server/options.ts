@@ -9,7 +9,7 @@ import { isRecord } from '../define/content.ts'
 import {
   isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,
 } from '../define/validate.ts'
-import { definitionMembers, offered } from '../define/definitions.ts'
+import { definitionMembers, offered } from '../define/normalize-definitions.ts'
 import { isStrings } from '../wire/json.ts'
 import type { Members } from '../define/validate.ts'
 import type { Store } from '../state/store.ts'

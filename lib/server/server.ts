@@ -2,7 +2,7 @@
  * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
  */
 import { randomBytes } from 'node:crypto'
-import { a2aDoor, requireAnswerer } from '../a2a/transport/routes.ts'
+import { a2aRoutes, requireAnswerer } from '../a2a/transport/routes.ts'
 import { requireTenantPaths } from '../a2a/model/options.ts'
 import { rootOf } from '../a2a/model/tool-agent.ts'
 import { Catalog } from '../define/catalog.ts'
@@ -17,7 +17,7 @@ import { createObserver } from '../http/server/observer.ts'
 import { createRateLimits } from '../http/access/rate.ts'
 import { createRouteTable } from '../http/message/router.ts'
 import { Streams } from '../http/stream/sink.ts'
-import { mcpDoor } from '../mcp/transport/routes.ts'
+import { mcpRoutes } from '../mcp/transport/routes.ts'
 import { Metrics } from './metrics.ts'
 import { checkAddress, isRequest, noCallback, noRequest, requireOptions } from './options.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
@@ -116,11 +116,11 @@ function assemble(
   const isKeyed = (): boolean => state.authenticate !== undefined
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
-  const mcp = protocols.includes('mcp') ? mcpDoor(service, {
+  const mcp = protocols.includes('mcp') ? mcpRoutes(service, {
     instructions: options.instructions, ...options.mcp, auth,
   }, seal) : undefined
   const a2a = protocols.includes('a2a')
-    ? a2aDoor(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
+    ? a2aRoutes(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
   const push = a2a?.push
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, {
@@ -175,7 +175,7 @@ function assemble(
       bodies: { bytes: budget.held },
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
-      store: service.shared && (service.shared.store.isAway ? 'away' : 'reached'),
+      store: service.shared && (service.shared.store.isUnavailable ? 'away' : 'reached'),
       webhooks: push?.status,
       mcp: mcp?.status(),
     }

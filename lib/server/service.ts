@@ -7,13 +7,13 @@ import { limitsOf } from '../define/limits.ts'
 import { DeploymentStore } from '../state/deployment.ts'
 import { GuardedStore } from '../state/guarded-store.ts'
 import { IdempotentReplies } from '../state/idempotency.ts'
-import { NodeLines } from '../state/peer-channels.ts'
+import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
-import { Nodes } from '../state/cluster.ts'
-import { RunSweep } from '../tasks/orphan-reaper.ts'
-import { define } from '../define/definitions.ts'
+import { ClusterMembership } from '../state/cluster.ts'
+import { OrphanReaper } from '../tasks/orphan-reaper.ts'
+import { define } from '../define/normalize-definitions.ts'
 import { TaskRecovery } from '../tasks/task-recovery.ts'
-import { TaskRelay } from '../tasks/remote-tasks.ts'
+import { RemoteTasks } from '../tasks/remote-tasks.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import { warnOfSilence } from '../run/warn-once.ts'
 import { Timers } from '../util/timers.ts'
@@ -56,7 +56,7 @@ export function createService(options: ServerOptions): MadeService {
   const deployment = options.store?.isShared === true && secret !== undefined
     ? new DeploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
   const guarded = deployment && new GuardedStore(deployment, limits, log)
-  const nodes = guarded && new Nodes(guarded, seal, limits, log)
+  const nodes = guarded && new ClusterMembership(guarded, seal, limits, log)
   nodes?.onForgotten(() => deployment?.confirm().catch(() => {}))
   const store = guarded ?? options.store ?? memoryStore()
   const tasks = new Tasks(limits, store, log, nodes)
@@ -100,13 +100,13 @@ function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal 
   }
 }
 
-function share(store: GuardedStore, nodes: Nodes, service: Helping): Shared | undefined {
+function share(store: GuardedStore, nodes: ClusterMembership, service: Helping): Shared | undefined {
   const { tasks, limits } = service
   const { custody } = tasks
   if (custody === undefined) return undefined
-  const lines = new NodeLines(nodes)
+  const lines = new PeerChannels(nodes)
   const recovery = new TaskRecovery(service, custody, nodes)
-  new RunSweep(service, custody, recovery, store, nodes).begin()
-  const relay = new TaskRelay(tasks, nodes, lines, limits, recovery)
+  new OrphanReaper(service, custody, recovery, store, nodes).begin()
+  const relay = new RemoteTasks(tasks, nodes, lines, limits, recovery)
   return { store, nodes, lines, relay, recovery }
 }

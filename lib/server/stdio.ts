@@ -3,7 +3,7 @@
  */
 import { Writable } from 'node:stream'
 import { show } from '../define/validate.ts'
-import { sortOut } from '../define/definitions.ts'
+import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { requireSecondOptions } from './options.ts'
 import { McpContext } from '../mcp/request/context.ts'
 import { serveLines } from '../mcp/transport/stdio.ts'
@@ -12,7 +12,7 @@ import { createService } from './service.ts'
 import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
 import type { Members } from '../define/validate.ts'
-import type { LoneTool, Offer, Subject, Things } from '../define/definitions.ts'
+import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { ServerOptions } from './server-options.ts'
 
 /** What `serveStdio` takes besides what is served. */
@@ -51,7 +51,8 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
-  const { service, seal } = createService({ ...rest, ...sortOut(subject, options.name ?? 'triport') })
+  const definitions = normalizeDefinitions(subject, options.name ?? 'triport')
+  const { service, seal } = createService({ ...rest, ...definitions })
   const useless = ofSockets.filter((name) => options[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../util/clock.ts'
-import { HOUSE } from './store.ts'
+import { SYSTEM_OWNER } from './store.ts'
 import type { Limits } from '../define/limits.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import type { Log } from '../define/log.ts'
@@ -30,7 +30,7 @@ export const MEMBERS = 'members'
 const MAX_SENDERS = 10_000
 
 /** This process among all that share its store. */
-export class Nodes {
+export class ClusterMembership {
   /** Eight characters of `[A-Za-z0-9_-]`, new at each start. */
   readonly id: string = randomBytes(6).toString('base64url')
   readonly #store: GuardedStore
@@ -241,10 +241,10 @@ export class Nodes {
 }
 
 function leaseOf(node: string): StoreKey {
-  return { collection: LEASES, owner: HOUSE, key: node }
+  return { collection: LEASES, owner: SYSTEM_OWNER, key: node }
 }
 
 /** Where it is written down that there is, or was, a process of that name. */
 export function memberOf(node: string): StoreKey {
-  return { collection: MEMBERS, owner: HOUSE, key: node }
+  return { collection: MEMBERS, owner: SYSTEM_OWNER, key: node }
 }

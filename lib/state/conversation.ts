@@ -7,7 +7,7 @@
  */
 import { append, silence, sizeOf } from '../define/chat.ts'
 import { monotonic } from '../util/clock.ts'
-import { Queue } from '../util/linked-list.ts'
+import { LinkedList } from '../util/linked-list.ts'
 import { Share, Shares } from '../util/shares.ts'
 import { StoredConversations } from './stored-conversation.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from '../util/text-slots.ts'
@@ -16,14 +16,14 @@ import type { MaybePromise } from '../util/thenable.ts'
 import type { Chat, ChatMessage } from '../define/chat.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Queued } from '../util/linked-list.ts'
+import type { LinkedMember } from '../util/linked-list.ts'
 import type { Store } from './store.ts'
 import type { SlotHolder } from '../util/text-slots.ts'
 
 /** What a client may choose as the id of a conversation. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
 
-interface Conversation extends Chat, Queued<Conversation> {
+interface Conversation extends Chat, LinkedMember<Conversation> {
   readonly holding: Holding
   readonly id: string
   messages: readonly ChatMessage[]
@@ -31,7 +31,7 @@ interface Conversation extends Chat, Queued<Conversation> {
   /** Monotonic milliseconds. */
   usedAt: number
   /** Where it waits: among its owner's fresh ones, or among the named. */
-  queue: Queue<Conversation>
+  queue: LinkedList<Conversation>
 }
 
 /** What one principal holds. */
@@ -43,9 +43,9 @@ class Holding implements SlotHolder {
   lastSlot: number = NO_SLOT
   readonly conversations = new Map<string, Conversation>()
   /** Those that were begun under an id of the client's and never named again, longest idle first. */
-  readonly fresh = new Queue<Conversation>()
+  readonly fresh = new LinkedList<Conversation>()
   /** Those that were named again, in the same order. */
-  readonly named = new Queue<Conversation>()
+  readonly named = new LinkedList<Conversation>()
 
   constructor(owner: string) {
     this.owner = owner
@@ -255,7 +255,7 @@ export class Conversations {
     }
   }
 
-  #forgetExpired(queue: Queue<Conversation>, now: number): void {
+  #forgetExpired(queue: LinkedList<Conversation>, now: number): void {
     while (queue.first !== undefined && this.#hasExpired(queue.first.usedAt, now)) this.#forget(queue.first)
   }
 
@@ -280,7 +280,7 @@ export class Conversations {
 }
 
 /** Puts a conversation at the end of a queue of its owner's. */
-function touch(conversation: Conversation, queue: Queue<Conversation>, now: number): void {
+function touch(conversation: Conversation, queue: LinkedList<Conversation>, now: number): void {
   conversation.queue.remove(conversation)
   conversation.queue = queue
   conversation.usedAt = now

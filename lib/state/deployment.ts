@@ -9,13 +9,13 @@
  */
 import { hkdfSync } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
-import { patience } from '../util/deadline.ts'
-import { HOUSE } from './store.ts'
+import { startDeadline } from '../util/deadline.ts'
+import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
 /** Lines of a secret's digest and the id of its deployment. */
-const IDS: StoreKey = { collection: 'deployments', owner: HOUSE, key: 'ids' }
+const IDS: StoreKey = { collection: 'deployments', owner: SYSTEM_OWNER, key: 'ids' }
 const LINE = /^([0-9a-f]{24}) ([0-9a-f]{24})$/gm
 /** 96 bits: so many that no two deployments meet. */
 const ID_BYTES = 12
@@ -92,7 +92,7 @@ export class DeploymentStore implements Store {
       if (this.#entering === entering) this.#entering = undefined
     }
     // An answer that never comes must not be waited for by all.
-    const stop = patience(this.#timeoutMs, forget)
+    const stop = startDeadline(this.#timeoutMs, forget)
     entering.then((id) => {
       stop()
       this.#space ??= spaceOf(id)

@@ -9,8 +9,8 @@ import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
-import { patience } from '../util/deadline.ts'
-import { HOUSE } from './store.ts'
+import { startDeadline } from '../util/deadline.ts'
+import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
@@ -21,7 +21,7 @@ const MAX_FAILURES = 3
 /** How often a store that is away is asked whether it is there again. */
 const PROBE_MS = 1_000
 
-const nowhere: StoreKey = { collection: 'probe', owner: HOUSE, key: 'probe' }
+const nowhere: StoreKey = { collection: 'probe', owner: SYSTEM_OWNER, key: 'probe' }
 
 /** A shared store, and whether it answers. Each method is that of the store; what fails is a `Fault`. */
 export class GuardedStore implements Store {
@@ -29,7 +29,7 @@ export class GuardedStore implements Store {
   readonly #store: Store
   readonly #limits: Limits
   readonly #log: Log
-  #isAway = false
+  #isUnavailable = false
   #isClosed = false
   #failures = 0
   #probe: NodeJS.Timeout | undefined
@@ -42,7 +42,7 @@ export class GuardedStore implements Store {
   }
 
   /** Whether it does not answer: then no call waits for it. */
-  get isAway(): boolean { return this.#isAway }
+  get isUnavailable(): boolean { return this.#isUnavailable }
 
   /** Calls each time that the store is there again after it was away. */
   onReturn(listener: () => void): void { this.#onReturn.push(listener) }
@@ -95,7 +95,7 @@ export class GuardedStore implements Store {
   }
 
   #ask<T>(work: () => MaybePromise<T>, onLate?: (answer: T) => void): MaybePromise<T> {
-    if (this.#isAway) return Promise.reject(unreached())
+    if (this.#isUnavailable) return Promise.reject(unreached())
     let answer
     try {
       answer = work()
@@ -117,7 +117,7 @@ export class GuardedStore implements Store {
         if (++this.#failures >= MAX_FAILURES) this.#leave(late)
         reject(unreached(late))
       }
-      const stop = patience(storeTimeoutMs, giveUp)
+      const stop = startDeadline(storeTimeoutMs, giveUp)
       answer.then((value) => {
         if (isLate) return tidy(() => onLate?.(value))
         stop()
@@ -149,8 +149,8 @@ export class GuardedStore implements Store {
   }
 
   #leave(cause: unknown): void {
-    if (this.#isAway || this.#isClosed) return
-    this.#isAway = true
+    if (this.#isUnavailable || this.#isClosed) return
+    this.#isUnavailable = true
     this.#log('warning', 'The store does not answer: what needs it is refused until it does', { cause })
     this.#await()
   }
@@ -160,7 +160,7 @@ export class GuardedStore implements Store {
       void this.#answers().then((why) => {
         if (this.#isClosed) return
         if (why !== undefined) return this.#await()
-        this.#isAway = false
+        this.#isUnavailable = false
         this.#failures = 0
         this.#log('warning', 'The store answers again')
         for (const listener of this.#onReturn) listener()

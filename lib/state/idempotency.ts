@@ -15,7 +15,7 @@ import { keyOf } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Nodes } from './cluster.ts'
+import type { ClusterMembership } from './cluster.ts'
 import type { Entry, Store, StoreKey } from './store.ts'
 
 /** What may be a key: 1 to 255 visible characters of ASCII. */
@@ -44,12 +44,12 @@ export class IdempotentReplies {
   readonly #limits: Limits
   readonly #store: Store
   readonly #log: Log
-  readonly #nodes: Nodes | undefined
+  readonly #nodes: ClusterMembership | undefined
   readonly #unsettled = new Set<Unsettled>()
   #hasFailed = false
 
   /** `nodes` are the processes that share the store, where any do. */
-  constructor(limits: Limits, store: Store, log: Log, nodes?: Nodes) {
+  constructor(limits: Limits, store: Store, log: Log, nodes?: ClusterMembership) {
     this.#limits = limits
     this.#store = store
     this.#log = log

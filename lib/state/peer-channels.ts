@@ -4,8 +4,8 @@
  * of it was lost, the line is lost.
  */
 import { Fault } from '../define/fault.ts'
-import { patience } from '../util/deadline.ts'
-import type { Nodes } from './cluster.ts'
+import { startDeadline } from '../util/deadline.ts'
+import type { ClusterMembership } from './cluster.ts'
 
 /** How one side of a line hears of the other. */
 export interface NodeLineEnds {
@@ -18,7 +18,7 @@ export interface NodeLineEnds {
 }
 
 /** One side of a line. */
-export interface NodeLine {
+export interface PeerChannel {
   /** The process at the other side. */
   readonly node: string
   /** Says something to the other side; nothing after the end. */
@@ -28,17 +28,17 @@ export interface NodeLine {
 }
 
 /** Takes a line that another process opens, and says what its side does. It must not throw. */
-export type TakeLine = (question: unknown, line: NodeLine) => NodeLineEnds | undefined
+export type TakeLine = (question: unknown, line: PeerChannel) => NodeLineEnds | undefined
 
-interface Open { readonly line: NodeLine; ends: NodeLineEnds | undefined; unsaid: number }
+interface Open { readonly line: PeerChannel; ends: NodeLineEnds | undefined; unsaid: number }
 
 /** Characters that may be on their way on one line. */
 const MAX_UNSAID = 8 * 1024 * 1024
 const LOOK_MS = 1_000
 
 /** All lines of this process. */
-export class NodeLines {
-  readonly #nodes: Nodes
+export class PeerChannels {
+  readonly #nodes: ClusterMembership
   readonly #answers = new Map<string, TakeLine>()
   readonly #open = new Map<string, Open>()
   /** Lines that are being opened: an answer may be there before whoever opens one has it. */
@@ -46,7 +46,7 @@ export class NodeLines {
   #count = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(nodes: Nodes) {
+  constructor(nodes: ClusterMembership) {
     this.#nodes = nodes
     nodes.on('open', (body, from) => {
       const [id, kind, question]: readonly unknown[] = Array.isArray(body) ? body : []
@@ -72,7 +72,7 @@ export class NodeLines {
   on(kind: string, answer: TakeLine): void { this.#answers.set(kind, answer) }
 
   /** Opens a line to another process. Nothing is heard on it before this returns. */
-  open(node: string, kind: string, question: unknown, ends: NodeLineEnds): NodeLine {
+  open(node: string, kind: string, question: unknown, ends: NodeLineEnds): PeerChannel {
     const id = `${this.#nodes.id}.${++this.#count}`
     const open = this.#add(id, node)
     open.ends = ends
@@ -92,7 +92,7 @@ export class NodeLines {
         line.end()
         this.#nodes.isAlive(node).then((isAlive) => reject(isAlive ? late() : dead()), reject)
       }
-      const stop = patience(timeoutMs, silent)
+      const stop = startDeadline(timeoutMs, silent)
       const done = (settle: () => void): void => {
         stop()
         settle()

@@ -115,7 +115,7 @@ export const MAX_KEY_BYTES = 512
 export const MAX_VALUE_BYTES: number = 16 * 1024 * 1024
 
 /** The owner of what the house keeps for itself; with a name behind it, of what it keeps of a process. */
-export const HOUSE = '~'
+export const SYSTEM_OWNER = '~'
 
 /**
  * An owner or a key as every store takes it, of a text that a stranger may have chosen. Short texts stay

@@ -2,7 +2,7 @@
  * Runs of tasks as they are announced in the store before anything of them is: under the name of the process
  * that runs them. When that process has died, others find there what it left.
  */
-import { HOUSE, keyOf } from '../state/store.ts'
+import { SYSTEM_OWNER, keyOf } from '../state/store.ts'
 import type { StoreKey } from '../state/store.ts'
 import type { Task } from './task.ts'
 
@@ -11,7 +11,7 @@ export const RUNS = 'runs'
 
 /** Where the run of a task is announced. */
 export function runPlace(node: string, { id }: { readonly id: string }): StoreKey {
-  return { collection: RUNS, owner: HOUSE + node, key: keyOf(id) }
+  return { collection: RUNS, owner: SYSTEM_OWNER + node, key: keyOf(id) }
 }
 
 /** What is announced. */

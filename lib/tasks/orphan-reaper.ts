@@ -7,14 +7,14 @@
  */
 import { runPlace, RUNS } from './announced-runs.ts'
 import { LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
-import { HOUSE } from '../state/store.ts'
+import { SYSTEM_OWNER } from '../state/store.ts'
 import { taskKeyOf } from './stored-tasks.ts'
-import { isFinished, isWaiting } from './task.ts'
+import { isTerminal, isInterrupted } from './task.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry } from '../state/store.ts'
 import type { Task } from './task.ts'
-import type { TaskCustody } from './task-ownership.ts'
+import type { TaskOwnership } from './task-ownership.ts'
 import type { Helping, TaskRecovery } from './task-recovery.ts'
 
 /** Entries that one page has. */
@@ -28,19 +28,20 @@ const GONE = 'gone'
 const LOOKS_FOR_ONE = 24
 
 /** Goes on with what dead processes have left, each time that this one says that it lives. */
-export class RunSweep {
+export class OrphanReaper {
   readonly #service: Helping
-  readonly #custody: TaskCustody
+  readonly #custody: TaskOwnership
   readonly #recovery: TaskRecovery
   readonly #store: GuardedStore
-  readonly #nodes: Nodes
+  readonly #nodes: ClusterMembership
   /** When it was found out that a process is dead, by its name. */
   readonly #deadSince = new Map<string, number>()
   #isSweeping = false
   #looks = 0
 
   constructor(
-    service: Helping, custody: TaskCustody, recovery: TaskRecovery, store: GuardedStore, nodes: Nodes,
+    service: Helping, custody: TaskOwnership, recovery: TaskRecovery, store: GuardedStore,
+    nodes: ClusterMembership,
   ) {
     this.#service = service
     this.#custody = custody
@@ -70,11 +71,11 @@ export class RunSweep {
 
   async #look(): Promise<void> {
     const leases = new Set<string>()
-    for await (const { key } of this.#all(LEASES, HOUSE)) leases.add(key)
+    for await (const { key } of this.#all(LEASES, SYSTEM_OWNER)) leases.add(key)
     for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
     this.#looks += 1
     const members = new Set<string>()
-    for await (const member of this.#all(MEMBERS, HOUSE)) {
+    for await (const member of this.#all(MEMBERS, SYSTEM_OWNER)) {
       const { key: node, value } = member
       members.add(node)
       // Of one that has left nothing, something comes late if at all.
@@ -98,7 +99,7 @@ export class RunSweep {
   async #bury({ key: node, value, version }: Entry): Promise<void> {
     let count = 0
     let group: Promise<void>[] = []
-    for await (const run of this.#all(RUNS, HOUSE + node)) {
+    for await (const run of this.#all(RUNS, SYSTEM_OWNER + node)) {
       count += 1
       group.push(this.#settle(node, run))
       if (group.length < ABREAST) continue
@@ -136,7 +137,7 @@ export class RunSweep {
       if (!await this.#goOn(task, this.#nodes.id)) return
       // It is here now.
       if (this.#custody.has(id)) return
-    } else if (task !== undefined && version === doubt.version && !isFinished(task.status.state)) {
+    } else if (task !== undefined && version === doubt.version && !isTerminal(task.status.state)) {
       // What was written may still arrive.
       return
     }
@@ -155,7 +156,7 @@ export class RunSweep {
     if (mayWait(task)) return true
     const { tasks, log } = this.#service
     const since = this.#deadSince.get(node) ?? Infinity
-    const fate = this.#recovery.fateOf(task, performance.now() - since)
+    const fate = this.#recovery.decideRecovery(task, performance.now() - since)
     if (fate === 'later') return false
     if (fate === 'rerun') return this.#recovery.rerun(task)
     await this.#custody.take(task, task, true)
@@ -173,5 +174,5 @@ export class RunSweep {
 
 /** Whether a task goes on without its process: it has ended, or its client's next message begins it again. */
 function mayWait({ protocol, status: { state }, turn }: Task): boolean {
-  return isFinished(state) || (isWaiting(state) && (protocol === 'a2a' || turn !== undefined))
+  return isTerminal(state) || (isInterrupted(state) && (protocol === 'a2a' || turn !== undefined))
 }

@@ -4,12 +4,12 @@
  */
 import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
-import { hear } from './task-hearing.ts'
-import { isFinished, isWaiting } from './task.ts'
-import { TaskPlace } from './task-record.ts'
+import { hear } from './deliver-message.ts'
+import { isTerminal, isInterrupted } from './task.ts'
+import { TaskRecord } from './task-record.ts'
 import type { Limits } from '../define/limits.ts'
-import type { NodeLine, NodeLineEnds, NodeLines } from '../state/peer-channels.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { PeerChannel, NodeLineEnds, PeerChannels } from '../state/peer-channels.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
@@ -29,16 +29,18 @@ const WATCH = 'task-watch'
 const ACT = 'task-act'
 
 /** The tasks of other processes. */
-export class TaskRelay {
+export class RemoteTasks {
   readonly #tasks: Tasks
-  readonly #nodes: Nodes
-  readonly #lines: NodeLines
+  readonly #nodes: ClusterMembership
+  readonly #lines: PeerChannels
   readonly #limits: Limits
   readonly #recovery: TaskRecovery
   /** Those who follow a task, each as the way to let it go. */
   readonly #following = new Set<() => void>()
 
-  constructor(tasks: Tasks, nodes: Nodes, lines: NodeLines, limits: Limits, recovery: TaskRecovery) {
+  constructor(
+    tasks: Tasks, nodes: ClusterMembership, lines: PeerChannels, limits: Limits, recovery: TaskRecovery,
+  ) {
     this.#recovery = recovery
     this.#tasks = tasks
     this.#nodes = nodes
@@ -56,7 +58,7 @@ export class TaskRelay {
   nodeOf(task: Task): string | undefined {
     const { id, node, status: { state } } = task
     const isHere = node === this.#nodes.id || this.#tasks.runOf(id) !== undefined
-    return isHere || isFinished(state) ? undefined : node
+    return isHere || isTerminal(state) ? undefined : node
   }
 
   /**
@@ -80,7 +82,7 @@ export class TaskRelay {
     if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]]) === 'done') return
     if (await this.#recovery.answer(task, answers)) return
     const now = await this.#tasks.get(task.owner, task.id)
-    if (now === undefined || !isWaiting(now.status.state)) return
+    if (now === undefined || !isInterrupted(now.status.state)) return
     throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
   }
 
@@ -117,7 +119,7 @@ export class TaskRelay {
    */
   follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
     const { owner, id } = task
-    const place = new TaskPlace(task, undefined, 0)
+    const place = new TaskRecord(task, undefined, 0)
     let isOver = false
     let timer: NodeJS.Timeout | undefined
     let shownAt: string | undefined
@@ -136,7 +138,7 @@ export class TaskRelay {
     const show = (now: Task): void => {
       place.task = now
       shownAt = now.status.at
-      if (isFinished(now.status.state)) stop()
+      if (isTerminal(now.status.state)) stop()
       begin(now)
     }
     const hear = ([event, now]: TaskWord): void => {
@@ -145,7 +147,7 @@ export class TaskRelay {
       if (event.what === 'forgotten') return again()
       if (now !== undefined) place.task = now
       else if (event.what === 'artifact') place.task = withArtifact(place.task, event)
-      if (place.isFinished) stop()
+      if (place.isTerminal) stop()
       void watcher(event, place)
     }
     const again = (): void => {
@@ -156,7 +158,7 @@ export class TaskRelay {
         if (now === 'unknown') return wait()
         if (now === undefined) return letGo()
         const node = this.nodeOf(now)
-        if (isFinished(now.status.state)) show(now)
+        if (isTerminal(now.status.state)) show(now)
         else if (node === undefined) here()
         else open(node, now)
       }).catch((error: unknown) => {
@@ -182,7 +184,7 @@ export class TaskRelay {
       let isHeard = false
       const lost = (): void => {
         // Nobody tells of one that waits, and whose process is gone.
-        if (!isHeard && isWaiting(now.status.state) && now.status.at !== shownAt) show(now)
+        if (!isHeard && isInterrupted(now.status.state) && now.status.at !== shownAt) show(now)
         wait()
       }
       const line = this.#lines.open(node, WATCH, [owner, id], {
@@ -237,7 +239,7 @@ export class TaskRelay {
     if (act === 'cancel') run.cancel()
     else if (act === 'answer') run.answer(new Map(said))
     else if (act === 'refuse') run.refuse(said[0], new Fault('failed', said[1]))
-    else if (!isWaiting(task.status.state) || !this.#tasks.isCurrent(task)
+    else if (!isInterrupted(task.status.state) || !this.#tasks.isCurrent(task)
       || task.history.some((one) => one.id === said.id)) return 'late'
     else hear(this.#tasks, task, said, this.#limits.maxCheckSteps)
     await this.#tasks.kept(id)
@@ -247,17 +249,17 @@ export class TaskRelay {
   /** A task of this process, as others read it. */
   #own(task: Task): Task { return { ...task, node: this.#nodes.id } }
 
-  #watched([owner, id]: readonly [string, string], line: NodeLine): NodeLineEnds | undefined {
+  #watched([owner, id]: readonly [string, string], line: PeerChannel): NodeLineEnds | undefined {
     let before: Promise<void> | undefined
     const watched = this.#tasks.watch(owner, id, (event, after) => {
       const word = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
-      const isLast = event.what === 'forgotten' || (event.what === 'status' && isFinished(event.status.state))
+      const isLast = event.what === 'forgotten' || (event.what === 'status' && isTerminal(event.status.state))
       const say = (): void => {
         line.say(word)
         if (isLast) line.end()
       }
       // Whoever hears that a task waits or has ended may read it at any process next.
-      const isRead = isLast || (event.what === 'status' && isWaiting(event.status.state))
+      const isRead = isLast || (event.what === 'status' && isInterrupted(event.status.state))
       const kept = isRead ? this.#tasks.kept(id) : undefined
       if (kept === undefined && before === undefined) return say()
       const said = Promise.all([before, kept]).then(() => {

@@ -9,10 +9,10 @@ import { formatRun, runPlace } from './announced-runs.ts'
 import { Fault } from '../define/fault.ts'
 import { keyOf } from '../state/store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../state/store.ts'
-import type { TaskPlace } from './task-record.ts'
-import type { TaskPlaces } from './task-table.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskTable } from './task-table.ts'
 import type { ListedTask, Task } from './task.ts'
 
 const COLLECTION = 'tasks'
@@ -31,8 +31,8 @@ export interface Doubt {
 /** All tasks of a shared store. */
 export class StoredTasks {
   readonly #store: Store
-  readonly #places: TaskPlaces
-  readonly #nodes: Nodes | undefined
+  readonly #places: TaskTable
+  readonly #nodes: ClusterMembership | undefined
   /** The version of each task that was read. */
   readonly #versions = new WeakMap<Task, number>()
   /** By their ids. They stay announced, and are looked at again. */
@@ -40,15 +40,15 @@ export class StoredTasks {
   /** Awaited before the end of a task is written. It must not reject. */
   beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
   /** When it was written last, and what is to be written soon. */
-  readonly #writtenAt = new WeakMap<TaskPlace, number>()
-  readonly #soon = new Map<TaskPlace, NodeJS.Timeout>()
+  readonly #writtenAt = new WeakMap<TaskRecord, number>()
+  readonly #soon = new Map<TaskRecord, NodeJS.Timeout>()
   readonly #announced = new Set<string>()
-  readonly #unannounced = new WeakSet<TaskPlace>()
+  readonly #unannounced = new WeakSet<TaskRecord>()
   /** Announcements that are being taken back. */
   readonly #leaving = new Map<string, Promise<void>>()
 
   /** `places` are those of this process; one that has lost its task goes. */
-  constructor(store: Store, places: TaskPlaces, nodes: Nodes | undefined) {
+  constructor(store: Store, places: TaskTable, nodes: ClusterMembership | undefined) {
     this.#store = store
     this.#places = places
     this.#nodes = nodes
@@ -58,7 +58,7 @@ export class StoredTasks {
    * Writes a task that is to run here, after it is announced: if this process dies now, others know what it
    * has left. Rejects where it cannot be promised.
    */
-  async begin(place: TaskPlace): Promise<void> {
+  async begin(place: TaskRecord): Promise<void> {
     const nodes = this.#nodes
     if (nodes === undefined) return this.write(place)
     const { id, owner, version } = place
@@ -79,7 +79,7 @@ export class StoredTasks {
   /** Tasks that are announced under this process's name. */
   get announced(): number { return this.#announced.size }
 
-  async #announce(place: TaskPlace): Promise<void> {
+  async #announce(place: TaskRecord): Promise<void> {
     // A store may do in another order what it is asked at one time.
     await this.#leaving.get(place.id)
     this.#announced.add(place.id)
@@ -87,7 +87,7 @@ export class StoredTasks {
   }
 
   /** The task is here no more, or has ended. */
-  left(place: TaskPlace): void {
+  left(place: TaskRecord): void {
     this.#cancelSoon(place)
     // What is in doubt stays announced, and so does what is left to others.
     if (this.doubts.has(place.id)) return
@@ -113,7 +113,7 @@ export class StoredTasks {
   }
 
   /** The task waited for its client, and may not be announced any more. */
-  announceAgain(place: TaskPlace): void {
+  announceAgain(place: TaskRecord): void {
     if (this.#nodes !== undefined) this.#unannounced.add(place)
   }
 
@@ -155,7 +155,7 @@ export class StoredTasks {
    * The task of a place, which lives here until another process takes it. Undefined where it was taken and
    * is gone there too.
    */
-  async refresh(place: TaskPlace): Promise<Task | undefined> {
+  async refresh(place: TaskRecord): Promise<Task | undefined> {
     const { owner, id, version: before } = place
     const task = await this.get(owner, id)
     // It is being begun here: its first write finds out whether it may be.
@@ -172,7 +172,7 @@ export class StoredTasks {
   }
 
   /** Whether what was read is what was written here: an answer that never came may have been a good one. */
-  #isOwn(place: TaskPlace, task: Task | undefined): boolean {
+  #isOwn(place: TaskRecord, task: Task | undefined): boolean {
     const node = this.#nodes?.id
     return node !== undefined && task?.node === node && this.#places.find(place.id) === place
   }
@@ -181,7 +181,7 @@ export class StoredTasks {
    * Writes the task as it stands then, one write after the other and at most one that waits. Rejects with
    * `Fault('conflict')` where another process has taken it; then its run is cancelled here.
    */
-  write(place: TaskPlace): Promise<void> {
+  write(place: TaskRecord): Promise<void> {
     if (place.waitingWrite !== undefined) return place.waitingWrite
     const write = async (): Promise<void> => {
       place.waitingWrite = undefined
@@ -192,7 +192,7 @@ export class StoredTasks {
         this.#unannounced.delete(place)
       }
       // How a task has ended is not given up: until it is kept, or another process has the task.
-      place.version = await (place.isFinished ? this.insist(() => this.#write(place)) : this.#write(place))
+      place.version = await (place.isTerminal ? this.insist(() => this.#write(place)) : this.#write(place))
     }
     if (place.writing === undefined) return place.writing = write()
     return place.writing = place.waitingWrite = place.writing.then(write, write)
@@ -202,7 +202,7 @@ export class StoredTasks {
    * Calls `write` so late that it is not called more than four times a second, unless the task is written
    * before.
    */
-  writeSoon(place: TaskPlace, write: () => void): void {
+  writeSoon(place: TaskRecord, write: () => void): void {
     if (this.#soon.has(place) || place.waitingWrite !== undefined) return
     const waitMs = (this.#writtenAt.get(place) ?? -Infinity) + SOON_MS - performance.now()
     if (waitMs <= 0) return write()
@@ -210,9 +210,9 @@ export class StoredTasks {
   }
 
   /** Whether something of it is still to be written. */
-  isDue(place: TaskPlace): boolean { return this.#soon.has(place) }
+  isDue(place: TaskRecord): boolean { return this.#soon.has(place) }
 
-  #cancelSoon(place: TaskPlace): void {
+  #cancelSoon(place: TaskRecord): void {
     const timer = this.#soon.get(place)
     if (timer === undefined) return
     clearTimeout(timer)
@@ -223,7 +223,7 @@ export class StoredTasks {
    * The same as `write`, however long it takes. Rejects where another process has the task, where the store
    * does not take it, and where this process ends.
    */
-  async writeSurely(place: TaskPlace): Promise<void> {
+  async writeSurely(place: TaskRecord): Promise<void> {
     await this.insist(() => this.write(place))
   }
 
@@ -241,24 +241,24 @@ export class StoredTasks {
   }
 
   /** Removes a task, if no other process has taken it. */
-  async remove(place: TaskPlace): Promise<void> {
+  async remove(place: TaskRecord): Promise<void> {
     await (place.waitingWrite ?? place.writing)?.catch(() => {})
     const { owner, id } = place
     await this.#store.remove(taskKeyOf(owner, id), place.version)
   }
 
   /** Another process has the task: its run here says nothing more of it. */
-  #lose(place: TaskPlace): void {
+  #lose(place: TaskRecord): void {
     const { run } = place
     this.#places.forget(place)
     run?.lose(silent())
   }
 
   /** The version of what was written. Rejects with `Fault('conflict')` where another process has the task. */
-  async #write(place: TaskPlace): Promise<number> {
+  async #write(place: TaskRecord): Promise<number> {
     const { owner, id } = place
     for (;;) {
-      if (place.isFinished) await this.beforeEnd?.(place)
+      if (place.isTerminal) await this.beforeEnd?.(place)
       const { task } = place
       const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
       const keepMs = this.#places.keepMs(task)

@@ -8,15 +8,15 @@ import { Fault } from '../define/fault.ts'
 import { bytesOfParts } from './task-size.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Limits } from '../define/limits.ts'
-import type { TaskPlace } from './task-record.ts'
-import type { TaskPlaces } from './task-table.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskTable } from './task-table.ts'
 
 /** The artifacts of all tasks of one server. */
 export class TaskArtifacts {
   readonly #limits: Limits
-  readonly #places: TaskPlaces
+  readonly #places: TaskTable
 
-  constructor(limits: Limits, places: TaskPlaces) {
+  constructor(limits: Limits, places: TaskTable) {
     this.#limits = limits
     this.#places = places
   }
@@ -26,7 +26,7 @@ export class TaskArtifacts {
    * `Fault('too-large')`, or `Fault('busy')` where all tasks together leave no room for it, and then nothing
    * has changed.
    */
-  add(place: TaskPlace, artifact: Artifact, append: boolean): boolean {
+  add(place: TaskRecord, artifact: Artifact, append: boolean): boolean {
     const { task } = place
     const isMore = append && place.holds(artifact.id)
     const hasRoom = this.#places.change(
@@ -39,7 +39,7 @@ export class TaskArtifacts {
   }
 
   /** Adds the one part of a piece to the artifact of its id, in the same way. */
-  addPiece(place: TaskPlace, piece: Artifact, append: boolean): boolean {
+  addPiece(place: TaskRecord, piece: Artifact, append: boolean): boolean {
     const isMore = append && place.holds(piece.id)
     // Only what is new is counted: a task is looked at for each piece.
     const before = place.slot?.bytes ?? 0

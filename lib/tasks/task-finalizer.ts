@@ -3,39 +3,39 @@
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
 import { Fault } from '../define/fault.ts'
-import { patience } from '../util/deadline.ts'
-import { isWaiting } from './task.ts'
+import { startDeadline } from '../util/deadline.ts'
+import { isInterrupted } from './task.ts'
 import type { Limits } from '../define/limits.ts'
 import type { StoredTasks } from './stored-tasks.ts'
-import type { TaskPlace } from './task-record.ts'
-import type { TaskPlaces } from './task-table.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskTable } from './task-table.ts'
 import type { Task } from './task.ts'
 
 /** Tells those who watch a task how it has ended, which is the last that they hear. */
-export function tellEnd(place: TaskPlace): void {
+export function tellEnd(place: TaskRecord): void {
   place.tell({ what: 'status', status: place.status })
   place.stopTelling()
 }
 
 /** Tells them that nothing more of it is heard here. */
-export function tellForgotten(place: TaskPlace): void {
+export function tellForgotten(place: TaskRecord): void {
   place.tell({ what: 'forgotten' })
   place.stopTelling()
 }
 
 /** Hears of a task that could not be written. */
-export type OnUnkept = (place: TaskPlace, cause: unknown) => void
+export type OnUnkept = (place: TaskRecord, cause: unknown) => void
 
 /** All ends of one process. */
-export class TaskEnds {
+export class TaskFinalizer {
   readonly #stored: StoredTasks
-  readonly #places: TaskPlaces
+  readonly #places: TaskTable
   readonly #limits: Limits
   readonly #onUnkept: OnUnkept
   readonly #writing = new Set<Promise<void>>()
 
   /** `onUnkept` hears of what could not be written. */
-  constructor(stored: StoredTasks, places: TaskPlaces, limits: Limits, onUnkept: OnUnkept) {
+  constructor(stored: StoredTasks, places: TaskTable, limits: Limits, onUnkept: OnUnkept) {
     this.#stored = stored
     this.#places = places
     this.#limits = limits
@@ -43,7 +43,7 @@ export class TaskEnds {
   }
 
   /** Writes the end of a task, then tells of it. */
-  begin(place: TaskPlace): void {
+  begin(place: TaskRecord): void {
     const ended = this.#stored.write(place).then(() => {
       tellEnd(place)
       this.#places.forget(place)
@@ -53,7 +53,7 @@ export class TaskEnds {
   }
 
   /** A task whose end is being written, when it is. Rejects with `Fault('busy')` where that takes long. */
-  async read(place: TaskPlace): Promise<Task | undefined> {
+  async read(place: TaskRecord): Promise<Task | undefined> {
     const { owner, id, task } = place
     const written = (place.waitingWrite ?? place.writing)?.then(() => true, () => false)
     const isKept = await this.#inTime(written)
@@ -63,9 +63,9 @@ export class TaskEnds {
   }
 
   /** Leaves a task to other processes, if they can go on with it: it stays as it is, and announced. */
-  handOver(place: TaskPlace): void {
+  handOver(place: TaskRecord): void {
     const { task: { turn, status: { state } } } = place
-    if (turn === undefined || !(turn.isRerun === true || isWaiting(state))) return
+    if (turn === undefined || !(turn.isRerun === true || isInterrupted(state))) return
     this.#abandon(place)
   }
 
@@ -79,7 +79,7 @@ export class TaskEnds {
   async #inTime<T>(work: Promise<T> | undefined): Promise<T | undefined> {
     let stop = (): void => {}
     const late = new Promise<undefined>((resolve) => {
-      stop = patience(this.#limits.storeTimeoutMs, () => resolve(undefined))
+      stop = startDeadline(this.#limits.storeTimeoutMs, () => resolve(undefined))
     })
     try {
       return await Promise.race([work, late])
@@ -89,7 +89,7 @@ export class TaskEnds {
   }
 
   /** It is another process's, too large, or this process is closing. */
-  #failed(place: TaskPlace, cause: unknown): void {
+  #failed(place: TaskRecord, cause: unknown): void {
     this.#onUnkept(place, cause)
     // Another process has it.
     if (place.slot === undefined) return
@@ -105,7 +105,7 @@ export class TaskEnds {
     this.begin(place)
   }
 
-  #abandon(place: TaskPlace): void {
+  #abandon(place: TaskRecord): void {
     this.#stored.doubts.set(place.id, { owner: place.owner, version: place.version })
     this.#places.forget(place)
   }

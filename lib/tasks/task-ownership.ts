@@ -3,29 +3,30 @@
  * found out that another has taken one from here, and what is left to others when this one ends.
  */
 import { Fault } from '../define/fault.ts'
-import { isWaiting } from './task.ts'
+import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Doubt, StoredTasks } from './stored-tasks.ts'
-import type { OnUnkept, TaskEnds } from './task-finalizer.ts'
-import type { TaskPlace } from './task-record.ts'
-import type { TaskPlaces } from './task-table.ts'
+import type { OnUnkept, TaskFinalizer } from './task-finalizer.ts'
+import type { TaskRecord } from './task-record.ts'
+import type { TaskTable } from './task-table.ts'
 import type { Task } from './task.ts'
 
 const TAKEN = 'task-taken'
 
 /** The tasks of one process among all. */
-export class TaskCustody {
+export class TaskOwnership {
   readonly #stored: StoredTasks
-  readonly #places: TaskPlaces
-  readonly #ends: TaskEnds
-  readonly #nodes: Nodes | undefined
+  readonly #places: TaskTable
+  readonly #ends: TaskFinalizer
+  readonly #nodes: ClusterMembership | undefined
   /** Those of which the store does not know how they stand. */
-  readonly #owed = new Set<TaskPlace>()
+  readonly #owed = new Set<TaskRecord>()
 
   /** `onUnkept` hears of what could not be written. */
   constructor(
-    stored: StoredTasks, places: TaskPlaces, ends: TaskEnds, onUnkept: OnUnkept, nodes: Nodes | undefined,
+    stored: StoredTasks, places: TaskTable, ends: TaskFinalizer, onUnkept: OnUnkept,
+    nodes: ClusterMembership | undefined,
   ) {
     this.#stored = stored
     this.#places = places
@@ -35,7 +36,7 @@ export class TaskCustody {
       const owed = [...this.#owed]
       this.#owed.clear()
       for (const place of owed) {
-        if (places.find(place.id) !== place || place.isFinished) continue
+        if (places.find(place.id) !== place || place.isTerminal) continue
         stored.write(place).catch((cause: unknown) => onUnkept(place, cause))
       }
     })
@@ -64,7 +65,7 @@ export class TaskCustody {
     if (place === undefined && version !== undefined) {
       place = this.#places.add(next, undefined, version)
       // What works makes no room: nobody else would end it.
-      if (isWaiting(next.status.state)) this.#places.rest(place)
+      if (isInterrupted(next.status.state)) this.#places.rest(place)
     } else if (place?.task === task && next !== task) {
       this.#places.change(place, next)
     }
@@ -104,7 +105,7 @@ export class TaskCustody {
    * The store was not reached with how a task stands: it is told with the next sign of life. How one has
    * ended is not given up anyway.
    */
-  owe(place: TaskPlace): void {
+  owe(place: TaskRecord): void {
     this.#owed.add(place)
   }
 

@@ -6,16 +6,16 @@
  */
 import { addArtifact } from '../define/artifact.ts'
 import { text } from '../define/content.ts'
-import { isFinished } from './task.ts'
+import { isTerminal } from './task.ts'
 import type { Slot } from '../util/fair-pool.ts'
-import type { Queued } from '../util/linked-list.ts'
+import type { LinkedMember } from '../util/linked-list.ts'
 import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher } from './task.ts'
 
 const nobody: readonly never[] = Object.freeze([])
 
 /** A task, here. Its members are written by those who keep places, and by the store of the tasks. */
-export class TaskPlace implements Queued<TaskPlace> {
-  slot: Slot<TaskPlace> | undefined = undefined
+export class TaskRecord implements LinkedMember<TaskRecord> {
+  slot: Slot<TaskRecord> | undefined = undefined
   /** Those who watch; a list that never changes takes the place of another. */
   watchers: readonly Watcher[] = nobody
   run: RunningTask | undefined
@@ -27,8 +27,8 @@ export class TaskPlace implements Queued<TaskPlace> {
   version: number
   writing: Promise<void> | undefined = undefined
   waitingWrite: Promise<void> | undefined = undefined
-  previous: TaskPlace | undefined = undefined
-  next: TaskPlace | undefined = undefined
+  previous: TaskRecord | undefined = undefined
+  next: TaskRecord | undefined = undefined
   #task: Task
   /** The artifact that was added to last, and what of its text is put aside. */
   #growingId: string | undefined = undefined
@@ -57,7 +57,7 @@ export class TaskPlace implements Queued<TaskPlace> {
   get id(): string { return this.#task.id }
   get owner(): string { return this.#task.owner }
   get status(): TaskStatus { return this.#task.status }
-  get isFinished(): boolean { return isFinished(this.#task.status.state) }
+  get isTerminal(): boolean { return isTerminal(this.#task.status.state) }
 
   /** Whether the task has an artifact of that id. */
   holds(artifactId: string): boolean {

@@ -7,12 +7,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { asFault } from '../define/fault.ts'
-import { isWaiting } from './task.ts'
+import { isInterrupted } from './task.ts'
 import type { Protocol } from '../define/call.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Nodes } from '../state/cluster.ts'
-import type { TaskCustody } from './task-ownership.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
+import type { TaskOwnership } from './task-ownership.ts'
 import type { Task } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -34,7 +34,7 @@ export interface TaskRunner {
 }
 
 /** What becomes of a task whose process has died: it runs again here, or perhaps elsewhere, or has failed. */
-export type Fate = 'rerun' | 'later' | { readonly why: string }
+export type RecoveryDecision = 'rerun' | 'later' | { readonly why: string }
 
 /** How often a task is read again that other processes change at the same time. */
 const MAX_TRIES = 5
@@ -42,12 +42,12 @@ const MAX_TRIES = 5
 /** All that this process runs again. */
 export class TaskRecovery {
   readonly #service: Helping
-  readonly #custody: TaskCustody
-  readonly #nodes: Nodes
+  readonly #custody: TaskOwnership
+  readonly #nodes: ClusterMembership
   readonly #runners = new Map<Protocol, TaskRunner>()
   readonly #onTaken: ((task: Task) => Promise<void>)[] = []
 
-  constructor(service: Helping, custody: TaskCustody, nodes: Nodes) {
+  constructor(service: Helping, custody: TaskOwnership, nodes: ClusterMembership) {
     this.#service = service
     this.#custody = custody
     this.#nodes = nodes
@@ -69,7 +69,7 @@ export class TaskRecovery {
   }
 
   /** What becomes of a task whose process has died; `sinceMs`: for how long that is known. */
-  fateOf(task: Task, sinceMs: number): Fate {
+  decideRecovery(task: Task, sinceMs: number): RecoveryDecision {
     const { turn, isReserved } = task
     const { tasks, workload, limits: { maxRuns, rerunWaitMs } } = this.#service
     const ended = 'The process that ran it has ended'
@@ -105,7 +105,7 @@ export class TaskRecovery {
   async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const task = await this.#custody.read(owner, id)
-      if (task?.turn === undefined || !isWaiting(task.status.state)) return false
+      if (task?.turn === undefined || !isInterrupted(task.status.state)) return false
       if (this.#runners.get(task.protocol)?.serves(task) !== true) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
       const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }

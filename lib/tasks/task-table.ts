@@ -9,9 +9,9 @@ import { Fault } from '../define/fault.ts'
 import {
   ListedPlainTask, ListedWholeTask, PLAIN_CELL_BYTES, PLAIN_TEXTS, plainOf, taskOfPlain,
 } from './plain-task.ts'
-import { Queue } from '../util/linked-list.ts'
-import { isFinished, isWaiting } from './task.ts'
-import { TaskPlace } from './task-record.ts'
+import { LinkedList } from '../util/linked-list.ts'
+import { isTerminal, isInterrupted } from './task.ts'
+import { TaskRecord } from './task-record.ts'
 import { bytesOf } from './task-size.ts'
 import { ID_LENGTH } from '../util/text-slots.ts'
 import type { Limits } from '../define/limits.ts'
@@ -27,20 +27,20 @@ const PLAIN_BYTES = 1_024
 const SWEEP_MS = 1_000
 
 /** All places of one server. */
-export class TaskPlaces {
+export class TaskTable {
   readonly #limits: Limits
-  readonly #onForget: (place: TaskPlace) => void
-  readonly #places = new Map<string, TaskPlace>()
-  readonly #pool: FairPool<TaskPlace, PlainKind>
+  readonly #onForget: (place: TaskRecord) => void
+  readonly #places = new Map<string, TaskRecord>()
+  readonly #pool: FairPool<TaskRecord, PlainKind>
   /** One for each agent, group or tool that has ended a task, by its name and door. */
   readonly #kinds = new Map<string, PlainKind>()
   /** Those that do not run, in the order in which they stopped. */
-  readonly #idle = new Queue<TaskPlace>()
+  readonly #idle = new LinkedList<TaskRecord>()
   #idleCount = 0
   #sweptAt = 0
 
   /** `onForget` is told of each task that is here no more. */
-  constructor(limits: Limits, onForget: (place: TaskPlace) => void) {
+  constructor(limits: Limits, onForget: (place: TaskRecord) => void) {
     this.#limits = limits
     this.#onForget = onForget
     const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }
@@ -59,9 +59,9 @@ export class TaskPlaces {
   }
 
   /** Makes a place. Throws `Fault('busy')` where there is no room. */
-  add(task: Task, run: RunningTask | undefined, version: number): TaskPlace {
+  add(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
     this.#forgetExpired()
-    const place = new TaskPlace(task, run, version)
+    const place = new TaskRecord(task, run, version)
     place.slot = this.#pool.add(task.owner, place, bytesOf(task))
     if (place.slot === undefined) throw this.#busy()
     this.#places.set(task.id, place)
@@ -80,12 +80,12 @@ export class TaskPlaces {
    * A task is over, and everybody has heard so. Where texts say all of it, they alone are kept. For what it
    * has grown by while it ran, those that do not run may have to make room now, and it is one of them.
    */
-  settle(place: TaskPlace): void {
+  settle(place: TaskRecord): void {
     this.#condense(place)
     this.#pool.settle()
   }
 
-  #condense(place: TaskPlace): void {
+  #condense(place: TaskRecord): void {
     const { slot, task } = place
     const texts = task.id.length === ID_LENGTH ? plainOf(task) : undefined
     if (slot === undefined || texts === undefined) return
@@ -97,7 +97,7 @@ export class TaskPlaces {
     this.#keepTexts(task, texts)
   }
 
-  find(id: string): TaskPlace | undefined {
+  find(id: string): TaskRecord | undefined {
     const place = this.#places.get(id) ?? this.#placed(id)
     if (place?.isIdle !== true || place.until > performance.now()) return place
     this.forget(place)
@@ -129,33 +129,33 @@ export class TaskPlaces {
   }
 
   /** Those that run, or wait with their run. */
-  * working(): Generator<TaskPlace> {
+  * working(): Generator<TaskRecord> {
     for (const place of this.#places.values()) if (place.run !== undefined) yield place
   }
 
   /** Those that run or wait. */
-  * unfinished(): Generator<TaskPlace> {
-    for (const place of this.#places.values()) if (!place.isFinished) yield place
+  * unfinished(): Generator<TaskRecord> {
+    for (const place of this.#places.values()) if (!place.isTerminal) yield place
   }
 
   /** The task is another one now, of so many bytes. False where the others leave no room for that. */
-  change(place: TaskPlace, task: Task): boolean {
+  change(place: TaskRecord, task: Task): boolean {
     place.task = task
     return this.resize(place, bytesOf(task))
   }
 
   /** The task holds so many bytes now. False where the others leave no room for that. */
-  resize({ slot }: TaskPlace, bytes: number): boolean {
+  resize({ slot }: TaskRecord, bytes: number): boolean {
     return slot === undefined || this.#pool.resize(slot, bytes)
   }
 
   /** Its state has changed. */
-  touch({ slot }: TaskPlace): void {
+  touch({ slot }: TaskRecord): void {
     if (slot !== undefined) this.#pool.touch(slot)
   }
 
   /** It does not run: from now on it may have to make room, and after a while it goes. */
-  rest(place: TaskPlace): void {
+  rest(place: TaskRecord): void {
     if (place.isIdle || place.slot === undefined) return
     place.isIdle = true
     this.#idleCount += 1
@@ -164,7 +164,7 @@ export class TaskPlaces {
   }
 
   /** It runs again. */
-  wake(place: TaskPlace): void {
+  wake(place: TaskRecord): void {
     if (!place.isIdle) return
     place.isIdle = false
     place.until = Infinity
@@ -172,7 +172,7 @@ export class TaskPlaces {
     this.#idle.remove(place)
   }
 
-  forget(place: TaskPlace): void {
+  forget(place: TaskRecord): void {
     if (place.slot === undefined) return
     this.#pool.remove(place.slot)
     this.#left(place)
@@ -181,15 +181,15 @@ export class TaskPlaces {
   /** How long a task is kept on which nobody works, in milliseconds; one that works without an end. */
   keepMs({ ttlMs, createdAt, status }: Task): number {
     const { taskKeepMs, waitingTaskKeepMs } = this.#limits
-    if (isWaiting(status.state)) return waitingTaskKeepMs
-    if (!isFinished(status.state)) return Infinity
+    if (isInterrupted(status.state)) return waitingTaskKeepMs
+    if (!isTerminal(status.state)) return Infinity
     if (ttlMs === undefined) return taskKeepMs
     const left = ttlMs - (Date.parse(status.at) - Date.parse(createdAt))
     return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
   }
 
   /** A place for a task of which texts alone are kept: somebody reads it. */
-  #placed(id: string): TaskPlace | undefined {
+  #placed(id: string): TaskRecord | undefined {
     const kept = this.#pool.takeTexts(id)
     if (kept === undefined) return undefined
     const place = this.add(taskOfPlain(id, kept.owner, kept.tag, kept.texts), undefined, 0)
@@ -220,7 +220,7 @@ export class TaskPlaces {
     return new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
   }
 
-  #left(place: TaskPlace): void {
+  #left(place: TaskRecord): void {
     place.slot = undefined
     this.wake(place)
     this.#places.delete(place.id)

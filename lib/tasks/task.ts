@@ -27,12 +27,12 @@ const follows: ReadonlyMap<TaskState, ReadonlySet<TaskState>> = new Map<TaskStat
 ])
 
 /** Whether nothing can follow. */
-export function isFinished(state: TaskState): boolean {
+export function isTerminal(state: TaskState): boolean {
   return ends.includes(state)
 }
 
 /** Whether its client has to do something before the task goes on. */
-export function isWaiting(state: TaskState): boolean {
+export function isInterrupted(state: TaskState): boolean {
   return state === 'input-required' || state === 'auth-required'
 }
 

@@ -9,12 +9,12 @@
  */
 import { Fault } from '../define/fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
-import { isFinished, isWaiting, mayFollow } from './task.ts'
+import { isTerminal, isInterrupted, mayFollow } from './task.ts'
 import { TaskArtifacts } from './task-artifacts.ts'
-import { TaskCustody } from './task-ownership.ts'
-import { tellEnd, tellForgotten, TaskEnds } from './task-finalizer.ts'
+import { TaskOwnership } from './task-ownership.ts'
+import { tellEnd, tellForgotten, TaskFinalizer } from './task-finalizer.ts'
 import { historyOf, historyWith } from './task-history.ts'
-import { TaskPlaces } from './task-table.ts'
+import { TaskTable } from './task-table.ts'
 import { taskOf } from './task-seed.ts'
 import { Timeline } from '../util/timeline.ts'
 import { randomUuid } from '../wire/random.ts'
@@ -22,9 +22,9 @@ import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact, ArtifactChange } from '../define/artifact.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Nodes } from '../state/cluster.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
 import type { Store } from '../state/store.ts'
-import type { TaskPlace } from './task-record.ts'
+import type { TaskRecord } from './task-record.ts'
 import type { TaskChange, TaskEnd, TaskSeed } from './task-seed.ts'
 import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watched, Watcher } from './task.ts'
 
@@ -33,24 +33,24 @@ export class Tasks {
   readonly #limits: Limits
   /** Where they are too, if others share it. */
   readonly #stored: StoredTasks | undefined
-  readonly #ends: TaskEnds | undefined
+  readonly #ends: TaskFinalizer | undefined
   /** Which process has which task; undefined where there is only this one. */
-  readonly custody: TaskCustody | undefined
+  readonly custody: TaskOwnership | undefined
   readonly #log: Log
-  readonly #places: TaskPlaces
+  readonly #places: TaskTable
   readonly #artifacts: TaskArtifacts
   readonly #times = new Timeline()
 
-  constructor(limits: Limits, store: Store, log: Log, nodes?: Nodes) {
+  constructor(limits: Limits, store: Store, log: Log, nodes?: ClusterMembership) {
     this.#limits = limits
     this.#log = log
-    this.#places = new TaskPlaces(limits, (place) => this.#forgotten(place))
+    this.#places = new TaskTable(limits, (place) => this.#forgotten(place))
     this.#artifacts = new TaskArtifacts(limits, this.#places)
     if (!store.isShared) return
     this.#stored = new StoredTasks(store, this.#places, nodes)
-    const onUnkept = (place: TaskPlace, cause: unknown): void => this.#unkept(place, cause)
-    this.#ends = new TaskEnds(this.#stored, this.#places, limits, onUnkept)
-    this.custody = new TaskCustody(this.#stored, this.#places, this.#ends, onUnkept, nodes)
+    const onUnkept = (place: TaskRecord, cause: unknown): void => this.#unkept(place, cause)
+    this.#ends = new TaskFinalizer(this.#stored, this.#places, limits, onUnkept)
+    this.custody = new TaskOwnership(this.#stored, this.#places, this.#ends, onUnkept, nodes)
   }
 
   /** Tasks that run. */
@@ -145,8 +145,8 @@ export class Tasks {
     if (task.owner !== owner) return undefined
     if (this.#stored === undefined) return task
     // Whoever waits for its client may have been answered elsewhere.
-    if (isWaiting(task.status.state)) return this.#stored.refresh(place)
-    return place.isFinished ? this.#ends!.read(place) : task
+    if (isInterrupted(task.status.state)) return this.#stored.refresh(place)
+    return place.isTerminal ? this.#ends!.read(place) : task
   }
 
   /** The run behind a task, where it runs in this process. */
@@ -166,11 +166,11 @@ export class Tasks {
     const history = historyOf(task, this.#limits)
     this.#places.change(place, { ...task, history, status, questions, result, fault })
     this.#places.touch(place)
-    if (isFinished(state)) {
+    if (isTerminal(state)) {
       this.#finish(place)
       return true
     }
-    if (isWaiting(task.status.state) && !isWaiting(state)) this.#stored?.announceAgain(place)
+    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.#stored?.announceAgain(place)
     // How it goes is read soon enough; where it stands is read at once.
     if (state === task.status.state && questions === task.questions) this.#writeSoon(place)
     else void this.#write(place)
@@ -255,35 +255,35 @@ export class Tasks {
   list(owner: string): MaybePromise<readonly ListedTask[]> {
     const here = this.#places.of(owner)
     if (this.#stored === undefined) return here
-    const running = here.filter(({ status }) => !isFinished(status.state)).map(({ task }) => task)
+    const running = here.filter(({ status }) => !isTerminal(status.state)).map(({ task }) => task)
     return this.#stored.list(owner, running)
   }
 
-  #unfinished(id: string): TaskPlace | undefined {
+  #unfinished(id: string): TaskRecord | undefined {
     const place = this.#places.find(id)
-    return place === undefined || place.isFinished ? undefined : place
+    return place === undefined || place.isTerminal ? undefined : place
   }
 
-  #forgotten(place: TaskPlace): void {
+  #forgotten(place: TaskRecord): void {
     this.#stored?.left(place)
     tellForgotten(place)
   }
 
-  #change(place: TaskPlace, task: Task): Promise<void> | undefined {
+  #change(place: TaskRecord, task: Task): Promise<void> | undefined {
     this.#places.change(place, task)
     return this.#write(place)
   }
 
   /** Resolves, where processes share the store, when it is written there, or could not be. */
-  #write(place: TaskPlace): Promise<void> | undefined {
+  #write(place: TaskRecord): Promise<void> | undefined {
     return this.#stored?.write(place).catch((cause: unknown) => this.#unkept(place, cause))
   }
 
-  #writeSoon(place: TaskPlace): void {
+  #writeSoon(place: TaskRecord): void {
     this.#stored?.writeSoon(place, () => void this.#write(place))
   }
 
-  #unkept(place: TaskPlace, cause: unknown): void {
+  #unkept(place: TaskRecord, cause: unknown): void {
     const { id: task } = place
     if (cause instanceof Fault && cause.kind === 'conflict') {
       return this.#log('info', 'A task belongs to another process by now', { task })
@@ -292,7 +292,7 @@ export class Tasks {
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
-  #finish(place: TaskPlace): void {
+  #finish(place: TaskRecord): void {
     place.run = undefined
     // It may have waited before, for another time.
     this.#places.wake(place)

@@ -9,7 +9,7 @@ import { MAX_TIMER_MS, monotonic } from './clock.ts'
  * it is waited for once more, for as long as the timer was late. `Infinity` never gives up. The returned
  * function ends the wait.
  */
-export function patience(ms: number, giveUp: () => void): () => void {
+export function startDeadline(ms: number, giveUp: () => void): () => void {
   if (ms > MAX_TIMER_MS) return () => {}
   const began = monotonic()
   let timer = setTimeout(() => {

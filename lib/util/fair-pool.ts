@@ -4,17 +4,17 @@
  *
  * Beside values a pool may keep texts, in slots, which count alike and of each owner make room first.
  */
-import { Queue } from './linked-list.ts'
+import { LinkedList } from './linked-list.ts'
 import { Share, Shares } from './shares.ts'
 import { NO_SLOT, TextSlots } from './text-slots.ts'
-import type { Queued } from './linked-list.ts'
+import type { LinkedMember } from './linked-list.ts'
 import type { SlotHolder } from './text-slots.ts'
 
 /** What a pool may hold. */
 export interface PoolLimits { readonly maxCount: number; readonly maxBytes: number }
 
 /** A value in its place. Only the pool writes its members. */
-export interface Slot<T> extends Queued<Slot<T>> {
+export interface Slot<T> extends LinkedMember<Slot<T>> {
   readonly value: T
   readonly holding: Holding<T>
   bytes: number
@@ -52,7 +52,7 @@ class Holding<T> implements SlotHolder {
   readonly owner: string
   firstSlot: number = NO_SLOT
   lastSlot: number = NO_SLOT
-  readonly slots: Queue<Slot<T>> = new Queue()
+  readonly slots: LinkedList<Slot<T>> = new LinkedList()
   readonly share: Share<Holding<T>> = new Share<Holding<T>>(this)
 
   constructor(owner: string) {

@@ -11,13 +11,13 @@ export interface Order<T> {
 }
 
 /** What a member's place is while it stands in no ranking. */
-export const NO_PLACE = -1
+export const NOT_IN_HEAP = -1
 
 /** A member, where it stands in one ranking, and its place in another. */
 interface Standing<T> { readonly member: T; readonly at: number; place: number }
 
 /** Members by an order. What the order compares may change only right before `moved` is called. */
-export class Ranking<T> {
+export class Heap<T> {
   readonly #order: Order<T>
   readonly #members: T[] = []
 
@@ -37,14 +37,14 @@ export class Ranking<T> {
   /** All members, the first first, as long as none comes, changes or leaves. */
   * inOrder(): Generator<T> {
     // Whoever is next stands right below one that was.
-    const next = new Ranking<Standing<T>>({
+    const next = new Heap<Standing<T>>({
       isBefore: (one, other) => this.#order.isBefore(one.member, other.member),
       placeOf: (standing) => standing.place,
       place(standing, at) { standing.place = at },
     })
     const look = (at: number): void => {
       const member = this.#members[at]
-      if (member !== undefined) next.add({ member, at, place: NO_PLACE })
+      if (member !== undefined) next.add({ member, at, place: NOT_IN_HEAP })
     }
     look(0)
     for (let { first } = next; first !== undefined; { first } = next) {
@@ -63,7 +63,7 @@ export class Ranking<T> {
   remove(member: T): void {
     const at = this.#order.placeOf(member)
     const last = this.#members.pop()!
-    this.#order.place(member, NO_PLACE)
+    this.#order.place(member, NOT_IN_HEAP)
     if (last !== member) this.#settle(last, at)
   }
 

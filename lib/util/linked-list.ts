@@ -7,13 +7,13 @@
  */
 
 /** What can stand in a queue, in one at a time. Only the queue writes these. */
-export interface Queued<T> {
+export interface LinkedMember<T> {
   previous: T | undefined
   next: T | undefined
 }
 
 /** Members in the order in which they came. */
-export class Queue<T extends Queued<T>> {
+export class LinkedList<T extends LinkedMember<T>> {
   #first: T | undefined
   #last: T | undefined
 

@@ -7,19 +7,19 @@
  * ranked from the first time that bytes are short. Knows accounts, and not what is held.
  */
 import { BEYOND } from './caller-shares.ts'
-import { Queue } from './linked-list.ts'
-import { NO_PLACE, Ranking } from './heap.ts'
-import type { Queued } from './linked-list.ts'
+import { LinkedList } from './linked-list.ts'
+import { NOT_IN_HEAP, Heap } from './heap.ts'
+import type { LinkedMember } from './linked-list.ts'
 import type { Order } from './heap.ts'
 
 /** The account of one holder. Only `Shares` writes its members. */
-export class Share<T> implements Queued<Share<T>> {
+export class Share<T> implements LinkedMember<Share<T>> {
   readonly holder: T
   count = 0
   bytes = 0
   /** Rises with every change of any share. */
   changedAt = 0
-  place: number = NO_PLACE
+  place: number = NOT_IN_HEAP
   previous: Share<T> | undefined = undefined
   next: Share<T> | undefined = undefined
 
@@ -40,11 +40,11 @@ export class Shares<T> {
   readonly #maxCount: number
   readonly #maxBytes: number
   /** By number, those that hold so many, the one that has not changed for longest first; none is empty. */
-  readonly #byCount: (Queue<Share<T>> | undefined)[] = [undefined]
+  readonly #byCount: (LinkedList<Share<T>> | undefined)[] = [undefined]
   /** The last one that became empty: mostly its only share goes one number up or down. */
-  #spare: Queue<Share<T>> | undefined
+  #spare: LinkedList<Share<T>> | undefined
   #mostCount = 0
-  #byBytes: Ranking<Share<T>> | undefined
+  #byBytes: Heap<Share<T>> | undefined
   #count = 0
   #bytes = 0
   #changes = 0
@@ -108,7 +108,7 @@ export class Shares<T> {
     share.bytes += bytes
     this.#recount(share, count)
     if (this.#byBytes === undefined) return
-    if (share.place === NO_PLACE) this.#byBytes.add(share)
+    if (share.place === NOT_IN_HEAP) this.#byBytes.add(share)
     else if (share.count > 0) this.#byBytes.moved(share)
     else this.#byBytes.remove(share)
   }
@@ -135,9 +135,9 @@ export class Shares<T> {
   }
 
   /** All by bytes, from now on. */
-  get #ranked(): Ranking<Share<T>> {
+  get #ranked(): Heap<Share<T>> {
     if (this.#byBytes !== undefined) return this.#byBytes
-    const ranking = new Ranking<Share<T>>(byBytes)
+    const ranking = new Heap<Share<T>>(byBytes)
     for (const holders of this.#byCount) {
       for (let share = holders?.first; share !== undefined; share = share.next) ranking.add(share)
     }
@@ -157,10 +157,10 @@ export class Shares<T> {
     while (this.#mostCount > 0 && this.#byCount[this.#mostCount] === undefined) this.#mostCount--
   }
 
-  #holdersOf(count: number): Queue<Share<T>> {
+  #holdersOf(count: number): LinkedList<Share<T>> {
     const holders = this.#byCount[count]
     if (holders !== undefined) return holders
-    const made = this.#spare ?? new Queue<Share<T>>()
+    const made = this.#spare ?? new LinkedList<Share<T>>()
     this.#spare = undefined
     return this.#byCount[count] = made
   }

@@ -5,11 +5,11 @@
  *
  * The process lives on while something waits here. Knows nothing of what it is that waits.
  */
-import { Queue } from './linked-list.ts'
-import type { Queued } from './linked-list.ts'
+import { LinkedList } from './linked-list.ts'
+import type { LinkedMember } from './linked-list.ts'
 
 /** What waits for its time. Only a timer queue writes the members that are not its own. */
-export interface Timed extends Queued<Timed> {
+export interface Timed extends LinkedMember<Timed> {
   /** By `performance.now()`; zero while it is in no queue. */
   dueAtMs: number
   /** Called once when the time is over, in no queue any more. */
@@ -44,7 +44,7 @@ export class Timers {
 /** Timers of one length. */
 export class TimerQueue {
   readonly #ms: number
-  readonly #waiting = new Queue<Timed>()
+  readonly #waiting = new LinkedList<Timed>()
   /** Not taken away when its first leaves: it is looked at when it fires who is first then. */
   #timer: NodeJS.Timeout | undefined
   #firesAtMs = 0

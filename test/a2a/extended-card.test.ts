@@ -11,13 +11,13 @@ import { createService } from '../../lib/server/service.ts'
 import { isSignedBy } from '../fixtures/card-signature.ts'
 import type { JsonMembers } from '../../lib/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
-import type { Visit } from '../../lib/a2a/tasks/request.ts'
+import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
 
 /** A visit of `ann` to the root, or to an agent by its path. */
-function visit(options: A2aServerOptions, agentId?: string): Visit {
+function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
   const { service } = createService({
     agents: [agent, { name: 'Muse', run: () => 'ok' }], log: false, authTimeoutMs: 20,
   })
@@ -27,7 +27,7 @@ function visit(options: A2aServerOptions, agentId?: string): Visit {
     service, options: { ...options, takesKeys: () => true }, dialect: plain,
     who: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
     exchange: { baseUrl: 'https://a.example', params, origin },
-  } as unknown as Visit
+  } as unknown as A2aRequest
 }
 
 test('an object says what more every caller may know of the root', async () => {

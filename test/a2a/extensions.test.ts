@@ -3,12 +3,12 @@ import test from 'node:test'
 import { checkExtensions, extensionHeaders, requestedExtensions } from '../../lib/a2a/tasks/extensions.ts'
 import { A2aFault } from '../../lib/a2a/model/faults.ts'
 import type { CardExtension } from '../../lib/a2a/model/model.ts'
-import type { Visit } from '../../lib/a2a/tasks/request.ts'
+import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 
 /** A visit with these headers at a door that offers these extensions. */
-function visit(headers: Record<string, string>, extensions?: readonly CardExtension[]): Visit {
+function visit(headers: Record<string, string>, extensions?: readonly CardExtension[]): A2aRequest {
   const exchange = { header: (name: string) => headers[name] }
-  return { exchange, options: { extensions, takesKeys: () => false } } as unknown as Visit
+  return { exchange, options: { extensions, takesKeys: () => false } } as unknown as A2aRequest
 }
 
 const uris = Array.from({ length: 70 }, (_, index) => `urn:${index}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aDoor } from '../../lib/a2a/transport/routes.ts'
+import { a2aRoutes } from '../../lib/a2a/transport/routes.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { createService } from '../../lib/server/service.ts'
 import { request } from '../fixtures/client.ts'
@@ -264,7 +264,7 @@ test('a thousand clients with one id each get their own answer', async (t) => {
 
 test('once the door is loaded, an agent that answers at once is answered without a promise', async () => {
   const { service, seal } = createService({ agents: [(prompt) => `You said ${prompt}`], log: false })
-  const endpoint = a2aDoor(service, { takesKeys: () => false }, seal).endpoints[0]!
+  const endpoint = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = {
     requestId: 'r', principal, onGone: () => assert.fail('nobody waits'), header: () => undefined,

@@ -9,11 +9,11 @@ import { sharedStore } from '../fixtures/shared-store.ts'
 import type {
   OperationName, SendRequest, StreamEvent, TaskRequest, TaskView,
 } from '../../lib/a2a/model/model.ts'
-import type { EventStream, Visit } from '../../lib/a2a/tasks/request.ts'
+import type { EventStream, A2aRequest } from '../../lib/a2a/tasks/request.ts'
 import type { Store } from '../../lib/index.ts'
 
 /** A visit to an agent that asks back once, and then answers. */
-function visitTo(store?: Store): Visit {
+function visitTo(store?: Store): A2aRequest {
   const run = (prompt: string): object => (
     prompt === 'done' ? { text: 'done' } : { text: 'Which?', state: 'input-required' }
   )
@@ -26,7 +26,7 @@ function visitTo(store?: Store): Visit {
     service, options: { takesKeys: () => false }, seal: createSeal(undefined, 'test'), extensions: [],
     who: service.catalog.root!, dialect: dialectNamed('1.0'),
     exchange: { baseUrl: 'https://a.example', params: new Map(), origin },
-  } as unknown as Visit
+  } as unknown as A2aRequest
 }
 
 function saying(text: string, taskId?: string): SendRequest {
@@ -45,7 +45,7 @@ function about(id: string, historyLength?: number): TaskRequest {
 }
 
 /** Begins a task, which waits. */
-async function begun(visit: Visit): Promise<TaskView> {
+async function begun(visit: A2aRequest): Promise<TaskView> {
   const result = await operations.send!(visit, saying('first'))
   assert.ok(result.what === 'task')
   return result.task
@@ -72,7 +72,7 @@ test('whatever a dialect can spell is answered, and whatever is answered a diale
 
 /** What each operation does with a task that waits, as far as it can be seen from outside. */
 const deeds: readonly (readonly [
-  name: OperationName, act: (visit: Visit, id: string) => unknown, expected: unknown, state: string,
+  name: OperationName, act: (visit: A2aRequest, id: string) => unknown, expected: unknown, state: string,
 ])[] = [
   ['send', async (visit, id) => {
     const result = await operations.send!(visit, saying('done', id))
@@ -138,7 +138,7 @@ test('a task of somebody else, or of another tenant, is not there for any operat
   const { origin } = visit.exchange
   const bob = {
     ...visit, exchange: { ...visit.exchange, origin: { ...origin, principal: { id: 'bob', scopes: [] } } },
-  } as Visit
+  } as A2aRequest
   const tries: Partial<Record<OperationName, () => unknown>> = {
     send: () => operations.send!(bob, saying('done', id)),
     stream: () => operations.stream!(bob, saying('done', id)),

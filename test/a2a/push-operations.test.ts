@@ -8,12 +8,12 @@ import { createServer } from '../../lib/index.ts'
 import { serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { PushConfig } from '../../lib/a2a/model/model.ts'
-import type { PushVisit } from '../../lib/a2a/push/push-operations.ts'
+import type { PushRequestContext } from '../../lib/a2a/push/push-operations.ts'
 import type { PushOptions } from '../../lib/a2a/model/push-address.ts'
 import type { Service } from '../../lib/run/service.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
-interface Caller extends PushVisit { readonly owner: string; readonly service: Service }
+interface Caller extends PushRequestContext { readonly owner: string; readonly service: Service }
 
 const operations = pushOperations<Caller>(({ owner, service }, _tenant, taskId) => {
   const task = service.tasks.get(owner, taskId) as Task | undefined

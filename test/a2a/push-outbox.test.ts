@@ -39,9 +39,9 @@ test('an event is kept until it is forgotten', async (t) => {
 
 test('what the store did not remove is removed at the next look, and posted by nobody', async (t) => {
   const store = memoryStore({ isShared: true })
-  let isAway = true
+  let isUnavailable = true
   const one = outbox(t, { ...store, remove(key, expected) {
-    if (isAway && key.collection === 'push-events') throw new Error('away')
+    if (isUnavailable && key.collection === 'push-events') throw new Error('away')
     return store.remove(key, expected)
   } })
   const kept = [one.keep(event('t', '1')), one.keep(event('t', '2'))]
@@ -50,7 +50,7 @@ test('what the store did not remove is removed at the next look, and posted by n
   await one.takeOver(Infinity)
   assert.deepEqual(await keptIn(store), [2, 1])
   assert.deepEqual(await outbox(t, store).takeOver(Infinity), [])
-  isAway = false
+  isUnavailable = false
   await one.takeOver(Infinity)
   assert.deepEqual(await keptIn(store), [0, 1])
 })

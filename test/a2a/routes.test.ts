@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aDoor, requireAnswerer } from '../../lib/a2a/transport/routes.ts'
+import { a2aRoutes, requireAnswerer } from '../../lib/a2a/transport/routes.ts'
 import { defineAgent } from '../../lib/define/agent.ts'
 import { createService } from '../../lib/server/service.ts'
 import { request } from '../fixtures/client.ts'
@@ -203,7 +203,7 @@ test('a server of resources alone has nobody to send messages to', (t) => {
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
   const { service, seal } = createService({ agents: [one], log: false })
-  const { endpoints } = a2aDoor(service, { takesKeys: () => true }, seal)
+  const { endpoints } = a2aRoutes(service, { takesKeys: () => true }, seal)
   for (const endpoint of endpoints) {
     for (const status of [400, 401, 403, 405, 408, 413, 415, 429, 500, 503]) {
       const reply = endpoint.refuse({ status, detail: 'why', requestId: 'r', headers: ['Retry-After', '1'] })

@@ -5,7 +5,7 @@ import { eventually, jsonOf } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../lib/a2a/model/model.ts'
-import type { Visit } from '../../lib/a2a/tasks/request.ts'
+import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
 /** The raw events of a stream. */
@@ -261,7 +261,7 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
       show = begin
       return () => {}
     } }
-    followElsewhere({ service: { shared: { relay } } } as unknown as Visit, waits, undefined, {
+    followElsewhere({ service: { shared: { relay } } } as unknown as A2aRequest, waits, undefined, {
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

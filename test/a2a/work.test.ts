@@ -5,8 +5,8 @@ import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { gate } from '../mcp/client.ts'
-import type { Turn } from '../../lib/a2a/tasks/turn.ts'
-import type { Visit } from '../../lib/a2a/tasks/request.ts'
+import type { TaskTurnRun } from '../../lib/a2a/tasks/task-turn-run.ts'
+import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 import type { Answer } from '../../lib/define/answer.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
 import type { MaybePromise } from '../../lib/util/thenable.ts'
@@ -29,7 +29,7 @@ const link: Content = { type: 'resource_link', uri: 'https://a.example/b.pdf', n
 
 interface Done {
   readonly answer: MaybePromise<Answer>
-  readonly turn: Turn
+  readonly turn: TaskTurnRun
   readonly call: LiveCall
   readonly pieces: readonly string[]
 }
@@ -46,7 +46,7 @@ type Run = (prompt: string, call: Call) => unknown
 
 /** A server whose first agent does what a test says, with four tools, and what its turns come to. */
 function working(run: Run, options: Partial<ServerOptions> = {}): {
-  readonly service: Visit['service']
+  readonly service: A2aRequest['service']
   work(parts: readonly Content[], conversation?: Setting): Done
 } {
   const act = run as () => string
@@ -58,8 +58,8 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
     service,
     work(parts, { id = 'c', isNamed = false, who = 'bot', call = callOf() } = {}) {
       const pieces: string[] = []
-      const turn = { call, message: parts, settled: undefined } as unknown as Turn
-      const visit = { service, who: service.catalog.runnable(who)! } as Visit
+      const turn = { call, message: parts, settled: undefined } as unknown as TaskTurnRun
+      const visit = { service, who: service.catalog.runnable(who)! } as A2aRequest
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
       return { answer: workFor(visit, id, isNamed, parts).run(turn, emit), turn, call, pieces }
     },

@@ -7,7 +7,7 @@ import { defineResource, defineResourceTemplate } from '../../lib/define/resourc
 import { defineTool } from '../../lib/define/tool.ts'
 import type { Served } from '../../lib/define/catalog.ts'
 import type { ServedKind } from '../../lib/define/validate.ts'
-import type { Thing } from '../../lib/define/definitions.ts'
+import type { Thing } from '../../lib/define/normalize-definitions.ts'
 
 const helper = defineAgent({ name: 'Helper', run: () => '' })
 const writer = defineAgent({ name: 'The Writer', run: () => '' })

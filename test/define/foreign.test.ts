@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/define/agent.ts'
-import { defineThing, sortOut } from '../../lib/define/definitions.ts'
+import { defineThing, normalizeDefinitions } from '../../lib/define/normalize-definitions.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput } from '../../lib/index.ts'
-import type { Subject } from '../../lib/define/definitions.ts'
+import type { Subject } from '../../lib/define/normalize-definitions.ts'
 
 /** An object of a class with these functions, and with these members of its own. */
 function objectOf(functions: readonly string[], own: object = {}): object {
@@ -73,7 +73,8 @@ const tools: readonly (readonly [what: string, tool: object, write: RegExp])[] =
 test('an agent of another framework is refused with what to write, wherever it is given', () => {
   for (const [what, agent, write] of agents) {
     const ways = [
-      () => defineAgent(agent as never), () => defineThing(agent), () => sortOut(agent as Subject, 'All'),
+      () => defineAgent(agent as never), () => defineThing(agent),
+      () => normalizeDefinitions(agent as Subject, 'All'),
     ]
     for (const define of ways) {
       assert.throws(define, (error: unknown) => {
@@ -116,7 +117,7 @@ test('what an author writes is his own, whatever its members are called', () => 
   for (const one of [new Mine(), other]) {
     assert.equal(defineAgent(one as Mine).kind, 'agent')
   }
-  assert.equal(sortOut({ name: 'A', run: () => '' } as Subject, 'All').agents.length, 1)
+  assert.equal(normalizeDefinitions({ name: 'A', run: () => '' } as Subject, 'All').agents.length, 1)
   assert.equal(defineThing(defineAgent(() => '')).kind, 'agent')
   assert.throws(() => defineAgent(objectOf(['invoke'], { name: 'A' }) as never), (error: unknown) => (
     error instanceof TypeError && /needs 'run'/.test(error.message) && !/Rename/.test(error.message)

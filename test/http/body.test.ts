@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { BodyBudget, costOf, readBody } from '../../lib/http/server/body.ts'
-import { takeTurn, whenTurnIsFree } from '../../lib/http/stream/loop-fairness.ts'
+import { markLoopBusy, whenLoopIsFree } from '../../lib/http/stream/loop-fairness.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
@@ -105,17 +105,17 @@ test('a body that waits for its turn takes nothing when its client has left mean
     const reading = readBody(incoming, holder, budget, limits, true, { takeBody: (...all) => told.push(all) })
     incoming.once('end', () => {
       assert.ok(holder.held > 0)
-      takeTurn()
+      markLoopBusy()
       budget.release(holder)
       holder.isOver = true
       reading.stop()
       response.end()
     })
-    incoming.prependListener('end', takeTurn)
+    incoming.prependListener('end', markLoopBusy)
   })
   const url = `http://127.0.0.1:${await portOf(t, host)}`
   await fetch(url, { method: 'POST', body: 'x'.repeat(1024 * 1024) })
-  await new Promise((resolve) => whenTurnIsFree(() => resolve(undefined)))
+  await new Promise((resolve) => whenLoopIsFree(() => resolve(undefined)))
   assert.deepEqual([told, holder.held, budget.held], [[], 0, 0])
 })
 

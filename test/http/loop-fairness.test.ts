@@ -3,7 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import test from 'node:test'
-import { giveWay, takeTurn, turn, whenTurnIsFree } from '../../lib/http/stream/loop-fairness.ts'
+import {
+  pauseUntilLoopFree, markLoopBusy, turn, whenLoopIsFree,
+} from '../../lib/http/stream/loop-fairness.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { Socket } from 'node:net'
 
@@ -11,7 +13,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(re
 
 test('a turn that is taken is free again in the next one', async () => {
   assert.equal(turn.isTaken, false)
-  takeTurn()
+  markLoopBusy()
   assert.equal(turn.isTaken, true)
   await nextTurn()
   assert.equal(turn.isTaken, false)
@@ -20,9 +22,9 @@ test('a turn that is taken is free again in the next one', async () => {
 test('of large pieces of work one is done in a turn, in the order in which they came', async () => {
   const done: number[] = []
   for (const piece of [1, 2, 3]) {
-    whenTurnIsFree(() => {
+    whenLoopIsFree(() => {
       done.push(piece)
-      takeTurn()
+      markLoopBusy()
     })
   }
   for (const expected of [[1], [1, 2], [1, 2, 3]]) {
@@ -37,9 +39,9 @@ test('what waits for its turn is done in the context in which it was said', asyn
   const kept = new AsyncLocalStorage<number>()
   const found: unknown[] = []
   for (const piece of [1, 2, 3]) {
-    kept.run(piece, () => whenTurnIsFree(() => {
+    kept.run(piece, () => whenLoopIsFree(() => {
       found.push(kept.getStore())
-      takeTurn()
+      markLoopBusy()
     }))
   }
   for (const _piece of [1, 2, 3, 4]) await nextTurn()
@@ -48,7 +50,7 @@ test('what waits for its turn is done in the context in which it was said', asyn
 
 test('small pieces that have waited are done in one turn', async () => {
   const done: number[] = []
-  for (const piece of [1, 2, 3]) whenTurnIsFree(() => done.push(piece))
+  for (const piece of [1, 2, 3]) whenLoopIsFree(() => done.push(piece))
   assert.deepEqual(done, [])
   await nextTurn()
   assert.deepEqual(done, [1, 2, 3])
@@ -68,8 +70,8 @@ test('of connections that give way one is read in a turn, whatever Node does mea
   const read: unknown[] = []
   for (const socket of sockets) {
     socket.on('data', () => read.push(socket))
-    giveWay({ socket })
-    giveWay({ socket })
+    pauseUntilLoopFree({ socket })
+    pauseUntilLoopFree({ socket })
     // As Node does where what has come was taken.
     socket.resume()
   }

@@ -33,7 +33,7 @@ function deployment(
     return work()
   }
   const place: SharedPlace = {
-    isAway: false,
+    isUnavailable: false,
     read: (key) => act(() => store.read(key)),
     write: (...kept) => act(() => store.write(...kept)),
   }
@@ -161,7 +161,7 @@ test('clocks a little apart shift the limit by what flows in, and one that is of
 test('two limits of one store are apart', async () => {
   const store = memoryStore({ isShared: true })
   const place: SharedPlace = {
-    isAway: false, read: (key) => store.read(key), write: (...kept) => store.write(...kept),
+    isUnavailable: false, read: (key) => store.read(key), write: (...kept) => store.write(...kept),
   }
   const limits = createRateLimits({ perMinute: 1, initializePerMinute: 1 }, place, {
     monotonic: () => 0, wall: () => 1_700_000_000_000,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { lendQuestions, TaskAsking } from '../../lib/mcp/tasks/task-asking.ts'
-import type { NodeLine, TakeLine } from '../../lib/state/peer-channels.ts'
+import type { PeerChannel, TakeLine } from '../../lib/state/peer-channels.ts'
 import type { Service } from '../../lib/run/service.ts'
 
 type Shared = NonNullable<Service['shared']>
@@ -25,7 +25,7 @@ function lent(): Lent {
   let take: TakeLine | undefined
   const lines = { on: (_kind: string, taken: TakeLine) => { take = taken } }
   lendQuestions({ lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
-  const line: NodeLine = { node: 'other', say: (word) => said.push(word), end() {} }
+  const line: PeerChannel = { node: 'other', say: (word) => said.push(word), end() {} }
   return { asking, answers, said, open: () => take!(['ann', 't'], line) }
 }
 

@@ -2,15 +2,19 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { GuardedStore } from '../../lib/state/guarded-store.ts'
-import { NodeLines } from '../../lib/state/peer-channels.ts'
-import { Nodes } from '../../lib/state/cluster.ts'
+import { PeerChannels } from '../../lib/state/peer-channels.ts'
+import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
 import type { TestContext } from 'node:test'
 import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
 
-interface Process { readonly nodes: Nodes; readonly lines: NodeLines; readonly store: Connection }
+interface Process {
+  readonly nodes: ClusterMembership
+  readonly lines: PeerChannels
+  readonly store: Connection
+}
 
 /** One process, when others can reach it. */
 async function processOn(
@@ -18,10 +22,11 @@ async function processOn(
 ): Promise<Process> {
   const store = shared.connect()
   const limits = limitsOf({ leaseMs, storeTimeoutMs: 2_000 })
-  const nodes = new Nodes(new GuardedStore(store, limits, () => {}), createSeal(secret), limits, () => {})
+  const guarded = new GuardedStore(store, limits, () => {})
+  const nodes = new ClusterMembership(guarded, createSeal(secret), limits, () => {})
   t.after(() => nodes.close(true))
   await nodes.ready()
-  return { nodes, lines: new NodeLines(nodes), store }
+  return { nodes, lines: new PeerChannels(nodes), store }
 }
 
 test('what a process tells another is heard by it alone, and what it tells all by all others', async (t) => {
@@ -50,7 +55,7 @@ test('a process that could follow one topic only follows the other later, and ne
   }
   const limits = limitsOf({ leaseMs: 60_000, storeTimeoutMs: 2_000 })
   const guarded = new GuardedStore(store, limits, () => {})
-  const nodes = new Nodes(guarded, createSeal('the secret of all'), limits, () => {})
+  const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, () => {})
   t.after(() => nodes.close(true))
   await assert.rejects(async () => nodes.ready())
   await assert.rejects(async () => nodes.ready())

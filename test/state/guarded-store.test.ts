@@ -62,7 +62,7 @@ test('a store that is silent is waited for three times, and then not any more', 
   const { guard, turn, asked, said } = guarded()
   turn('silent')
   await Promise.all([1, 2, 3].map(() => assert.rejects(async () => guard.read(key), isBusy)))
-  assert.ok(guard.isAway)
+  assert.ok(guard.isUnavailable)
   const before = asked()
   let isLater = false
   setImmediate(() => { isLater = true })
@@ -85,7 +85,7 @@ test('an answer that came while this process was held up is heard', async () => 
     const answers = [1, 2, 3].map(() => guard.read(key))
     holdUp(ms)
     for (const answer of answers) assert.equal((await answer)?.value, 'a')
-    assert.equal(guard.isAway, false)
+    assert.equal(guard.isUnavailable, false)
   }
 })
 
@@ -95,7 +95,7 @@ test('a store that is silent is given up by a process that was held up, too', as
   const answers = [1, 2, 3].map(() => guard.read(key))
   holdUp(300)
   await Promise.all(answers.map((answer) => assert.rejects(async () => answer, isBusy)))
-  assert.ok(guard.isAway)
+  assert.ok(guard.isUnavailable)
   guard.close()
 })
 
@@ -105,9 +105,9 @@ test('whether a store is there again is found out without a call, and told', asy
   guard.onReturn(() => { returns += 1 })
   turn(new Error('connect ECONNREFUSED'))
   for (const _ of [1, 2, 3]) await assert.rejects(async () => guard.read(key), isBusy)
-  await eventually(() => guard.isAway)
+  await eventually(() => guard.isUnavailable)
   turn('well')
-  await eventually(() => !guard.isAway)
+  await eventually(() => !guard.isUnavailable)
   assert.equal(guard.read(key), undefined)
   assert.deepEqual([returns, said.length], [1, 2])
 })
@@ -120,7 +120,7 @@ test('two failures with an answer in between are no reason to give a store up', 
     turn('well')
     guard.read(key)
   }
-  assert.equal(guard.isAway, false)
+  assert.equal(guard.isUnavailable, false)
 })
 
 test('what a store refuses is told as it is, and is no sign that it is away', async () => {
@@ -130,7 +130,7 @@ test('what a store refuses is told as it is, and is no sign that it is away', as
     for (const _ of [1, 2, 3, 4]) await assert.rejects(async () => guard.write(key, 'a', 1, 0), refusal)
   }
   assert.equal(asked(), 8)
-  assert.equal(guard.isAway, false)
+  assert.equal(guard.isUnavailable, false)
 })
 
 test('what an engine throws at its caller does not put it away for others', async () => {
@@ -141,7 +141,7 @@ test('what an engine throws at its caller does not put it away for others', asyn
   }, limitsOf({ storeTimeoutMs: 20 }), () => {})
   for (const _ of [1, 2, 3, 4]) await assert.rejects(async () => guard.write(key, 'a', 1, 0), isBusy)
   await new Promise((resolve) => setTimeout(resolve, 50))
-  assert.equal(guard.isAway, false)
+  assert.equal(guard.isUnavailable, false)
 })
 
 test('what is larger than a store may be given never reaches it', async () => {
@@ -177,5 +177,5 @@ test('without a limit, a store that takes its time is neither late nor away', as
   turn('slow')
   await Promise.all(refused)
   await pause(30)
-  assert.deepEqual([guard.isAway, said], [false, []])
+  assert.deepEqual([guard.isUnavailable, said], [false, []])
 })

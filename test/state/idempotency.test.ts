@@ -3,7 +3,7 @@ import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/state/idempotency.ts'
 import { GuardedStore } from '../../lib/state/guarded-store.ts'
-import { Nodes } from '../../lib/state/cluster.ts'
+import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
@@ -163,7 +163,7 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
   const log = (): void => {}
   const processes = [1, 2].map(() => {
     const store = new GuardedStore(memory, limits, log)
-    const nodes = new Nodes(store, seal, limits, log)
+    const nodes = new ClusterMembership(store, seal, limits, log)
     t.after(() => nodes.close(true))
     return { nodes, replies: new IdempotentReplies(limits, store, log, nodes) }
   })
@@ -182,17 +182,18 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
 
 test('a reply that the store could not take is let go, and known to be lost once it is there', async (t) => {
   const memory = memoryStore({ isShared: true })
-  let isAway = true
+  let isUnavailable = true
   const store: Store = {
     ...memory,
     write(place, value, ...rest) {
-      if (isAway && !value.startsWith('r')) throw new Error('away')
+      if (isUnavailable && !value.startsWith('r')) throw new Error('away')
       return memory.write(place, value, ...rest)
     },
   }
   const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
   const log = (): void => {}
-  const nodes = new Nodes(new GuardedStore(memory, limits, log), createSeal('the secret of all'), limits, log)
+  const guarded = new GuardedStore(memory, limits, log)
+  const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, log)
   t.after(() => nodes.close(true))
   const replies = new IdempotentReplies(limits, store, log, nodes)
   const perReply = await keptBytes(20, async (nth) => {
@@ -200,7 +201,7 @@ test('a reply that the store could not take is let go, and known to be lost once
     await hold.keep(Buffer.alloc(100_000, 'x').toString('latin1'))
   })
   assert.ok(perReply < 20_000, `${perReply} bytes are held for each reply of 100,000`)
-  isAway = false
+  isUnavailable = false
   for (const key of ['0', '79']) {
     await eventually(async () => (await replies.claim('ann', key, 'body', 1_000)).state === 'lost')
   }

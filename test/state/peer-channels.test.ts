@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { NodeLines } from '../../lib/state/peer-channels.ts'
+import { PeerChannels } from '../../lib/state/peer-channels.ts'
 import { holdUp } from '../fixtures/time.ts'
-import type { Nodes } from '../../lib/state/cluster.ts'
+import type { ClusterMembership } from '../../lib/state/cluster.ts'
 
 type Hear = (body: unknown, from: string) => void
 
 /** Lines to a process that answers while it is still being asked, as a store may bring it that publishes. */
-function hastyLines(answer: (hear: ReadonlyMap<string, Hear>, id: string) => void): NodeLines {
+function hastyLines(answer: (hear: ReadonlyMap<string, Hear>, id: string) => void): PeerChannels {
   const hear = new Map<string, Hear>()
-  const nodes: Partial<Record<keyof Nodes, unknown>> = {
+  const nodes: Partial<Record<keyof ClusterMembership, unknown>> = {
     id: 'here',
     beatMs: 1_000,
     on: (kind: string, listener: Hear) => hear.set(kind, listener),
@@ -20,7 +20,7 @@ function hastyLines(answer: (hear: ReadonlyMap<string, Hear>, id: string) => voi
       return Promise.resolve()
     },
   }
-  return new NodeLines(nodes as unknown as Nodes)
+  return new PeerChannels(nodes as unknown as ClusterMembership)
 }
 
 test('an answer that is there before the question has left is heard', async () => {

@@ -5,11 +5,11 @@ import { FollowedTopic } from '../../lib/store/topics/followed-topic.ts'
 import type { Notice, Page, ReadPage, Said } from '../../lib/store/topics/followed-topic.ts'
 
 /** What a store has of a topic; a page holds two events. */
-interface Shelf { events: Said[]; last: number; isAway: boolean; readonly asked: string[] }
+interface Shelf { events: Said[]; last: number; isUnavailable: boolean; readonly asked: string[] }
 
 function shelf(...numbers: readonly number[]): Shelf {
   const events = numbers.map((number) => said(number))
-  return { events, last: numbers.at(-1) ?? 0, isAway: false, asked: [] }
+  return { events, last: numbers.at(-1) ?? 0, isUnavailable: false, asked: [] }
 }
 
 function said(number: number, previous: number = number - 1): Said {
@@ -20,7 +20,7 @@ function reading(kept: Shelf): ReadPage {
   return async (topic, after, what): Promise<Page> => {
     await turn()
     kept.asked.push(`${what} ${after}`)
-    if (kept.isAway) throw new Error(`${topic} is away`)
+    if (kept.isUnavailable) throw new Error(`${topic} is away`)
     const found = what === 'nothing' ? [] : kept.events.filter(({ number }) => number > after)
     const events = found.slice(0, 2)
     return { last: kept.last, events, next: found.length > 2 ? events[1]!.number : undefined }
@@ -108,13 +108,13 @@ test('after a lost connection the rest is read, and a loss at the end is noticed
 test('while a topic cannot be read nothing is passed over', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
-  kept.isAway = true
+  kept.isUnavailable = true
   kept.events = [said(2), said(3)]
   topic.resume()
   topic.hear(said(4))
   await until(() => kept.asked.length === 2)
   assert.equal(heard.join(' '), '')
-  kept.isAway = false
+  kept.isUnavailable = false
   // The time until it reads again does not keep a process alive.
   const alive = setInterval(() => {}, 1000)
   await until(() => heard.includes('4'))
@@ -139,7 +139,7 @@ test('who follows late hears what is kept, then what came meanwhile', async () =
 test('who cannot join is told, and the others go on', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
-  kept.isAway = true
+  kept.isUnavailable = true
   await assert.rejects(topic.join('kept', () => {}, undefined), /topic is away/)
   topic.hear(said(2))
   await until(() => heard.includes('2'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { a2aDoor } from '../../lib/a2a/transport/routes.ts'
+import { a2aRoutes } from '../../lib/a2a/transport/routes.ts'
 import { anonymous } from '../../lib/define/principal.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { queryEndpoints } from '../../lib/rest/native/routes.ts'
@@ -138,7 +138,7 @@ test('with a store of its own a door answers at once, and writes nothing down bu
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
-  const send = a2aDoor(service, { takesKeys: () => false }, seal).endpoints.find(isFor('/a2a'))!
+  const send = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints.find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
   await send.load?.()
   await send.handle(exchangeOf({ jsonrpc: '2.0', id: 0, method: 'message/send', params: { message } }))

@@ -4,8 +4,8 @@ import test from 'node:test'
 import { formatRun, runPlace } from '../../lib/tasks/announced-runs.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { GuardedStore } from '../../lib/state/guarded-store.ts'
-import { Nodes } from '../../lib/state/cluster.ts'
-import { RunSweep } from '../../lib/tasks/orphan-reaper.ts'
+import { ClusterMembership } from '../../lib/state/cluster.ts'
+import { OrphanReaper } from '../../lib/tasks/orphan-reaper.ts'
 import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import { taskOf } from '../../lib/tasks/task-seed.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
@@ -21,7 +21,7 @@ import type { Connection, SharedMemory } from '../fixtures/fleet.ts'
 
 interface Process {
   readonly tasks: Tasks
-  readonly nodes: Nodes
+  readonly nodes: ClusterMembership
   readonly store: Connection
   readonly recovery: TaskRecovery
 }
@@ -34,11 +34,11 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const store = shared.connect()
   const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
   const guard = new GuardedStore(store, limits, () => {})
-  const nodes = new Nodes(guard, createSeal('the secret of all'), limits, () => {})
+  const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
   const service = { tasks, workload: new Workload(10, 'here'), limits, log: () => {} }
   const recovery = new TaskRecovery(service, tasks.custody!, nodes)
-  new RunSweep(service, tasks.custody!, recovery, guard, nodes).begin()
+  new OrphanReaper(service, tasks.custody!, recovery, guard, nodes).begin()
   t.after(() => {
     store.isCut = false
     return nodes.close(true)
@@ -313,7 +313,7 @@ test('for how long a process is dead is counted anew once nothing is known of it
   const shared = sharedMemory()
   const { recovery, store } = await processOn(t, shared, 300)
   const seen: number[] = []
-  t.mock.method(recovery, 'fateOf', (_task: Task, sinceMs: number) => {
+  t.mock.method(recovery, 'decideRecovery', (_task: Task, sinceMs: number) => {
     seen.push(sinceMs)
     return 'later'
   })

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
-import { TaskRelay } from '../../lib/tasks/remote-tasks.ts'
+import { RemoteTasks } from '../../lib/tasks/remote-tasks.ts'
 import type { Limits } from '../../lib/define/limits.ts'
-import type { NodeLines, TakeLine } from '../../lib/state/peer-channels.ts'
-import type { Nodes } from '../../lib/state/cluster.ts'
+import type { PeerChannels, TakeLine } from '../../lib/state/peer-channels.ts'
+import type { ClusterMembership } from '../../lib/state/cluster.ts'
 import type { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import type { Tasks } from '../../lib/tasks/tasks.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
   const takes = new Map<string, TakeLine>()
-  const lines = { on: (kind: string, take: TakeLine) => takes.set(kind, take) } as unknown as NodeLines
+  const lines = { on: (kind: string, take: TakeLine) => takes.set(kind, take) } as unknown as PeerChannels
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
   const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
-  new TaskRelay(here, {} as Nodes, lines, {} as Limits, {} as TaskRecovery)
+  new RemoteTasks(here, {} as ClusterMembership, lines, {} as Limits, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
     takes.get('task-act')!(['cancel', 'ann', 't'], {
       node: 'other', say: resolve, end: () => resolve('the end'),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { TaskPlace } from '../../lib/tasks/task-record.ts'
+import { TaskRecord } from '../../lib/tasks/task-record.ts'
 import { taskOf } from '../../lib/tasks/task-seed.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
-function placeWith(artifacts: readonly Artifact[]): TaskPlace {
-  return new TaskPlace(taskOf({
+function placeWith(artifacts: readonly Artifact[]): TaskRecord {
+  return new TaskRecord(taskOf({
     id: 't', owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
     sessionId: undefined, ttlMs: undefined,
   }, AT, { state: 'working', at: AT }, artifacts), undefined, 0)

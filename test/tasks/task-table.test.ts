@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { TaskPlaces } from '../../lib/tasks/task-table.ts'
+import { TaskTable } from '../../lib/tasks/task-table.ts'
 import { taskOf } from '../../lib/tasks/task-seed.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Task, TaskState } from '../../lib/tasks/task.ts'
 import type { Limits } from '../../lib/index.ts'
 
-interface Places { readonly places: TaskPlaces; readonly gone: readonly string[] }
+interface Places { readonly places: TaskTable; readonly gone: readonly string[] }
 
 function placesWith(limits: Partial<Limits>): Places {
   const gone: string[] = []
-  return { places: new TaskPlaces(limitsOf(limits), ({ task }) => gone.push(task.id)), gone }
+  return { places: new TaskTable(limitsOf(limits), ({ task }) => gone.push(task.id)), gone }
 }
 
 const AT = '2026-01-01T00:00:00.000Z'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isFinished, mayFollow } from '../../lib/tasks/task.ts'
+import { isTerminal, mayFollow } from '../../lib/tasks/task.ts'
 import type { TaskState } from '../../lib/tasks/task.ts'
 
 /** How far a course is followed: the states that a task really takes on. */
@@ -34,7 +34,7 @@ test('a task lives each life that a run can have', () => {
 test('whatever comes after the end is dropped, also another end', () => {
   const all = lives.flatMap(([, course]) => course)
   for (const [what, course] of lives) {
-    assert.ok(isFinished(course.at(-1)!) && !course.slice(0, -1).some(isFinished), what)
+    assert.ok(isTerminal(course.at(-1)!) && !course.slice(0, -1).some(isTerminal), what)
     assert.deepEqual(live([...course, ...all]), ['submitted', ...course], what)
   }
 })

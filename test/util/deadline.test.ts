@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { patience } from '../../lib/util/deadline.ts'
+import { startDeadline } from '../../lib/util/deadline.ts'
 import { holdUp } from '../fixtures/time.ts'
 
 const LIMIT_MS = 20
@@ -8,7 +8,7 @@ const LIMIT_MS = 20
 test('an answer that came while this process was held up is heard, however long that was', async () => {
   for (const heldUpMs of [25, 60, 110, 300]) {
     const outcome = await new Promise((resolve) => {
-      const stop = patience(LIMIT_MS, () => resolve('given up'))
+      const stop = startDeadline(LIMIT_MS, () => resolve('given up'))
       // It is read in a later turn.
       setImmediate(() => setImmediate(() => {
         stop()
@@ -23,7 +23,7 @@ test('an answer that came while this process was held up is heard, however long 
 test('what does not come is given up, also by a process that was held up', async () => {
   for (const heldUpMs of [0, 60, 300]) {
     const began = performance.now()
-    const given = new Promise<void>((resolve) => { patience(LIMIT_MS, resolve) })
+    const given = new Promise<void>((resolve) => { startDeadline(LIMIT_MS, resolve) })
     holdUp(heldUpMs)
     await given
     assert.ok(performance.now() - began >= LIMIT_MS - 1)
@@ -32,7 +32,7 @@ test('what does not come is given up, also by a process that was held up', async
 
 test('without a limit nothing is given up, and nothing keeps the process', () => {
   const before = process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
-  patience(Infinity, () => assert.fail('it was given up'))()
-  patience(Infinity, () => assert.fail('it was given up'))
+  startDeadline(Infinity, () => assert.fail('it was given up'))()
+  startDeadline(Infinity, () => assert.fail('it was given up'))
   assert.equal(process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length, before)
 })

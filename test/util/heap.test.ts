@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { NO_PLACE, Ranking } from '../../lib/util/heap.ts'
+import { NOT_IN_HEAP, Heap } from '../../lib/util/heap.ts'
 import type { Order } from '../../lib/util/heap.ts'
 
 interface Runner { time: number; place: number }
@@ -12,7 +12,7 @@ const bySpeed: Order<Runner> = {
 }
 
 test('the first and the second are known at any time, whoever comes, changes and leaves', () => {
-  const ranking = new Ranking<Runner>(bySpeed)
+  const ranking = new Heap<Runner>(bySpeed)
   const running: Runner[] = []
   let seed = 3
   const random = (below: number): number => {
@@ -24,7 +24,7 @@ test('the first and the second are known at any time, whoever comes, changes and
     const what = random(5)
     // Half of the time more come than leave, then more leave than come.
     if (what < (at % 2_000 < 1_000 ? 3 : 1)) {
-      const runner = { time: random(1_000), place: NO_PLACE }
+      const runner = { time: random(1_000), place: NOT_IN_HEAP }
       running.push(runner)
       ranking.add(runner)
     } else if (running.length > 0 && what === 4) {
@@ -34,7 +34,7 @@ test('the first and the second are known at any time, whoever comes, changes and
     } else if (running.length > 0) {
       const [runner] = running.splice(random(running.length), 1)
       ranking.remove(runner!)
-      assert.equal(runner!.place, NO_PLACE)
+      assert.equal(runner!.place, NOT_IN_HEAP)
     }
     const times = running.map(({ time }) => time).toSorted((one, other) => one - other)
     assert.deepEqual([ranking.first?.time, ranking.second?.time], [times[0], times[1]], `round ${at}`)

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Queue } from '../../lib/util/linked-list.ts'
-import type { Queued } from '../../lib/util/linked-list.ts'
+import { LinkedList } from '../../lib/util/linked-list.ts'
+import type { LinkedMember } from '../../lib/util/linked-list.ts'
 
-class Member implements Queued<Member> {
+class Member implements LinkedMember<Member> {
   previous: Member | undefined
   next: Member | undefined
   readonly name: string
   constructor(name: string) { this.name = name }
 }
 
-const names = (queue: Queue<Member>): string => [...queue].map(({ name }) => name).join('')
+const names = (queue: LinkedList<Member>): string => [...queue].map(({ name }) => name).join('')
 
-function line(): { readonly queue: Queue<Member>; readonly members: readonly [Member, Member, Member] } {
-  const queue = new Queue<Member>()
+function line(): { readonly queue: LinkedList<Member>; readonly members: readonly [Member, Member, Member] } {
+  const queue = new LinkedList<Member>()
   const members = [new Member('a'), new Member('b'), new Member('c')] as const
   for (const member of members) queue.add(member)
   return { queue, members }

@@ -2,14 +2,14 @@
  * A task as clients and webhooks see it: what of it is shown, and what of its life is told as an event.
  * Whose it is was asked before.
  */
-import { isFinished, isWaiting } from '../../tasks/task.ts'
+import { isTerminal, isInterrupted } from '../../tasks/task.ts'
 import type { Task, TaskEvent, TaskMessage, TaskState } from '../../tasks/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { StreamEvent, TaskView } from './model.ts'
 
 /** Whether nothing more happens before the client does something: the task has ended, or waits for it. */
 export function isSettled(state: TaskState): boolean {
-  return isWaiting(state) || isFinished(state)
+  return isInterrupted(state) || isTerminal(state)
 }
 
 /** What a client sees of a task: so much of its history, and its artifacts. */

@@ -8,7 +8,7 @@
  * another. Spec: A2A 1.0 §4.3.
  */
 import { FairPool } from '../../util/fair-pool.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { dialectNamed } from '../codec/dialects.ts'
 import { total } from '../../util/memory.ts'
@@ -220,7 +220,7 @@ export class PushDeliveries {
       const last = await this.#service.tasks.get(owner, id)
       // It was forgotten while its configuration was being kept.
       if (last === undefined) return this.configs.removeAll(place)
-      if (!isFinished(last.status.state)) return this.#news.tell(place)
+      if (!isTerminal(last.status.state)) return this.#news.tell(place)
       const configs = await this.configs.keepFor(last, this.#keepMs(last))
       // It may have been removed meanwhile, or have made room for another.
       if (configs.some(({ stamp }) => stamp === config.stamp)) this.#say(last, config)
@@ -279,7 +279,7 @@ export class PushDeliveries {
   #happened(event: ToldEvent, task: Task): void {
     const watched = this.#watched.get(task.id)
     for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
-    if (!isFinished(task.status.state)) return
+    if (!isTerminal(task.status.state)) return
     this.#marks.release(task.id)
     if (watched !== undefined) this.#unwatch(watched)
     this.#try('Push configurations could not be kept', async () => {
@@ -373,7 +373,7 @@ export class PushDeliveries {
   }
 
   #keepMs({ status }: Task): number {
-    if (!isFinished(status.state)) return Infinity
+    if (!isTerminal(status.state)) return Infinity
     return Math.max(this.#service.limits.taskKeepMs, UNDELIVERED_KEEP_MS)
   }
 

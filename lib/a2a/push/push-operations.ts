@@ -15,7 +15,7 @@ import type { KeptPushConfig } from './push-config.ts'
 import type { PushDeliveries } from './push-delivery.ts'
 
 /** What these need to know of a request. */
-export interface PushVisit {
+export interface PushRequestContext {
   readonly dialect: Dialect
   /** Without `push` this server posts to no webhooks. */
   readonly push?: PushDeliveries | undefined
@@ -23,42 +23,46 @@ export interface PushVisit {
 }
 
 /** The caller's task of that id. Throws, or rejects with, `TASK_NOT_FOUND`. */
-export type TaskOf<Visit> = (visit: Visit, tenant: string | undefined, taskId: string) => MaybePromise<Task>
+export type TaskOf<Context> = (
+  context: Context, tenant: string | undefined, taskId: string,
+) => MaybePromise<Task>
 
 /** The four operations. */
-export interface PushOperations<Visit> {
-  'push-create'(visit: Visit, request: PushCreateRequest): Promise<PushConfig>
-  'push-get'(visit: Visit, request: PushRequest): Promise<PushConfig>
-  'push-list'(visit: Visit, request: PushListRequest): Promise<PushPage>
-  'push-delete'(visit: Visit, request: PushRequest): Promise<undefined>
+export interface PushOperations<Context> {
+  'push-create'(context: Context, request: PushCreateRequest): Promise<PushConfig>
+  'push-get'(context: Context, request: PushRequest): Promise<PushConfig>
+  'push-list'(context: Context, request: PushListRequest): Promise<PushPage>
+  'push-delete'(context: Context, request: PushRequest): Promise<undefined>
 }
 
 /** Makes them, with what finds the tasks of a caller. */
-export function pushOperations<Visit extends PushVisit>(taskOf: TaskOf<Visit>): PushOperations<Visit> {
+export function pushOperations<Context extends PushRequestContext>(
+  taskOf: TaskOf<Context>,
+): PushOperations<Context> {
   const configsOf = async (
-    visit: Visit, { tenant, taskId }: PushListRequest | PushRequest,
+    context: Context, { tenant, taskId }: PushListRequest | PushRequest,
   ): Promise<readonly KeptPushConfig[]> => {
-    const push = requirePush(visit)
-    return push.configs.of(await taskOf(visit, tenant, taskId))
+    const push = requirePush(context)
+    return push.configs.of(await taskOf(context, tenant, taskId))
   }
 
   return {
-    async 'push-create'(visit, { tenant, config }) {
-      const push = requirePush(visit)
-      const task = await taskOf(visit, tenant, config.taskId)
+    async 'push-create'(context, { tenant, config }) {
+      const push = requirePush(context)
+      const task = await taskOf(context, tenant, config.taskId)
       checkPushConfig(config)
-      await push.checkUrl(config.url, callerOf(visit.exchange.origin))
-      return shownPushConfig(await push.register(task, config, visit.dialect.name))
+      await push.checkUrl(config.url, callerOf(context.exchange.origin))
+      return shownPushConfig(await push.register(task, config, context.dialect.name))
     },
-    async 'push-get'(visit, request) {
-      return shownPushConfig(pushConfigOf(await configsOf(visit, request), request.id))
+    async 'push-get'(context, request) {
+      return shownPushConfig(pushConfigOf(await configsOf(context, request), request.id))
     },
-    async 'push-list'(visit, request) {
-      return pageOfPushConfigs(await configsOf(visit, request), request.pageSize, request.pageToken)
+    async 'push-list'(context, request) {
+      return pageOfPushConfigs(await configsOf(context, request), request.pageSize, request.pageToken)
     },
-    async 'push-delete'(visit, { tenant, taskId, id }) {
-      const push = requirePush(visit)
-      await push.remove(await taskOf(visit, tenant, taskId), id)
+    async 'push-delete'(context, { tenant, taskId, id }) {
+      const push = requirePush(context)
+      await push.remove(await taskOf(context, tenant, taskId), id)
       return undefined
     },
   }
@@ -73,19 +77,19 @@ export type RegisterPush = (task: Task) => MaybePromise<unknown>
  * so that each message of a task may carry it. Rejects as `push-create` does.
  */
 export async function preparePush(
-  visit: PushVisit, config: PushConfig, taskId: string | undefined,
+  context: PushRequestContext, config: PushConfig, taskId: string | undefined,
 ): Promise<RegisterPush> {
-  const push = requirePush(visit)
-  const { origin } = visit.exchange
+  const push = requirePush(context)
+  const { origin } = context.exchange
   checkPushConfig(config)
   if (taskId !== undefined) {
     await push.configs.requireRoom({ owner: origin.principal.id, id: taskId }, config.id ?? taskId)
   }
   await push.checkUrl(config.url, callerOf(origin))
-  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, visit.dialect.name)
+  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, context.dialect.name)
 }
 
-function requirePush({ push }: PushVisit): PushDeliveries {
+function requirePush({ push }: PushRequestContext): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')

@@ -32,7 +32,7 @@ interface KeptEvent extends Undelivered {
 const EVENTS = 'push-events'
 const SENDERS = 'push-senders'
 /** Everybody's: it is for the house to look through. */
-const HOUSE = '~push'
+const SYSTEM_OWNER = '~push'
 /** Receivers that are away for longer have lost it. */
 export const UNDELIVERED_KEEP_MS = 3_600_000
 const LEASE_MS = 30_000
@@ -48,7 +48,7 @@ export class PushOutbox {
   readonly #log: Log
   readonly #leaseMs: number
   readonly #id: string = randomUuid()
-  readonly #lease: StoreKey = { collection: SENDERS, owner: HOUSE, key: this.#id }
+  readonly #lease: StoreKey = { collection: SENDERS, owner: SYSTEM_OWNER, key: this.#id }
   readonly #writing = new Set<Promise<unknown>>()
   /** Nobody is to post them, but they are still in the store. */
   readonly #unremoved = new Set<StoreKey>()
@@ -81,7 +81,7 @@ export class PushOutbox {
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
     const event: KeptEvent = { owner, taskId, configId, body, by: this.#id, number }
     this.#held++
-    const place = { collection: EVENTS, owner: HOUSE, key: `${this.#id}/${number}` }
+    const place = { collection: EVENTS, owner: SYSTEM_OWNER, key: `${this.#id}/${number}` }
     const value = JSON.stringify(event)
     const bytes = value.length * 2
     this.#bytes += bytes
@@ -119,7 +119,7 @@ export class PushOutbox {
     let leftBytes = maxBytes
     try {
       while (taken.length < MAX_TAKEN) {
-        const entries: readonly Entry[] = await this.#store.list(EVENTS, HOUSE, PAGE, before)
+        const entries: readonly Entry[] = await this.#store.list(EVENTS, SYSTEM_OWNER, PAGE, before)
         for (const entry of entries) {
           if (this.#isClosed || leftBytes <= 0) break
           const events = await this.#take(entry, alive)
@@ -174,11 +174,12 @@ export class PushOutbox {
 
   async #take(entry: Entry, alive: Map<string, boolean>): Promise<readonly (KeptEvent & TakenOver)[]> {
     const event: unknown = JSON.parse(entry.value)
-    const place = { collection: EVENTS, owner: HOUSE, key: entry.key }
+    const place = { collection: EVENTS, owner: SYSTEM_OWNER, key: entry.key }
     if (!isEvent(event)) return []
     const { by } = event
     if (!alive.has(by)) {
-      alive.set(by, await this.#store.read({ collection: SENDERS, owner: HOUSE, key: by }) !== undefined)
+      const lease = await this.#store.read({ collection: SENDERS, owner: SYSTEM_OWNER, key: by })
+      alive.set(by, lease !== undefined)
     }
     if (alive.get(by) === true || this.#isClosed) return []
     await this.#ensureLease()

@@ -4,7 +4,7 @@
  * Spec: A2A 1.0 §3.1.5.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
 import { findTask } from './find-task.ts'
@@ -12,28 +12,28 @@ import { viewOf } from '../model/task-view.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { RunningTask, Task } from '../../tasks/task.ts'
 import type { TaskRequest, TaskView } from '../model/model.ts'
-import type { Visit } from './request.ts'
+import type { A2aRequest } from './request.ts'
 
 /** How often a task is read again that another process changes at the same time. */
 const MAX_TRIES = 5
 
 /** Cancels a task. One that is canceled stays so; any other that has ended cannot be canceled. */
-export function requestCancel(visit: Visit, request: TaskRequest): MaybePromise<TaskView> {
+export function requestCancel(visit: A2aRequest, request: TaskRequest): MaybePromise<TaskView> {
   return cancel(visit, request, MAX_TRIES)
 }
 
-function cancel(visit: Visit, request: TaskRequest, tries: number): MaybePromise<TaskView> {
+function cancel(visit: A2aRequest, request: TaskRequest, tries: number): MaybePromise<TaskView> {
   const found = findTask(visit, request.tenant, request.id)
   return isThenable(found) ? found.then((task) => end(visit, request, task, tries))
     : end(visit, request, found, tries)
 }
 
-function end(visit: Visit, request: TaskRequest, task: Task, tries: number): MaybePromise<TaskView> {
+function end(visit: A2aRequest, request: TaskRequest, task: Task, tries: number): MaybePromise<TaskView> {
   const { service } = visit
   const { tasks, limits } = service
   const { id, status: { state } } = task
   if (state === 'canceled') return viewOf(task, undefined)
-  if (isFinished(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
+  if (isTerminal(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
   const run = tasks.runOf(id)
   if (run !== undefined) {
     run.cancel()
@@ -53,12 +53,12 @@ function end(visit: Visit, request: TaskRequest, task: Task, tries: number): May
 }
 
 /** What came of it: one that another process has changed meanwhile is not canceled yet. */
-function cancelAgain(visit: Visit, request: TaskRequest, tries: number): MaybePromise<TaskView> {
+function cancelAgain(visit: A2aRequest, request: TaskRequest, tries: number): MaybePromise<TaskView> {
   if (tries > 1) return cancel(visit, request, tries - 1)
   throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
 }
 
-function shown(visit: Visit, { tenant, id }: TaskRequest): MaybePromise<TaskView> {
+function shown(visit: A2aRequest, { tenant, id }: TaskRequest): MaybePromise<TaskView> {
   const task = findTask(visit, tenant, id)
   return isThenable(task) ? task.then((one) => viewOf(one, undefined)) : viewOf(task, undefined)
 }

@@ -7,7 +7,7 @@
  */
 import { A2aFault } from '../model/faults.ts'
 import type { Origin } from '../../define/call.ts'
-import type { Visit } from './request.ts'
+import type { A2aRequest } from './request.ts'
 
 /** The header of 1.0 and that of 0.3: whichever a client writes, it is answered in. */
 const HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const
@@ -27,7 +27,7 @@ export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly st
  * Throws the `A2aFault` for a message whose sender does not know an extension that the agents insist on.
  * Before anything is done for `send` and `stream`; other operations do not ask.
  */
-export function checkExtensions({ options, exchange }: Visit): void {
+export function checkExtensions({ options, exchange }: A2aRequest): void {
   const required = options.extensions?.filter((one) => one.required === true) ?? []
   if (required.length === 0) return
   const requested = requestedExtensions(exchange)
@@ -41,7 +41,7 @@ export function checkExtensions({ options, exchange }: Visit): void {
  * Headers for the answer to a message, name and value: those of what was asked for that is offered, and so is
  * active. Empty where nothing is.
  */
-export function extensionHeaders({ options, exchange }: Visit): readonly string[] {
+export function extensionHeaders({ options, exchange }: A2aRequest): readonly string[] {
   const { extensions } = options
   if (extensions === undefined || extensions.length === 0) return none
   return HEADERS.flatMap((name) => {

@@ -10,7 +10,7 @@ import { viewOf } from '../model/task-view.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ListedTask, Task } from '../../tasks/task.ts'
 import type { ListRequest, TaskPage } from '../model/model.ts'
-import type { Visit } from './request.ts'
+import type { A2aRequest } from './request.ts'
 
 /** How long a page may be followed by the next, in milliseconds. */
 const CURSOR_MS = 24 * 60 * 60_000
@@ -19,7 +19,7 @@ const CURSOR_MS = 24 * 60 * 60_000
 interface Cursor { readonly at: string; readonly id: string }
 
 /** One page. */
-export function listTasks(visit: Visit, request: ListRequest): MaybePromise<TaskPage> {
+export function listTasks(visit: A2aRequest, request: ListRequest): MaybePromise<TaskPage> {
   const { service: { tasks }, exchange: { origin: { principal } } } = visit
   const after = request.pageToken === '' ? undefined : openCursor(visit, request.pageToken)
   const all = tasks.list(principal.id)
@@ -28,7 +28,7 @@ export function listTasks(visit: Visit, request: ListRequest): MaybePromise<Task
 }
 
 function page(
-  visit: Visit, request: ListRequest, all: readonly ListedTask[], after: Cursor | undefined,
+  visit: A2aRequest, request: ListRequest, all: readonly ListedTask[], after: Cursor | undefined,
 ): TaskPage {
   const { pageSize, historyLength, withArtifacts } = request
   const shown: Task[] = []
@@ -53,7 +53,7 @@ function page(
   }
 }
 
-function isWanted(visit: Visit, request: ListRequest, task: ListedTask): boolean {
+function isWanted(visit: A2aRequest, request: ListRequest, task: ListedTask): boolean {
   const { tenant, contextId, state, changedSince } = request
   return isVisible(visit, tenant, task)
     && (contextId === undefined || task.contextId === contextId)
@@ -65,11 +65,11 @@ function isBehind({ id, status: { at } }: ListedTask, cursor: Cursor): boolean {
   return at === cursor.at ? id < cursor.id : at < cursor.at
 }
 
-function sealCursor({ seal, exchange: { origin } }: Visit, { id, status: { at } }: Task): string {
+function sealCursor({ seal, exchange: { origin } }: A2aRequest, { id, status: { at } }: Task): string {
   return seal.seal('a2a-tasks', [origin.principal.id, at, id], Date.now() + CURSOR_MS)
 }
 
-function openCursor({ seal, exchange: { origin } }: Visit, token: string): Cursor {
+function openCursor({ seal, exchange: { origin } }: A2aRequest, token: string): Cursor {
   const opened = seal.open('a2a-tasks', token)
   const [owner, at, id]: readonly unknown[] = Array.isArray(opened) ? opened : []
   if (owner === origin.principal.id && typeof at === 'string' && typeof id === 'string') return { at, id }

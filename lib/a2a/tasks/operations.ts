@@ -12,7 +12,7 @@ import { pushOperations } from '../push/push-operations.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
 import { viewOf } from '../model/task-view.ts'
-import type { Operations, Visit } from './request.ts'
+import type { Operations, A2aRequest } from './request.ts'
 
 /** Those of this server. */
 export const operations: Operations = {
@@ -26,6 +26,6 @@ export const operations: Operations = {
   'list': listTasks,
   'cancel': requestCancel,
   'subscribe': subscribe,
-  ...pushOperations<Visit>(findTask),
+  ...pushOperations<A2aRequest>(findTask),
   'extended-card': signedExtendedCard,
 }

@@ -25,7 +25,7 @@ export interface A2aContext {
 }
 
 /** One request: who is asked, by whom, and in which dialect. */
-export interface Visit extends A2aContext {
+export interface A2aRequest extends A2aContext {
   readonly who: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
@@ -56,5 +56,7 @@ export type Outcome<name extends OperationName> =
 
 /** Each operation that there is. */
 export type Operations = {
-  readonly [name in OperationName]?: (visit: Visit, request: Requests[name]) => MaybePromise<Outcome<name>>
+  readonly [name in OperationName]?: (
+    asked: A2aRequest, request: Requests[name],
+  ) => MaybePromise<Outcome<name>>
 }

@@ -4,9 +4,9 @@
  */
 import { asFault } from '../../define/fault.ts'
 import { originOf } from '../../tasks/task-request.ts'
-import { isWaiting } from '../../tasks/task.ts'
+import { isInterrupted } from '../../tasks/task.ts'
 import { agentNamed } from '../model/tool-agent.ts'
-import { Turn } from './turn.ts'
+import { TaskTurnRun } from './task-turn-run.ts'
 import { isRerunFor, workFor } from './work.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Service } from '../../run/service.ts'
@@ -28,7 +28,7 @@ export function a2aRunner(service: Service): TaskRunner {
     serves(task) {
       const again = find(task)
       if (again === undefined) return false
-      return isWaiting(task.status.state) || isRerunFor({ service, who: again.who }, again.message.parts)
+      return isInterrupted(task.status.state) || isRerunFor({ service, who: again.who }, again.message.parts)
     },
     run(task) {
       const again = find(task)
@@ -36,7 +36,7 @@ export function a2aRunner(service: Service): TaskRunner {
       const { who, message, request } = again
       const { said } = request
       const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
-      const turn = new Turn({
+      const turn = new TaskTurnRun({
         service, origin: originOf(request), message, metadata: task.turn?.metadata, extensions, task,
         isReserved: false, isRerun: task.turn?.isRerun === true,
         work: workFor({ service, who }, task.contextId, true, message.parts),

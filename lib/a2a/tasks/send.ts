@@ -10,7 +10,7 @@ import { andThen, isThenable } from '../../util/thenable.ts'
 import { checkExtensions } from './extensions.ts'
 import { A2aFault } from '../model/faults.ts'
 import { checkMediaTypes } from '../model/media-types.ts'
-import { answerMessage } from './message.ts'
+import { replyWithMessage } from './reply-with-message.ts'
 import { followElsewhere, followTask } from './stream.ts'
 import { take, takeWatched } from './take-message.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
@@ -19,17 +19,17 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Task, Watcher } from '../../tasks/task.ts'
 import type { Message, SendRequest, SendResult } from '../model/model.ts'
 import type { TakenMessage } from './take-message.ts'
-import type { Turn } from './turn.ts'
-import type { EventStream, Visit } from './request.ts'
+import type { TaskTurnRun } from './task-turn-run.ts'
+import type { EventStream, A2aRequest } from './request.ts'
 
 /** Sends a message. */
-export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<SendResult> {
+export function sendMessage(visit: A2aRequest, request: SendRequest): MaybePromise<SendResult> {
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
     checkNoTask(request)
     checkMediaTypes(visit.who, request.message.parts)
     const isPlain = !visit.dialect.hasTasks
-    const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
+    const answer = replyWithMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
     return andThen(answer, messageResult)
   }
   if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
@@ -38,7 +38,7 @@ export function sendMessage(visit: Visit, request: SendRequest): MaybePromise<Se
 }
 
 /** Sends a message, and tells what happens. */
-export function streamMessage(visit: Visit, request: SendRequest): MaybePromise<EventStream> {
+export function streamMessage(visit: A2aRequest, request: SendRequest): MaybePromise<EventStream> {
   check(visit, request)
   if (isMessenger(visit)) {
     checkNoTask(request)
@@ -63,7 +63,7 @@ function checkNoTask({ message, push }: SendRequest): void {
 }
 
 /** What is refused before it is known which task the message is for. */
-function check(visit: Visit, { message }: SendRequest): void {
+function check(visit: A2aRequest, { message }: SendRequest): void {
   const { service, who, exchange } = visit
   service.workload.check(exchange.origin)
   checkExtensions(visit)
@@ -71,7 +71,7 @@ function check(visit: Visit, { message }: SendRequest): void {
   if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
 }
 
-function isMessenger({ who }: Visit): boolean {
+function isMessenger({ who }: A2aRequest): boolean {
   return who.kind === 'agent' && who.replies === 'message'
 }
 
@@ -79,7 +79,7 @@ function messageResult(message: Message): SendResult {
   return { what: 'message', message }
 }
 
-function run(visit: Visit, request: SendRequest, { id, turn }: TakenMessage): MaybePromise<SendResult> {
+function run(visit: A2aRequest, request: SendRequest, { id, turn }: TakenMessage): MaybePromise<SendResult> {
   const hidden = turn?.execute()
   if (hidden === undefined) return result(visit, request, id, turn)
   // Whoever leaves before there is a task ends the run, as with any answer that nobody waits for.
@@ -88,7 +88,7 @@ function run(visit: Visit, request: SendRequest, { id, turn }: TakenMessage): Ma
 }
 
 function result(
-  visit: Visit, request: SendRequest, id: string, turn: Turn | undefined,
+  visit: A2aRequest, request: SendRequest, id: string, turn: TaskTurnRun | undefined,
 ): MaybePromise<SendResult> {
   if (turn?.fault !== undefined) throw turn.fault
   if (turn?.reply !== undefined) return messageResult(turn.reply)
@@ -98,14 +98,14 @@ function result(
     : resultOf(visit, request, task)
 }
 
-function resultOf(visit: Visit, request: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
+function resultOf(visit: A2aRequest, request: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
   if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
   if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
   return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
 }
 
 function taskResult(
-  { service: { tasks } }: Visit, { historyLength }: SendRequest, task: Task,
+  { service: { tasks } }: A2aRequest, { historyLength }: SendRequest, task: Task,
 ): MaybePromise<SendResult> {
   const result: SendResult = { what: 'task', task: viewOf(task, historyLength) }
   // The client's next request may go to another process.
@@ -114,7 +114,7 @@ function taskResult(
 }
 
 /** Resolves when the task has ended, waits for its client or takes too long, and when the client has left. */
-function untilSettled({ service, exchange: { origin } }: Visit, task: Task): Promise<Task> {
+function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task): Promise<Task> {
   const { tasks, shared, limits: { blockingWaitMs } } = service
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
@@ -144,7 +144,7 @@ function untilSettled({ service, exchange: { origin } }: Visit, task: Task): Pro
 }
 
 /** One message, and nothing else. */
-function messageStream(visit: Visit, request: SendRequest): EventStream {
+function messageStream(visit: A2aRequest, request: SendRequest): EventStream {
   return {
     open(sink) {
       if (sink.closed) return undefined
@@ -153,7 +153,7 @@ function messageStream(visit: Visit, request: SendRequest): EventStream {
         sink.end()
       }
       try {
-        const answer = answerMessage(visit.service, visit.who, request, visit.exchange.origin, false)
+        const answer = replyWithMessage(visit.service, visit.who, request, visit.exchange.origin, false)
         if (isThenable(answer)) answer.then(done).catch((error: unknown) => sink.end(error))
         else done(answer)
       } catch (error) {
@@ -166,7 +166,7 @@ function messageStream(visit: Visit, request: SendRequest): EventStream {
 
 /** A task from its beginning, or from its next turn on. */
 function taskStream(
-  visit: Visit, { historyLength }: SendRequest, { id, turn, elsewhere }: TakenMessage,
+  visit: A2aRequest, { historyLength }: SendRequest, { id, turn, elsewhere }: TakenMessage,
 ): EventStream {
   return {
     open(sink) {

@@ -3,7 +3,7 @@
  * waits for its client. A reader that leaves, or is slow, is nothing to the task or to other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
 import { findTask } from './find-task.ts'
@@ -13,17 +13,17 @@ import type { Task, TaskEvent, Watched } from '../../tasks/task.ts'
 import type { Tasks } from '../../tasks/tasks.ts'
 import type { StreamEvent, TaskRequest } from '../model/model.ts'
 import type { ToldEvent } from '../model/task-view.ts'
-import type { EventSink, EventStream, Visit } from './request.ts'
+import type { EventSink, EventStream, A2aRequest } from './request.ts'
 
 /** Streams a task that was begun before. Throws where it has ended. */
 export function subscribe(
-  visit: Visit, { tenant, id, historyLength }: TaskRequest,
+  visit: A2aRequest, { tenant, id, historyLength }: TaskRequest,
 ): MaybePromise<EventStream> {
   const { shared } = visit.service
   const follow = (task: Task): EventStream => {
     const isElsewhere = shared?.relay.nodeOf(task) !== undefined
     if (isElsewhere) return { open: (sink) => followElsewhere(visit, task, historyLength, sink) }
-    if (!isFinished(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
+    if (!isTerminal(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
   }
   const found = findTask(visit, tenant, id)
@@ -32,7 +32,7 @@ export function subscribe(
 
 /** Tells a sink of a task that another process runs, as `followTask` does of one that runs here. */
 export function followElsewhere(
-  { service: { shared } }: Visit, task: Task, historyLength: number | undefined, sink: EventSink,
+  { service: { shared } }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
   endsSettled = false,
 ): () => void {
   let known: Task | undefined
@@ -53,7 +53,7 @@ export function followElsewhere(
     }
     const { state } = now.status
     sink.send({ what: 'task', task: viewOf(now, historyLength) })
-    if (endsSettled ? isSettled(state) : isFinished(state)) end()
+    if (endsSettled ? isSettled(state) : isTerminal(state)) end()
   }, (event, after) => {
     if (event.what === 'forgotten') return end()
     known = after.task
@@ -77,7 +77,7 @@ function changesBetween(before: Task, now: Task): readonly ToldEvent[] {
  * waits for its client already, there is nothing to wait for behind it.
  */
 export function followTask(
-  { service: { tasks }, exchange: { origin: { principal } } }: Visit, id: string,
+  { service: { tasks }, exchange: { origin: { principal } } }: A2aRequest, id: string,
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
   const follower = new Follower(tasks, id, sink)

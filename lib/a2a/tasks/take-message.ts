@@ -4,8 +4,8 @@
  * Spec: A2A 1.0 §3.4.
  */
 import { Fault } from '../../define/fault.ts'
-import { isFinished } from '../../tasks/task.ts'
-import { hear } from '../../tasks/task-hearing.ts'
+import { isTerminal } from '../../tasks/task.ts'
+import { hear } from '../../tasks/deliver-message.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -13,23 +13,23 @@ import { findTask } from './find-task.ts'
 import { checkMediaTypes } from '../model/media-types.ts'
 import { preparePush } from '../push/push-operations.ts'
 import { isSettled } from '../model/task-view.ts'
-import { Turn } from './turn.ts'
+import { TaskTurnRun } from './task-turn-run.ts'
 import { isRerunFor, workFor } from './work.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Task, TaskMessage } from '../../tasks/task.ts'
 import type { Message, SendRequest } from '../model/model.ts'
-import type { Visit } from './request.ts'
+import type { A2aRequest } from './request.ts'
 
 /** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
 export interface TakenMessage {
   readonly id: string
-  readonly turn: Turn | undefined
+  readonly turn: TaskTurnRun | undefined
   /** The task, where it was another process that heard the message. */
   readonly elsewhere?: Task
 }
 
 /** Takes a message in. `isSeen`: its task is there before anything runs. */
-export function take(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
+export function take(visit: A2aRequest, request: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
   const { message: { taskId }, tenant } = request
   if (taskId === undefined) return begin(visit, request, isSeen)
   const task = findTask(visit, tenant, taskId)
@@ -37,7 +37,7 @@ export function take(visit: Visit, request: SendRequest, isSeen: boolean): Maybe
 }
 
 /** The same, with a webhook that is told of the task from its beginning. */
-export async function takeWatched(visit: Visit, request: SendRequest): Promise<TakenMessage> {
+export async function takeWatched(visit: A2aRequest, request: SendRequest): Promise<TakenMessage> {
   const { service: { tasks, log }, exchange: { origin: { principal } } } = visit
   const register = await preparePush(visit, request.push!, request.message.taskId)
   const taken = await take(visit, request, true)
@@ -57,7 +57,7 @@ export async function takeWatched(visit: Visit, request: SendRequest): Promise<T
   return taken
 }
 
-function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
+function begin(visit: A2aRequest, request: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
   const { service, who, exchange: { origin } } = visit
   const { message, tenant, metadata } = request
   checkMediaTypes(visit.who, request.message.parts)
@@ -66,7 +66,7 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
   const isReserved = who.kind === 'agent' && who.replies === 'either'
   const said = historical(message)
   const id = randomUuid()
-  const turn = new Turn({
+  const turn = new TaskTurnRun({
     service, origin, message: said, metadata, extensions: visit.extensions, isReserved,
     isRerun: isRerunFor(visit, said.parts),
     work: workFor(visit, contextId, message.contextId !== undefined, said.parts),
@@ -82,10 +82,10 @@ function begin(visit: Visit, request: SendRequest, isSeen: boolean): MaybePromis
 }
 
 /** The next turn of a task, or the answer to its questions. */
-function goOn(visit: Visit, request: SendRequest, task: Task): MaybePromise<TakenMessage> {
+function goOn(visit: A2aRequest, request: SendRequest, task: Task): MaybePromise<TakenMessage> {
   const { message } = request
   const { contextId, status: { state } } = task
-  if (isFinished(state)) {
+  if (isTerminal(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
   }
   if (message.contextId !== undefined && message.contextId !== contextId) {
@@ -103,7 +103,7 @@ function goOn(visit: Visit, request: SendRequest, task: Task): MaybePromise<Take
 }
 
 /** Brings a message to the process whose run waits for it; where that run has gone, it begins again here. */
-async function heardElsewhere(visit: Visit, request: SendRequest, task: Task): Promise<TakenMessage> {
+async function heardElsewhere(visit: A2aRequest, request: SendRequest, task: Task): Promise<TakenMessage> {
   const outcome = await visit.service.shared!.relay.tell(task, historical(request.message))
   if (outcome === 'done') return { id: task.id, turn: undefined, elsewhere: task }
   if (outcome === 'late') throw quicker()
@@ -111,7 +111,7 @@ async function heardElsewhere(visit: Visit, request: SendRequest, task: Task): P
 }
 
 /** Makes the task this process's to go on with. */
-function takeUp(visit: Visit, request: SendRequest, task: Task): MaybePromise<TakenMessage> {
+function takeUp(visit: A2aRequest, request: SendRequest, task: Task): MaybePromise<TakenMessage> {
   const taken = visit.service.tasks.take(task)
   return isThenable(taken) ? taken.then(() => heard(visit, request, task))
     : heard(visit, request, task)
@@ -122,7 +122,7 @@ function quicker(): A2aFault {
 }
 
 /** What becomes of a message to a task that waits, and is this process's to go on with. */
-function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): TakenMessage {
+function heard(visit: A2aRequest, { message, metadata }: SendRequest, task: Task): TakenMessage {
   const { service, exchange: { origin } } = visit
   const { id, contextId, questions, turn: before } = task
   if (!service.tasks.isCurrent(task)) throw quicker()
@@ -131,7 +131,7 @@ function heard(visit: Visit, { message, metadata }: SendRequest, task: Task): Ta
   const answers = hear(service.tasks, task, said, service.limits.maxCheckSteps)
   if (answers === undefined || run !== undefined) return { id, turn: undefined }
   const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
-  const turn = new Turn({
+  const turn = new TaskTurnRun({
     service, origin, message: first ?? said, metadata: first === undefined ? metadata : before?.metadata,
     extensions: visit.extensions, isReserved: false,
     isRerun: isRerunFor(visit, (first ?? said).parts),

@@ -4,20 +4,20 @@
  */
 import { mayRerun } from '../../define/agent.ts'
 import { callTool } from '../../run/call-tool.ts'
-import { speak, timeoutOf } from '../../run/converse.ts'
+import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { runHandler } from '../../run/run-handler.ts'
 import { andThen } from '../../util/thenable.ts'
-import { namesOfFiles, promptOf } from './message.ts'
+import { namesOfFiles, promptOf } from './reply-with-message.ts'
 import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Answer, Emit } from '../../define/answer.ts'
 import type { Content } from '../../define/content.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
-import type { Turn, Work } from './turn.ts'
-import type { Visit } from './request.ts'
+import type { TaskTurnRun, Work } from './task-turn-run.ts'
+import type { A2aRequest } from './request.ts'
 
 /** Who is asked. */
-type Asked = Pick<Visit, 'service' | 'who'>
+type Asked = Pick<A2aRequest, 'service' | 'who'>
 
 /**
  * The work of one turn within a conversation, which a message begins; `isNamed`: something may have been said
@@ -49,7 +49,7 @@ class AgentWork implements Work {
     this.#isNamed = isNamed
   }
 
-  run(turn: Turn, emit: Emit): MaybePromise<Answer> {
+  run(turn: TaskTurnRun, emit: Emit): MaybePromise<Answer> {
     const { service, who } = this.#asked
     const one = { service, who, turn, emit, conversationId: this.#conversationId, isNamed: this.#isNamed }
     return runHandler(service, turn.call, who, timeoutOf(service, who), speakTo, one)
@@ -58,7 +58,7 @@ class AgentWork implements Work {
 
 /** One run of it. */
 interface AgentRun extends Asked {
-  readonly turn: Turn
+  readonly turn: TaskTurnRun
   readonly emit: Emit
   readonly conversationId: string
   readonly isNamed: boolean
@@ -67,10 +67,10 @@ interface AgentRun extends Asked {
 function speakTo({ service, who, turn, emit, conversationId, isNamed }: AgentRun): MaybePromise<Answer> {
   const prompt = promptOf(turn.message)
   const remembered = prompt === '' ? namesOfFiles(turn.message) : prompt
-  return speak(service, who, { prompt, conversationId, isNamed, remembered }, turn.call, emit)
+  return runConversationTurn(service, who, { prompt, conversationId, isNamed, remembered }, turn.call, emit)
 }
 
-function toolWork({ service }: Pick<Visit, 'service'>, { tool, args }: ToolCall): Work {
+function toolWork({ service }: Pick<A2aRequest, 'service'>, { tool, args }: ToolCall): Work {
   return {
     run({ call }) {
       const result = callTool(service, tool, args, call)

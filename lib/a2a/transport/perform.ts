@@ -22,7 +22,7 @@ import type { Dialect, OperationCodec } from '../model/dialect.ts'
 import type { EventSpelling } from './event-writer.ts'
 import type { OperationName, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { A2aContext, EventStream, Visit } from '../tasks/request.ts'
+import type { A2aContext, EventStream, A2aRequest } from '../tasks/request.ts'
 
 /** An answer that is whole. */
 export interface WholeReply extends Reply { readonly body: string }
@@ -48,27 +48,27 @@ type Codec = OperationCodec<ForTenant, unknown>
 export function visitOf(
   { service, options, seal, signer, push }: A2aContext, who: Agent | Group, dialect: Dialect,
   exchange: Exchange,
-): Visit {
+): A2aRequest {
   const extensions = requestedExtensions(exchange.origin)
   return { service, options, seal, signer, push, who, dialect, exchange, extensions }
 }
 
 /** The answer of one operation of the visit's dialect. */
 export function perform(
-  visit: Visit, operation: OperationName, request: BoundRequest,
+  visit: A2aRequest, operation: OperationName, request: BoundRequest,
 ): MaybePromise<Reply> {
-  return new Performance(visit, operation, request).reply()
+  return new OperationCall(visit, operation, request).reply()
 }
 
 /** One operation on its way to its answer; where that is a stream, its source, and how events are spelled. */
-class Performance implements Source, EventSpelling {
-  readonly #visit: Visit
+class OperationCall implements Source, EventSpelling {
+  readonly #visit: A2aRequest
   readonly #operation: OperationName
   readonly #codec: Codec
   readonly #request: BoundRequest
   #events: EventStream | undefined
 
-  constructor(visit: Visit, operation: OperationName, request: BoundRequest) {
+  constructor(visit: A2aRequest, operation: OperationName, request: BoundRequest) {
     this.#visit = visit
     this.#operation = operation
     // The table of operations and the codecs of a dialect have the same types under the same name.
@@ -80,7 +80,7 @@ class Performance implements Source, EventSpelling {
 
   reply(): MaybePromise<Reply> {
     const visit = this.#visit
-    const act = operations[this.#operation] as (visit: Visit, request: ForTenant) => unknown
+    const act = operations[this.#operation] as (visit: A2aRequest, request: ForTenant) => unknown
     try {
       const { maxNameBytes } = visit.service.limits
       const asked = this.#codec.decodeRequest(this.#request.readParams(), maxNameBytes)
@@ -140,7 +140,7 @@ function requireTenant({ tenants = [] }: A2aOptions, { tenant }: ForTenant): voi
 }
 
 /** A task that nobody could be told of is not begun: its client would send the same message once more. */
-function requireStream({ exchange: { streamObjection } }: Visit): void {
+function requireStream({ exchange: { streamObjection } }: A2aRequest): void {
   if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
 }
 
@@ -155,7 +155,7 @@ function bounded({ limits: { maxResultBytes } }: Service, result: string): strin
 
 /** The answer for what was thrown. */
 function faultReply(
-  { service, exchange: { origin: { requestId } } }: Visit, request: BoundRequest, thrown: unknown,
+  { service, exchange: { origin: { requestId } } }: A2aRequest, request: BoundRequest, thrown: unknown,
 ): WholeReply {
   const fault = asFault(thrown)
   // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.

@@ -24,7 +24,7 @@ const OLD_CARD = '/.well-known/agent.json'
 /** Below the address of an agent: where clients of A2A 0.2 get the extended card. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
-type Whom = (exchange: Exchange) => Agent | Group | undefined
+type AgentResolver = (exchange: Exchange) => Agent | Group | undefined
 type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
 /** What OpenAPI says of a path, of what the file about that has. */
 type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
@@ -47,7 +47,7 @@ export interface Webhooks {
 }
 
 /** Opens the door. Throws `TypeError` and `RangeError` for options that cannot be meant. */
-export function a2aDoor(service: Service, options: A2aOptions, seal: Seal): A2aDoor {
+export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aDoor {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
   const settings = pushSettingsOf(options.pushNotifications)
   let answers: A2aAnswers | undefined
@@ -56,15 +56,16 @@ export function a2aDoor(service: Service, options: A2aOptions, seal: Seal): A2aD
     return answers ??= new A2aAnswers({ service, options, seal, signer }, settings)
   }
   const paths = new Paths(service, options, load)
-  const places: readonly (readonly [base: string, whoOf: Whom])[] = [
+  const places: readonly (readonly [base: string, resolveAgent: AgentResolver])[] = [
     ['', () => rootOf(service)],
     ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
   ]
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   const endpoints = [
-    ...places.flatMap(([base, whoOf]) => paths.below(base, whoOf)),
+    ...places.flatMap(([base, resolveAgent]) => paths.below(base, resolveAgent)),
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
-    ...hasTenants ? places.flatMap(([base, whoOf]) => paths.routesBelow(`${base}/{tenant}`, whoOf)) : [],
+    ...hasTenants
+      ? places.flatMap(([base, resolveAgent]) => paths.routesBelow(`${base}/{tenant}`, resolveAgent)) : [],
   ]
   if (settings === undefined && service.shared === undefined) return { endpoints, push: undefined }
   // What another process has left, and what is registered there, does not wait for a request.
@@ -106,16 +107,16 @@ class Paths {
     this.#answers === undefined ? this.#load().then((answers) => { this.#answers = answers }) : undefined
   )
 
-  /** `base` is '' or has the `{agent}` that `whoOf` looks for. */
-  below(base: string, whoOf: Whom): readonly Endpoint[] {
-    const messages = (path: string): Endpoint => this.#addressed(whoOf, {
+  /** `base` is '' or has the `{agent}` that `resolveAgent` looks for. */
+  below(base: string, resolveAgent: AgentResolver): readonly Endpoint[] {
+    const messages = (path: string): Endpoint => this.#addressed(resolveAgent, {
       path: base + path,
       methods: ['POST'],
       accepts: [JSON_TYPE],
       refuse: refuseMessage,
     }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
 
-    const card = (path: string): Endpoint => this.#addressed(whoOf, {
+    const card = (path: string): Endpoint => this.#addressed(resolveAgent, {
       path: base + path,
       methods: ['GET'],
       open: 'public',
@@ -130,20 +131,20 @@ class Paths {
       ...['/a2a', '/a2a/'].map(messages),
       ...['/a2a', '/a2a/'].map(card),
       ...['', '/a2a'].flatMap((at) => [`${at}${CARD}`, `${at}${OLD_CARD}`]).map(card),
-      ...this.routesBelow(base, whoOf),
+      ...this.routesBelow(base, resolveAgent),
       // There only where there is something to find.
-      ...this.#options.extendedCard === undefined ? [] : [this.#addressed(whoOf, {
+      ...this.#options.extendedCard === undefined ? [] : [this.#addressed(resolveAgent, {
         path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
       }, ({ oldExtendedCardOperation: get }) => ({ get }), (answers, exchange, who) => (
         answers.oldCard(exchange, who)
       ))],
-      this.#status(base, whoOf),
+      this.#status(base, resolveAgent),
     ]
   }
 
   /** The paths of HTTP+JSON. */
-  routesBelow(base: string, whoOf: Whom): readonly Endpoint[] {
-    return routes.map((route) => this.#addressed(whoOf, {
+  routesBelow(base: string, resolveAgent: AgentResolver): readonly Endpoint[] {
+    return routes.map((route) => this.#addressed(resolveAgent, {
       path: base + route.path,
       methods: route.methods,
       ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
@@ -153,7 +154,7 @@ class Paths {
     ), (answers, exchange, who) => answers.route(exchange, who, route)))
   }
 
-  #status(base: string, whoOf: Whom): Endpoint {
+  #status(base: string, resolveAgent: AgentResolver): Endpoint {
     return {
       path: `${base}/status`,
       methods: ['GET'],
@@ -161,20 +162,22 @@ class Paths {
       refuse: problemReply,
       describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
       handle: (exchange) => {
-        const who = whoOf(exchange)
+        const who = resolveAgent(exchange)
         return who === undefined ? refuseNobody(problemReply, exchange) : status(this.#service, who)
       },
     }
   }
 
   /** An endpoint that speaks for somebody, and is refused where there is nobody. */
-  #addressed(whoOf: Whom, rest: Omit<Endpoint, 'handle'>, said: Said, answer: Answer): Endpoint {
+  #addressed(
+    resolveAgent: AgentResolver, rest: Omit<Endpoint, 'handle'>, said: Said, answer: Answer,
+  ): Endpoint {
     return {
       ...rest,
       describe: this.#described(rest.path, said),
       load: this.#loaded,
       handle: (exchange) => {
-        const who = whoOf(exchange)
+        const who = resolveAgent(exchange)
         return who === undefined ? refuseNobody(rest.refuse, exchange) : answer(this.#answers!, exchange, who)
       },
     }

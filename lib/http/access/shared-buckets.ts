@@ -13,7 +13,7 @@ import type { Store, StoreKey } from '../../state/store.ts'
 import type { Counter, Quota, Taken } from './buckets.ts'
 
 /** A store that is shared, and whether it can be reached. */
-export interface SharedPlace extends Pick<Store, 'read' | 'write'> { readonly isAway: boolean }
+export interface SharedPlace extends Pick<Store, 'read' | 'write'> { readonly isUnavailable: boolean }
 
 /** What of a bucket this process sets aside at one time. */
 const SHARES = 8
@@ -65,7 +65,7 @@ export class SharedBuckets implements Counter {
   get size(): number { return this.#shares.size }
 
   take(key: string, cost: number, nowMs: number): Taken | Promise<Taken> {
-    if (this.#store.isAway) return this.#own.take(key, cost, nowMs)
+    if (this.#store.isUnavailable) return this.#own.take(key, cost, nowMs)
     const share = this.#shareOf(key)
     return this.#settle(share, key, cost, nowMs) ?? this.#wait(share, key, cost, nowMs)
   }

@@ -5,13 +5,15 @@
 import { constants, isAscii, isUtf8 } from 'node:buffer'
 import { CallerShares } from '../../util/caller-shares.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { Queue } from '../../util/linked-list.ts'
+import { LinkedList } from '../../util/linked-list.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
-import { giveWay, LARGE_LENGTH, MANY_CHUNKS, turn, whenTurnIsFree } from '../stream/loop-fairness.ts'
+import {
+  pauseUntilLoopFree, LARGE_LENGTH, MANY_CHUNKS, turn, whenLoopIsFree,
+} from '../stream/loop-fairness.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
-import type { Queued } from '../../util/linked-list.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
 
 /** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */
 export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken'
@@ -26,7 +28,7 @@ export interface BodyTaker {
 }
 
 /** Whoever holds a body. What can be written is the budget's own. */
-export interface BodyHolder extends Queued<BodyHolder> {
+export interface BodyHolder extends LinkedMember<BodyHolder> {
   /** Bytes of the budget that it holds until it gives them back. */
   held: number
   /** It has ended, and gets nothing any more: nobody would give it back. */
@@ -44,7 +46,7 @@ const KEPT_SHARE = 8
 export class BodyBudget {
   readonly #max: number
   readonly #maxWithLong: number
-  readonly #holders = new Queue<BodyHolder>()
+  readonly #holders = new LinkedList<BodyHolder>()
   readonly #shares = new CallerShares(() => this.#holders)
   #held = 0
 
@@ -220,7 +222,7 @@ class BodyReading implements ReadingBody {
     if (length > this.#max) return this.#fail('too-large')
     if (!this.#budget.take(this.#holder, bytesTaken(length) - this.#holder.held)) return this.#fail('no-room')
     this.#length = length
-    if (++this.#chunks % MANY_CHUNKS === 0) giveWay(this.#incoming)
+    if (++this.#chunks % MANY_CHUNKS === 0) pauseUntilLoopFree(this.#incoming)
     if (this.#parts !== undefined) return this.#parts.add(chunk)
     if (this.#first === undefined) {
       this.#first = chunk
@@ -233,7 +235,7 @@ class BodyReading implements ReadingBody {
   }
 
   #end(): void {
-    if (this.#length > LARGE_LENGTH && turn.isTaken) whenTurnIsFree(() => this.#finish())
+    if (this.#length > LARGE_LENGTH && turn.isTaken) whenLoopIsFree(() => this.#finish())
     else this.#finish()
   }
 

@@ -6,7 +6,7 @@
  * while: clients that write all of a body before they read anything get to read why it was refused.
  */
 import { Socket } from 'node:net'
-import { giveWay, MANY_CHUNKS } from '../stream/loop-fairness.ts'
+import { pauseUntilLoopFree, MANY_CHUNKS } from '../stream/loop-fairness.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest } from './request.ts'
 
@@ -48,7 +48,7 @@ export function linger(
   incoming.on('data', (chunk: Buffer) => {
     passed += chunk.length
     if (passed > maxBytes) close()
-    else if (++chunks % MANY_CHUNKS === 0) giveWay(incoming)
+    else if (++chunks % MANY_CHUNKS === 0) pauseUntilLoopFree(incoming)
   })
   incoming.on('end', close)
   incoming.on('close', close)

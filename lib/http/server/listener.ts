@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { Queue } from '../../util/linked-list.ts'
+import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../message/context.ts'
 import { isLoopback } from '../access/guard.ts'
 import { IdleSweep } from './idle-sweep.ts'
 import { isOutside } from './node-request.ts'
 import { Transaction } from './transaction.ts'
-import { responseOn, Turns } from './pipeline.ts'
+import { responseOn, PipelineQueue } from './pipeline.ts'
 import { answerUnread, unreadOf } from './unread.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
@@ -63,8 +63,8 @@ const DROP_LOG_MS = 60_000
 export function createListener(options: ListenerOptions): Listener {
   const { limits, log, mountPath } = options
   /** What is being answered. */
-  const running = new Queue<Transaction>()
-  const turns = new Turns(limits.maxWaitingRequests)
+  const running = new LinkedList<Transaction>()
+  const turns = new PipelineQueue(limits.maxWaitingRequests)
   let onIdle: (() => void) | undefined
   let server: Server | undefined
   let isDraining = false

@@ -18,7 +18,7 @@ export function responseOn(socket: Duplex): ServerResponse | undefined {
 const IN_A_ROW = 32
 
 /** The requests of one server that wait for their turn. */
-export class Turns {
+export class PipelineQueue {
   /** How many wait on each connection that has ever had one. */
   readonly #waiting = new Map<Duplex, number>()
   readonly #max: number

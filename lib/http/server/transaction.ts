@@ -16,12 +16,12 @@ import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import { endAtOnce, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
-import { LARGE_LENGTH, takeTurn, turn, whenTurnIsFree } from '../stream/loop-fairness.ts'
+import { LARGE_LENGTH, markLoopBusy, turn, whenLoopIsFree } from '../stream/loop-fairness.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
-import type { Queued } from '../../util/linked-list.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Waiting } from '../stream/backlog.ts'
 import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
 import type { Reply, Source } from '../message/exchange.ts'
@@ -45,7 +45,7 @@ export interface Means {
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
 /** One request and its response. */
-export class Transaction implements Queued<Transaction>, BodyTaker {
+export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly response: ServerResponse
   /** Where it stands among those that are being answered. */
   previous: Transaction | undefined
@@ -168,7 +168,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     this.#reading = undefined
     if (failure !== undefined) return this.#refuseBody(request, failure)
     request.body = text
-    if (turn.isTaken) whenTurnIsFree(() => this.#run(request))
+    if (turn.isTaken) whenLoopIsFree(() => this.#run(request))
     else this.#run(request)
   }
 
@@ -181,7 +181,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
     if (loading !== undefined) {
       return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
     }
-    if (request.body.length > LARGE_LENGTH) takeTurn()
+    if (request.body.length > LARGE_LENGTH) markLoopBusy()
     try {
       const reply = endpoint.handle(request)
       request.body = ''
@@ -272,7 +272,7 @@ export class Transaction implements Queued<Transaction>, BodyTaker {
       this.#done(request)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     } else if (sent !== undefined && sent.length > LARGE_LENGTH) {
-      takeTurn()
+      markLoopBusy()
       this.#follow(new LargeReply(response, sent, this.#bytes, this.#means.streams.backlog))
     } else {
       if (this.#isOwn && typeof sent === 'string') endAtOnce(response, sent, this.#bytes)

@@ -23,23 +23,23 @@ const state = { isTaken: false }
 export const turn: { readonly isTaken: boolean } = state
 
 /** Says that something large was done: what else could be large waits for the next turn. */
-export function takeTurn(): void {
+export function markLoopBusy(): void {
   if (state.isTaken) return
   state.isTaken = true
   setImmediate(begin)
 }
 
 /** Does something in a later turn, in the order and the context in which it was said. It must not throw. */
-export function whenTurnIsFree(run: () => void): void {
+export function whenLoopIsFree(run: () => void): void {
   waiting.push(inContext(run))
-  takeTurn()
+  markLoopBusy()
 }
 
 /** Connections that are not read before a turn is free. */
 const givingWay = new WeakSet<Socket>()
 
 /** Reads the connection of a request not before a turn is free, and nothing else large in that turn. */
-export function giveWay({ socket }: Pick<IncomingMessage, 'socket'>): void {
+export function pauseUntilLoopFree({ socket }: Pick<IncomingMessage, 'socket'>): void {
   // What is no socket of Node's own, as of HTTP/2, cannot be stopped.
   if (!(socket instanceof Socket) || givingWay.has(socket)) return
   givingWay.add(socket)
@@ -47,8 +47,8 @@ export function giveWay({ socket }: Pick<IncomingMessage, 'socket'>): void {
   const pause = (): void => { socket.pause() }
   socket.on('resume', pause)
   socket.pause()
-  whenTurnIsFree(() => {
-    takeTurn()
+  whenLoopIsFree(() => {
+    markLoopBusy()
     givingWay.delete(socket)
     socket.off('resume', pause)
     socket.resume()

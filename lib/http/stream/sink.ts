@@ -7,7 +7,7 @@
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { HEARTBEAT } from '../../wire/sse.ts'
 import { Backlog } from './backlog.ts'
-import { LARGE_LENGTH, takeTurn } from './loop-fairness.ts'
+import { LARGE_LENGTH, markLoopBusy } from './loop-fairness.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Waiting } from './backlog.ts'
@@ -149,7 +149,7 @@ export class StreamSink implements Sink, Waiting {
     }
     this.#isSilent = false
     this.#pending += text
-    if (this.#pending.length > LARGE_LENGTH) takeTurn()
+    if (this.#pending.length > LARGE_LENGTH) markLoopBusy()
     this.#schedule()
     return this.held + this.#pending.length < HIGH_WATER
   }

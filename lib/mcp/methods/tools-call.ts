@@ -5,7 +5,7 @@
 import { callTool } from '../../run/call-tool.ts'
 import { isRecord, text } from '../../define/content.ts'
 import { asFault, Fault, sentence } from '../../define/fault.ts'
-import { isWaiting } from '../../tasks/task.ts'
+import { isInterrupted } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
@@ -56,7 +56,7 @@ export function mcpRunner(mcp: McpContext): TaskRunner {
     serves(task) {
       const tool = toolOf(task)
       if (tool === undefined || keptRequestOf(mcp, task) === undefined) return false
-      return isWaiting(task.status.state) || tool.recover === 'rerun'
+      return isInterrupted(task.status.state) || tool.recover === 'rerun'
     },
     run(task) {
       const tool = toolOf(task)

@@ -5,7 +5,7 @@
  * A group adds `execute_<group>_workflow(query)` and `list_agents()`.
  */
 import { isRecord } from '../../define/content.ts'
-import { speak, timeoutOf } from '../../run/converse.ts'
+import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { CONVERSATION_ID } from '../../state/conversation.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { defineTool } from '../../define/tool.ts'
@@ -106,7 +106,7 @@ function say(
     if (piece.type === 'text') call.progress(++pieces, undefined, piece.text)
   }
   const message = { prompt, conversationId, isNamed: conversationId !== undefined }
-  const answer = speak(service, who, message, call, emit)
+  const answer = runConversationTurn(service, who, message, call, emit)
   return andThen(answer, resultOf)
 }
 

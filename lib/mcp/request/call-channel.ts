@@ -9,7 +9,7 @@ import { isSeverity, reaches } from '../../define/log.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { askOnStream } from '../session/ask.ts'
 import { canAsk } from '../protocol/questions.ts'
-import { RoundTrips } from './input-required.ts'
+import { InputRequiredFlow } from './input-required.ts'
 import type { CallChannel } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Ability, Question } from '../../define/question.ts'
@@ -24,7 +24,7 @@ export class RequestChannel implements CallChannel {
   /** Whether the client is asked by ending the call with a round of questions. */
   readonly #asksByRoundTrips: boolean
   readonly #subject: readonly unknown[] | undefined
-  #roundTrips: RoundTrips | undefined
+  #roundTrips: InputRequiredFlow | undefined
   #questions: OpenQuestions | undefined
   #lastProgress: number | undefined
 
@@ -43,7 +43,7 @@ export class RequestChannel implements CallChannel {
     request.call = this.live
   }
 
-  get asksByEnding(): boolean { return this.#asksByRoundTrips }
+  get asksByReturning(): boolean { return this.#asksByRoundTrips }
 
   /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
   get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
@@ -52,10 +52,10 @@ export class RequestChannel implements CallChannel {
   protected get rounds(): EarlierRounds | undefined { return this.#roundTrips?.earlier }
 
   /** Made by the first that needs them: most calls never ask. */
-  roundTrips(): RoundTrips {
+  roundTrips(): InputRequiredFlow {
     if (this.#roundTrips === undefined) {
       const { mcp, peer, origin, params: { inputResponses, requestState } } = this.request
-      this.#roundTrips = new RoundTrips({
+      this.#roundTrips = new InputRequiredFlow({
         seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
         earlier: this.request.earlierRounds,
         subject: [origin.principal.id, ...this.#subject!],

@@ -3,7 +3,7 @@
  * lists that were put together once.
  */
 import { Fault } from '../../define/fault.ts'
-import { Elsewhere } from '../session/session-migration.ts'
+import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'
 import { ReplayBudget } from '../session/replay.ts'
 import { META } from '../protocol/revisions.ts'
@@ -51,7 +51,7 @@ export class McpContext {
   readonly sessions: Sessions
   readonly notifications: Notifications
   /** Sessions beyond this process; undefined where nobody else can know of them. */
-  readonly elsewhere: Elsewhere | undefined
+  readonly elsewhere: SessionMigration | undefined
   /** JSON texts of lists by what they are of; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
   /** Both made once. */
@@ -78,7 +78,8 @@ export class McpContext {
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
     const isKnown = service.shared !== undefined || !seal.isOwn
-    this.elsewhere = isKnown ? new Elsewhere(service, seal, this.sessions, this.notifications) : undefined
+    this.elsewhere = isKnown
+      ? new SessionMigration(service, seal, this.sessions, this.notifications) : undefined
   }
 
   /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */

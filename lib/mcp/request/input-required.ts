@@ -71,7 +71,7 @@ export interface RoundTripOptions {
 }
 
 /** One call in one of its rounds. */
-export class RoundTrips {
+export class InputRequiredFlow {
   readonly #options: RoundTripOptions
   readonly #subject: string
   #state: State | undefined

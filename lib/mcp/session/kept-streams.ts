@@ -2,7 +2,7 @@
  * The streams of one session that a client can come back to: those that go on, and those that have ended and
  * are kept for a while. Bounded in number, the ones that ended first give way.
  */
-import { Queue } from '../../util/linked-list.ts'
+import { LinkedList } from '../../util/linked-list.ts'
 import { ReplayStream } from './replay.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { ReplayBudget } from './replay.ts'
@@ -14,7 +14,7 @@ export class KeptStreams {
   readonly #budget: ReplayBudget
   readonly #byId = new Map<string, ReplayStream>()
   /** Those that have ended, in that order. */
-  readonly #ended = new Queue<ReplayStream>()
+  readonly #ended = new LinkedList<ReplayStream>()
 
   constructor(owner: string, limits: Limits, budget: ReplayBudget) {
     this.#owner = owner

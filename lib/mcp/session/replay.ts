@@ -11,7 +11,7 @@ import { FAREWELL, formatEvent } from '../../wire/sse.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
 import type { Slot } from '../../util/fair-pool.ts'
-import type { Queued } from '../../util/linked-list.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Sink, Source } from '../../http/message/exchange.ts'
 
 interface KeptEvent {
@@ -81,7 +81,7 @@ export class ReplayBudget {
 }
 
 /** One stream of a session. */
-export class ReplayStream implements Queued<ReplayStream> {
+export class ReplayStream implements LinkedMember<ReplayStream> {
   readonly id: string = randomId(12)
   readonly owner: string
   readonly #limits: Limits

@@ -22,7 +22,7 @@ import type { Seal } from '../../wire/seal.ts'
 import type { Notifications } from './notifications.ts'
 import type { Handshake, Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
-import type { SessionWords, WordChange } from './session-state.ts'
+import type { SessionState, WordChange } from './session-state.ts'
 
 /** Handles one request, of which the body is let go of as soon as something is waited for. */
 type Handle = (exchange: Exchange, body?: string) => Reply | Promise<Reply>
@@ -38,7 +38,7 @@ interface PairPost {
 }
 
 /** The sessions of one server, as far as they are known beyond it. */
-export class Elsewhere {
+export class SessionMigration {
   readonly #service: Service
   readonly #seal: Seal
   readonly #sessions: Sessions
@@ -90,7 +90,7 @@ export class Elsewhere {
   }
 
   async #goOn(owner: string, id: string, handshake: Handshake): Promise<void> {
-    let words: SessionWords | undefined
+    let words: SessionState | undefined
     try {
       words = await this.#words.read(owner, id)
     } catch (error) {
@@ -240,7 +240,7 @@ function nodeIn(id: unknown): string | undefined {
 }
 
 /** A session as its words have it. */
-function apply(session: Session, { logLevel, subscriptions, scopes }: SessionWords): void {
+function apply(session: Session, { logLevel, subscriptions, scopes }: SessionState): void {
   if (logLevel !== undefined) session.logLevel = logLevel
   const wanted = new Set(subscriptions)
   for (const uri of [...session.subscriptions]) if (!wanted.has(uri)) session.unsubscribe(uri)

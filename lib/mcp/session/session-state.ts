@@ -14,7 +14,7 @@ import type { Severity } from '../../define/log.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
 
 /** The words of one session. */
-export interface SessionWords {
+export interface SessionState {
   readonly logLevel: Severity | undefined
   readonly subscriptions: readonly string[]
   /** What the client might do when it last subscribed. */
@@ -23,9 +23,9 @@ export interface SessionWords {
 }
 
 /** What another thing that a session says makes of its words. */
-export type WordChange = (words: SessionWords) => Partial<SessionWords>
+export type WordChange = (words: SessionState) => Partial<SessionState>
 
-const unsaid: SessionWords = { logLevel: undefined, subscriptions: [], scopes: [], isOver: false }
+const unsaid: SessionState = { logLevel: undefined, subscriptions: [], scopes: [], isOver: false }
 /** So often is a change begun again after another process was first. */
 const MAX_ATTEMPTS = 32
 
@@ -38,7 +38,7 @@ export class AllSessionWords {
   }
 
   /** What is kept of a session; undefined where nothing is. */
-  read(owner: string, id: string): MaybePromise<SessionWords | undefined> {
+  read(owner: string, id: string): MaybePromise<SessionState | undefined> {
     const entry = this.#store.read(placeOf(owner, id))
     return andThen(entry, decode)
   }
@@ -69,7 +69,7 @@ function placeOf(owner: string, id: string): StoreKey {
   return { collection: 'sessions', owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode(entry: Entry | undefined): SessionWords | undefined {
+function decode(entry: Entry | undefined): SessionState | undefined {
   if (entry === undefined) return undefined
   const value: unknown = JSON.parse(entry.value)
   if (!isRecord(value)) return undefined

@@ -7,7 +7,7 @@ import { asFault, Fault } from '../../define/fault.ts'
 import { sendQuestion } from '../session/ask.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { META } from '../protocol/revisions.ts'
-import type { NodeLine, NodeLineEnds } from '../../state/peer-channels.ts'
+import type { PeerChannel, NodeLineEnds } from '../../state/peer-channels.ts'
 import type { Question } from '../../define/question.ts'
 import type { Task, TaskQuestion } from '../../tasks/task.ts'
 import type { Asking } from '../session/ask.ts'
@@ -159,7 +159,7 @@ export function lendQuestions(
   })
 }
 
-function lendTo(asking: TaskAsking, line: NodeLine): NodeLineEnds {
+function lendTo(asking: TaskAsking, line: PeerChannel): NodeLineEnds {
   const open = new Map<string, { resolve(answer: unknown): void; reject(reason: Fault): void }>()
   const stream: AskingStream = {
     ask(key, question) {

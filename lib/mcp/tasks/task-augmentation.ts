@@ -8,7 +8,7 @@
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { anonymous, requireScopes } from '../../define/principal.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { TaskRun } from '../../run/task-run.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
@@ -253,13 +253,13 @@ export function cancelAugmented(request: McpRequest): MaybePromise<object> {
 }
 
 function requireOpen({ status: { state } }: Task): void {
-  if (isFinished(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
+  if (isTerminal(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
 }
 
 /** `tasks/result`: waits for the task's end, and answers as its call would have. */
 export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => (
-    isFinished(task.status.state) ? finalResult(request, task) : wait(request, task)
+    isTerminal(task.status.state) ? finalResult(request, task) : wait(request, task)
   )) as MaybePromise<object>
 }
 
@@ -285,7 +285,7 @@ function wait(request: McpRequest, task: Task): Promise<object> {
     }
     const look = (now: Task, isGone = false): void => {
       if (isGone) return end(() => reject(new Fault('invalid', `Unknown task: ${id}`)))
-      if (!isFinished(now.status.state)) return asking?.look(now)
+      if (!isTerminal(now.status.state)) return asking?.look(now)
       end(() => resolve(Promise.resolve(now).then((last) => finalResult(request, last))))
     }
     const hear: Watcher = (event, after) => look(after.task, event.what === 'forgotten')

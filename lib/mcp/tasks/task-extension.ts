@@ -7,7 +7,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault } from '../../define/fault.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { TaskRun } from '../../run/task-run.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { RequestChannel } from '../request/call-channel.ts'
@@ -72,7 +72,9 @@ export function runTaskable(
   if (tool.task === 'required') {
     const { tasks, shared } = request.mcp.service
     tasks.check()
-    if (shared?.store.isAway === true) throw new Fault('busy', 'No task can be kept now; try again later')
+    if (shared?.store.isUnavailable === true) {
+      throw new Fault('busy', 'No task can be kept now; try again later')
+    }
   }
   return new TaskableChannel(request, tool, subject).run(work, encode)
 }
@@ -287,7 +289,7 @@ export function cancelTask(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => {
     const { tasks, shared } = request.mcp.service
     const run = tasks.runOf(task.id)
-    if (run === undefined && shared !== undefined && !isFinished(task.status.state)) {
+    if (run === undefined && shared !== undefined && !isTerminal(task.status.state)) {
       return shared.relay.cancel(task).then(() => ({}))
     }
     run?.cancel()

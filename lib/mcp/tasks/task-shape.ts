@@ -6,7 +6,7 @@
  */
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { andThen } from '../../util/thenable.ts'
 import { toolResult } from '../protocol/shape.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -40,7 +40,7 @@ export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<st
  * unless the client has wished for a time of its own.
  */
 export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
-  const until = isFinished(status.state) ? Date.parse(status.at) : Date.now()
+  const until = isTerminal(status.state) ? Date.parse(status.at) : Date.now()
   const lived = Math.max(0, until - Date.parse(createdAt))
   if (ttlMs !== undefined && lived <= ttlMs) return Math.floor(ttlMs)
   return Number.isFinite(taskKeepMs) ? Math.floor(taskKeepMs) + lived : null

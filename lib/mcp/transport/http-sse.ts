@@ -31,7 +31,7 @@ import type { RequestMessage } from '../session/messages.ts'
 import type { Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
-export function openPair(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
@@ -61,7 +61,7 @@ function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undef
     body: {
       open(sink) {
         sink.write(formatEvent(`${path}?session_id=${session.id}`, 'endpoint'))
-        session.outlet = new PairStream(sink)
+        session.outlet = new LegacySseStream(sink)
         return () => mcp.sessions.close(session)
       },
     },
@@ -69,7 +69,7 @@ function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undef
 }
 
 /** The stream of a pair: the way of all that is said in its session, and the way back of every request. */
-class PairStream implements Outlet, ResponseChannel {
+class LegacySseStream implements Outlet, ResponseChannel {
   readonly sends = true
   readonly #sink: Sink
 
@@ -115,7 +115,7 @@ function postBatch(
 }
 
 /** Takes what other processes get for the streams that are here. */
-export function hearPairs(mcp: McpContext): void {
+export function followLegacySse(mcp: McpContext): void {
   const { limits } = mcp.service
   mcp.elsewhere?.onPair((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
@@ -130,7 +130,7 @@ export function hearPairs(mcp: McpContext): void {
 function takeForPair(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
-  if (!(session?.outlet instanceof PairStream)) return noPair()
+  if (!(session?.outlet instanceof LegacySseStream)) return noPair()
   if (message.kind === 'request' && session.isRunning(message.id)) return twice(message.id)
   answerOnStream(mcp, origin, session, session.outlet, message)
   return accepted
@@ -142,7 +142,7 @@ function takeBatchForPair(
 ): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   const stream = session?.outlet
-  if (session === undefined || !(stream instanceof PairStream)) return noPair()
+  if (session === undefined || !(stream instanceof LegacySseStream)) return noPair()
   const objection = batchObjection(messages, session.revision)
   if (objection !== undefined) return invalid(400, objection)
   const requests = requestsIn(messages)

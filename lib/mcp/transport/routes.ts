@@ -6,7 +6,7 @@ import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpContext } from '../request/context.ts'
 import { refuseHttp } from '../protocol/replies.ts'
 import { get, post, remove } from './streamable-http.ts'
-import { hearPairs, openPair, postMessage } from './http-sse.ts'
+import { followLegacySse, openLegacySse, postMessage } from './http-sse.ts'
 import { HandOver, hearResumes } from './resume.ts'
 import { lendTaskQuestions } from '../tasks/task-augmentation.ts'
 import { mcpRunner } from '../methods/tools-call.ts'
@@ -14,7 +14,7 @@ import type { Service } from '../../run/service.ts'
 import type { Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
-import type { Elsewhere } from '../session/session-migration.ts'
+import type { SessionMigration } from '../session/session-migration.ts'
 
 /** A door: where it answers, and how what goes on for ever is ended. */
 export interface McpDoor {
@@ -40,14 +40,14 @@ function said(
 }
 
 /** Opens the door. Throws `TypeError` where two tools would have one name. */
-export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoor {
+export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpDoor {
   const mcp = new McpContext(service, options, seal)
-  hearPairs(mcp)
+  followLegacySse(mcp)
   hearResumes(mcp)
   lendTaskQuestions(mcp)
   service.shared?.recovery.register('mcp', mcpRunner(mcp))
   const handOver = new HandOver(mcp)
-  const adopting: Elsewhere['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
+  const adopting: SessionMigration['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [
     {
       path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp,
@@ -67,7 +67,7 @@ export function mcpDoor(service: Service, options: McpSetup, seal: Seal): McpDoo
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,
       describe: said(({ pairOperation: get }) => ({ get })),
-      handle: openPair.bind(undefined, mcp),
+      handle: openLegacySse.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
       path, methods: ['POST'], accepts, refuse: refuseHttp,

@@ -1,7 +1,7 @@
 /**
  * What a prompt is got as over plain HTTP: the body is its arguments, its messages are the reply.
  */
-import { PlainChannel } from '../../run/converse.ts'
+import { PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { getPrompt } from '../../run/reading.ts'

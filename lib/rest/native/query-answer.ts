@@ -2,7 +2,7 @@
  * What a query is answered with: its body is read, and its run is the reply, whole or as events. A query with
  * a key runs once.
  */
-import { timeoutOf } from '../../run/converse.ts'
+import { timeoutOf } from '../../run/answer-message.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'

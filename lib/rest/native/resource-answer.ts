@@ -1,7 +1,7 @@
 /**
  * What a resource is read as over plain HTTP: its bytes, and the media type that it has.
  */
-import { PlainChannel } from '../../run/converse.ts'
+import { PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { readResource } from '../../run/reading.ts'

@@ -85,7 +85,7 @@ function nobody(): never {
 }
 
 function queryEndpoint(
-  service: Service, path: string, whoOf: (exchange: Exchange) => Agent | Group,
+  service: Service, path: string, resolveAgent: (exchange: Exchange) => Agent | Group,
 ): Endpoint {
   return {
     path,
@@ -93,6 +93,8 @@ function queryEndpoint(
     accepts: [JSON_TYPE],
     describe: async () => ({ operations: { post: (await said()).queryOperation } }),
     refuse: problemReply,
-    handle: (exchange) => caught(service, exchange, () => answerQuery(service, whoOf(exchange), exchange)),
+    handle: (exchange) => (
+      caught(service, exchange, () => answerQuery(service, resolveAgent(exchange), exchange))
+    ),
   }
 }

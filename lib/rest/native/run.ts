@@ -2,7 +2,7 @@
  * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
  */
 import { isRecord } from '../../define/content.ts'
-import { converse, PlainChannel } from '../../run/converse.ts'
+import { answerMessage, PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { isThenable } from '../../util/thenable.ts'
@@ -16,7 +16,7 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
-import type { UserMessage } from '../../run/converse.ts'
+import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { Service } from '../../run/service.ts'
@@ -56,7 +56,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
 
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
-    const answer = converse(this.#service, this.#who, this, this.#call)
+    const answer = answerMessage(this.#service, this.#who, this, this.#call)
     if (!isThenable(answer)) return this.#finished(answer)
     if (this.#hold === undefined) this.#call.cancelWhenGone()
     return answer.then(this.#finished.bind(this))
@@ -86,7 +86,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
     }
     this.#sink = sink
     try {
-      const answer = converse(this.#service, this.#who, this, this.#call, this.#hear.bind(this), this)
+      const answer = answerMessage(this.#service, this.#who, this, this.#call, this.#hear.bind(this), this)
       if (isThenable(answer)) void this.#finishLater(answer)
       else this.#finish(answer)
     } catch (error) {

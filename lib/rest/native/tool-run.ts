@@ -3,7 +3,7 @@
  */
 import { callTool } from '../../run/call-tool.ts'
 import { textOf } from '../../define/content.ts'
-import { PlainChannel } from '../../run/converse.ts'
+import { PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { requireScopes } from '../../define/principal.ts'

@@ -3,7 +3,7 @@
  * written as Markdown, which is what those who show chats read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
-import { converse, PlainChannel } from '../../run/converse.ts'
+import { answerMessage, PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
@@ -18,7 +18,7 @@ import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
-import type { UserMessage } from '../../run/converse.ts'
+import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { Reply, Sink, Source } from '../../http/message/exchange.ts'
 import type { ChatRequest } from './chat-messages.ts'
@@ -53,7 +53,7 @@ export class ChatRun implements Source, UserMessage {
 
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
-    const answer = converse(this.#service, this.#who, this, this.#call)
+    const answer = answerMessage(this.#service, this.#who, this, this.#call)
     if (isThenable(answer)) this.#call.cancelWhenGone()
     return andThen(answer, (whole) => this.#finished(whole))
   }
@@ -103,7 +103,7 @@ export class ChatRun implements Source, UserMessage {
     }
     chunk('"role":"assistant","content":""')
     try {
-      const answer = converse(this.#service, this.#who, this, this.#call, hear)
+      const answer = answerMessage(this.#service, this.#who, this, this.#call, hear)
       const finished = andThen(answer, finish)
       if (isThenable(finished)) finished.then(undefined, failed)
     } catch (error) {

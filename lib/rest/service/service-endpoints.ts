@@ -63,7 +63,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
   // What a store that others share is like; nothing where there is none.
   const store = (): object => (
-    service.shared === undefined ? {} : { store: service.shared.store.isAway ? 'away' : 'reached' }
+    service.shared === undefined ? {} : { store: service.shared.store.isUnavailable ? 'away' : 'reached' }
   )
   const healthy: Endpoint['handle'] = ({ basePath, query }) => {
     if (query !== '' && new URLSearchParams(query).has('verbose')) {

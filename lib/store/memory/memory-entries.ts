@@ -6,16 +6,16 @@
  * room and never give it.
  */
 import { Fault } from '../../define/fault.ts'
-import { Queue } from '../../util/linked-list.ts'
-import { NO_PLACE, Ranking } from '../../util/heap.ts'
+import { LinkedList } from '../../util/linked-list.ts'
+import { NOT_IN_HEAP, Heap } from '../../util/heap.ts'
 import { Share, Shares } from '../../util/shares.ts'
 import { measure, requireKey } from '../shared/size.ts'
-import type { Queued } from '../../util/linked-list.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Order } from '../../util/heap.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
 import type { MemoryLimits } from './memory-limits.ts'
 
-interface Kept extends Entry, Queued<Kept> {
+interface Kept extends Entry, LinkedMember<Kept> {
   readonly shelf: Shelf
   readonly bytes: number
   /** Monotonic milliseconds. */
@@ -30,8 +30,8 @@ interface Shelf {
   readonly holding: Holding
   readonly entries: Map<string, Kept>
   /** What may have to go, and what never has to: in both the last written is the last. */
-  readonly loose: Queue<Kept>
-  readonly pinned: Queue<Kept>
+  readonly loose: LinkedList<Kept>
+  readonly pinned: LinkedList<Kept>
 }
 
 /** What one owner holds. Its share counts what may have to go. */
@@ -56,7 +56,7 @@ export class MemoryEntries {
   readonly #limits: MemoryLimits
   readonly #holdings = new Map<string, Holding>()
   readonly #shares: Shares<Holding>
-  readonly #expiring = new Ranking<Kept>(byExpiry)
+  readonly #expiring = new Heap<Kept>(byExpiry)
   #pinnedCount = 0
   #pinnedBytes = 0
   #lastVersion = 0
@@ -85,7 +85,7 @@ export class MemoryEntries {
       key: place.key, value, version: ++this.#lastVersion, shelf: this.#shelf(place), bytes,
       expiresAt: now + keepMs,
       isPinned: place.owner.startsWith('~') || (isShared && keepMs === Infinity),
-      expiryPlace: NO_PLACE, previous: undefined, next: undefined,
+      expiryPlace: NOT_IN_HEAP, previous: undefined, next: undefined,
     }
     this.#keep(kept)
     while (this.#shares.isOver) this.#forget(this.#nextToGo(kept))
@@ -126,7 +126,7 @@ export class MemoryEntries {
     if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
     let shelf = holding.shelves.get(collection)
     if (shelf === undefined) {
-      shelf = { collection, holding, entries: new Map(), loose: new Queue(), pinned: new Queue() }
+      shelf = { collection, holding, entries: new Map(), loose: new LinkedList(), pinned: new LinkedList() }
       holding.shelves.set(collection, shelf)
     }
     return shelf
@@ -159,7 +159,7 @@ export class MemoryEntries {
     const { shelf, key, bytes, isPinned } = kept
     const { holding, collection } = shelf
     shelf.entries.delete(key)
-    if (kept.expiryPlace !== NO_PLACE) this.#expiring.remove(kept)
+    if (kept.expiryPlace !== NOT_IN_HEAP) this.#expiring.remove(kept)
     if (isPinned) {
       shelf.pinned.remove(kept)
       this.#setAside(-1, -bytes)

@@ -5,12 +5,12 @@
  * What is said while others are still being told waits for its turn, so that all hear one order.
  */
 import { Fault } from '../../define/fault.ts'
-import { Queue } from '../../util/linked-list.ts'
-import { NO_PLACE, Ranking } from '../../util/heap.ts'
+import { LinkedList } from '../../util/linked-list.ts'
+import { NOT_IN_HEAP, Heap } from '../../util/heap.ts'
 import { Share, Shares } from '../../util/shares.ts'
 import { tell, tellAll } from '../shared/listener.ts'
 import { measure } from '../shared/size.ts'
-import type { Queued } from '../../util/linked-list.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Order } from '../../util/heap.ts'
 import type { Keep } from '../../state/store.ts'
 import type { Follower, NumberedFollower, TopicListener } from '../shared/listener.ts'
@@ -19,18 +19,18 @@ import type { MemoryLimits } from './memory-limits.ts'
 /** Something that was said; numbers rise within a topic. */
 interface Said { readonly number: number; readonly text: string }
 
-interface KeptEvent extends Said, Queued<KeptEvent> {
+interface KeptEvent extends Said, LinkedMember<KeptEvent> {
   readonly bytes: number
   /** Monotonic milliseconds. */
   readonly expiresAt: number
 }
 
 /** One topic. Its share counts the events that are kept. */
-class Topic implements Queued<Topic> {
+class Topic implements LinkedMember<Topic> {
   readonly name: string
   readonly share: Share<Topic> = new Share<Topic>(this)
   readonly followers = new Set<NumberedFollower>()
-  readonly kept = new Queue<KeptEvent>()
+  readonly kept = new LinkedList<KeptEvent>()
   /** What has not been heard by all. */
   readonly pending: Said[] = []
   lastNumber = 0
@@ -39,7 +39,7 @@ class Topic implements Queued<Topic> {
   isQuiet = false
   /** When the first of the kept events expires. */
   expiresAt = Infinity
-  expiryPlace: number = NO_PLACE
+  expiryPlace: number = NOT_IN_HEAP
   previous: Topic | undefined = undefined
   next: Topic | undefined = undefined
 
@@ -59,9 +59,9 @@ export class MemoryTopics {
   readonly #limits: MemoryLimits
   readonly #topics = new Map<string, Topic>()
   readonly #shares: Shares<Topic>
-  readonly #expiring = new Ranking<Topic>(byExpiry)
+  readonly #expiring = new Heap<Topic>(byExpiry)
   /** Those that nobody follows and of which something is kept, the one of the oldest last event first. */
-  readonly #quiet = new Queue<Topic>()
+  readonly #quiet = new LinkedList<Topic>()
 
   constructor(limits: MemoryLimits) {
     this.#limits = limits
@@ -152,7 +152,7 @@ export class MemoryTopics {
   /** Another event of the topic is the oldest now, or there is none any more. */
   #age(topic: Topic): void {
     topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
-    if (topic.expiryPlace === NO_PLACE) this.#expiring.add(topic)
+    if (topic.expiryPlace === NOT_IN_HEAP) this.#expiring.add(topic)
     else if (topic.share.count > 0) this.#expiring.moved(topic)
     else this.#expiring.remove(topic)
   }

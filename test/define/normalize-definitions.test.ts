@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { definePrompt } from '../../lib/define/prompt.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/define/resource.ts'
-import { define, sortOut } from '../../lib/define/definitions.ts'
-import type { Defined, Subject } from '../../lib/define/definitions.ts'
+import { define, normalizeDefinitions } from '../../lib/define/normalize-definitions.ts'
+import type { Defined, Subject } from '../../lib/define/normalize-definitions.ts'
 
 const agent = { name: 'Helper', run: (prompt: string) => prompt }
 const tool = { name: 'add', inputSchema: { type: 'object' }, run: () => 1 } as const
@@ -50,19 +50,21 @@ test('each thing is known by what it has', () => {
     [new Instance() as never, { agents: ['Instance'] }],
     [{ resourceTemplates: [template], prompts: [prompt] }, { resourceTemplates: ['n'], prompts: ['hello'] }],
   ]
-  for (const [subject, expected] of rows) assert.deepEqual(names(sortOut(subject, 'all')), expected)
+  for (const [subject, expected] of rows) {
+    assert.deepEqual(names(normalizeDefinitions(subject, 'all')), expected)
+  }
 })
 
 test('several agents in a list are a group of that name', () => {
   const two = [agent, { ...agent, name: 'Writer' }, resource]
-  assert.deepEqual(names(sortOut(two, 'all')), {
+  assert.deepEqual(names(normalizeDefinitions(two, 'all')), {
     agents: ['Helper', 'Writer'], groups: ['all'], resources: ['one'],
   })
 })
 
 test('what can be none of the kinds says what to write', () => {
   for (const subject of [7, null, 'x', {}, [{}], [7]]) {
-    assert.throws(() => sortOut(subject as never, 'all'), {
+    assert.throws(() => normalizeDefinitions(subject as never, 'all'), {
       name: 'TypeError', message: /^Cannot serve .*: write a function \(prompt\) => answer, or use/,
     })
   }
@@ -87,7 +89,7 @@ test('what can be none of the kinds says what to write', () => {
     [[agent, { name: 'b', run: agent.run, version: 7 }], /^The agent 'b' has version 7/],
   ]
   for (const [subject, message] of rows) {
-    assert.throws(() => sortOut(subject as never, 'all'), { name: 'TypeError', message })
+    assert.throws(() => normalizeDefinitions(subject as never, 'all'), { name: 'TypeError', message })
   }
   assert.throws(() => define({ prompts: prompt as never }), {
     name: 'TypeError', message: /'prompts' is an object; write a list, as in \{ prompts: \[one\] \}/,

@@ -106,7 +106,7 @@ export function define(offer: Offer): Defined {
  * Sorts a subject. A list of two or more agents is a group named `name`, in sequence, unless it holds a
  * group already. Throws `TypeError` for what can be none of the kinds.
  */
-export function sortOut(subject: Subject, name: string): Defined {
+export function normalizeDefinitions(subject: Subject, name: string): Defined {
   refuseForeign(subject)
   if (isOffer(subject)) {
     rejectUnknown('What is served', subject, Object.keys(offered))

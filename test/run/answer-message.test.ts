@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, defineGroup } from '../../lib/define/agent.ts'
-import { converse, PlainChannel, timeoutOf } from '../../lib/run/converse.ts'
+import { answerMessage, PlainChannel, timeoutOf } from '../../lib/run/answer-message.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
@@ -19,7 +19,7 @@ function tell(
   const agent = defineAgent({ name: 'A', run: (said, { history }) => (
     run(said, history.map(({ role, content }) => `${role}: ${content}`)) as AgentOutput
   ) })
-  return converse(service, agent, { prompt, conversationId: ID, isNamed: true, ...more }, callOf())
+  return answerMessage(service, agent, { prompt, conversationId: ID, isNamed: true, ...more }, callOf())
 }
 
 const noted = (service: Service): Promise<string[]> => Promise.resolve(
@@ -81,7 +81,7 @@ test('whoever has left while the history was looked up wants no run', async () =
   const { service } = serviceOf({ store: sharedStore(5) })
   const call = callOf()
   const agent = defineAgent(() => assert.fail('it ran') as string)
-  const answer = converse(service, agent, { prompt: 'a', conversationId: ID, isNamed: true }, call)
+  const answer = answerMessage(service, agent, { prompt: 'a', conversationId: ID, isNamed: true }, call)
   call.leave()
   await assert.rejects(async () => answer, { kind: 'cancelled' })
   await new Promise((resolve) => setImmediate(resolve))

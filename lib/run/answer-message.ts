@@ -44,7 +44,7 @@ export interface UserMessage {
  * that it failed is `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the agent's own
  * text; neither is remembered.
  */
-export function converse(
+export function answerMessage(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
   listener?: GroupListener,
 ): MaybePromise<Answer> {
@@ -53,7 +53,7 @@ export function converse(
 }
 
 /** The same for those who run the agent within rules of their own, and read the answer's state themselves. */
-export function speak(
+export function runConversationTurn(
   service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
 ): MaybePromise<Answer> {
   return begin({ service, who, message, call, emit, listener: undefined, isStrict: false })

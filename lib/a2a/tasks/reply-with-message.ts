@@ -3,7 +3,7 @@
  * and whoever leaves ends the run.
  */
 import { callTool } from '../../run/call-tool.ts'
-import { converse, PlainChannel } from '../../run/converse.ts'
+import { answerMessage, PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
@@ -39,7 +39,7 @@ export function attachedTo(
  * Runs an agent for a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`. `isPlain`:
  * the dialect has texts and files alone.
  */
-export function answerMessage(
+export function replyWithMessage(
   service: Service, who: Agent | Group, { message, metadata: beside }: SendRequest, origin: Origin,
   isPlain: boolean,
 ): MaybePromise<Message> {
@@ -64,7 +64,7 @@ function answerTo(
     return andThen(result, toolAnswer)
   }
   const prompt = promptOf(parts)
-  return converse(service, who, {
+  return answerMessage(service, who, {
     prompt, conversationId, isNamed: contextId !== undefined,
     remembered: prompt === '' ? namesOfFiles(parts) : prompt,
   }, call)

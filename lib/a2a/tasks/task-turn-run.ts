@@ -12,13 +12,13 @@ import { LiveCall } from '../../define/live-call.ts'
 import { describe, logLevelOf } from '../../define/log.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
 import { RunMemory } from '../../tasks/run-memory.ts'
-import { isFinished } from '../../tasks/task.ts'
+import { isTerminal } from '../../tasks/task.ts'
 import { requestOf } from '../../tasks/task-request.ts'
 import { TaskRun } from '../../run/task-run.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { answerParts, dataPart } from '../model/answer-parts.ts'
-import { attachedTo, messageOf } from './message.ts'
+import { attachedTo, messageOf } from './reply-with-message.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Answer, AnswerState, Emit } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
@@ -36,7 +36,7 @@ import type { JsonMembers, Message } from '../model/model.ts'
 /** What a turn does. */
 export interface Work {
   /** Runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
-  run(turn: Turn, emit: Emit): MaybePromise<Answer>
+  run(turn: TaskTurnRun, emit: Emit): MaybePromise<Answer>
 }
 
 /** What a turn is begun with. */
@@ -57,7 +57,7 @@ export interface TurnSetup {
 }
 
 /** One turn. */
-export class Turn implements TaskClient, CallChannel, CallFacts {
+export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   readonly protocol: Protocol = 'a2a'
   readonly isResumable = true
   readonly run: number | undefined
@@ -258,7 +258,7 @@ export class Turn implements TaskClient, CallChannel, CallFacts {
     const isSaid = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
     const parts = this.#stateParts.length > 0 ? this.#stateParts : answerParts(answer)
     const message = isSaid && parts.length > 0 ? parts : undefined
-    if (!this.#run.isTask && isFinished(state)) {
+    if (!this.#run.isTask && isTerminal(state)) {
       const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
       this.ended = service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
       return this.#shown()
