@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 const MiB = 1024 * 1024
 
 test('what is held without an option of the server follows the memory that there is', async () => {
-  const [main, publishing, subscriptions] = ['index', 'store/publishing', 'mcp/subscriptions']
+  const [main, publishing, subscriptions] = ['index', 'store/topics/publishing', 'mcp/session/subscriptions']
     .map((name) => new URL(`../../lib/${name}.js`, import.meta.url).href)
   const print = `const { memoryStore } = await import('${main}')
     const { Publishing } = await import('${publishing}')
