@@ -125,11 +125,11 @@ export interface Origin {
   /** All headers but the credentials. */
   readonly headers: ReadonlyMap<string, string>
   /** Calls `listener` once when the client has left before it was answered; at once where it has already. */
-  onGone(listener: () => void): void
-  /** A run holds what the request has brought, maybe for longer than the request: it counts until `letGo`. */
-  hold?(): void
-  /** The run holds it no longer. Once for each `hold`. */
-  letGo?(): void
+  onDisconnect(listener: () => void): void
+  /** A run uses what the request has brought, maybe after the request ended: it counts until `release`. */
+  retain?(): void
+  /** The run holds it no longer. Once for each `retain`. */
+  release?(): void
 }
 
 /** Whose share a call has of what is bounded in all. */

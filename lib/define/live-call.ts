@@ -51,7 +51,7 @@ export class LiveCall implements Call {
   /** Set when nobody waits for the run any more, in whatever way it ended. */
   over = false
   /** Its client has left, or has taken the request back: nobody waits for an answer. */
-  isUnwanted = false
+  isDisconnected = false
   /** What the channel could not carry; undefined: nothing. */
   artifacts: readonly Artifact[] | undefined
   #isSettled = false
@@ -128,9 +128,9 @@ export class LiveCall implements Call {
   }
 
   /** Its client wants no answer any more: a run that is still going is ended. */
-  leave(why = 'The client has left'): void {
+  disconnect(why = 'The client has left'): void {
     if (this.over) return
-    this.isUnwanted = true
+    this.isDisconnected = true
     this.cancel(new Fault('cancelled', why))
   }
 
@@ -143,8 +143,8 @@ export class LiveCall implements Call {
   }
 
   /** Ends the run when the client leaves; at once where it has already. */
-  cancelWhenGone(): void {
-    this.origin.onGone(this.leave.bind(this, undefined))
+  cancelOnDisconnect(): void {
+    this.origin.onDisconnect(this.disconnect.bind(this, undefined))
   }
 
   /** Tells once when the run is cancelled; at once where it is already. */

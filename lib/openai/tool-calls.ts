@@ -75,7 +75,7 @@ export class ToolCalls {
     const keyOf = (key: string): string => `${digest}-${count}-${key}`
     const { requestId, principal, headers } = call
     const header = (name: string): string | undefined => headers.get(name)
-    const inner = new LiveCall({ requestId, principal, headers, header, onGone: () => {} }, call, {
+    const inner = new LiveCall({ requestId, principal, headers, header, onDisconnect: () => {} }, call, {
       can: (what) => call.can(what),
       progress: (_done, _total, text) => { if (text !== undefined) this.#progress(text) },
       log: (level, data, logger) => call.log(level, data, logger),

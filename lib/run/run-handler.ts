@@ -61,7 +61,7 @@ class AwaitedRun<T> {
   readonly #session: Workload | undefined
   readonly #onEnd: EndListener | undefined
   readonly #promise: Promise<T>
-  #isHolding = false
+  #isRetaining = false
   #resolve: (value: T) => void = ignore
   #reject: (reason: Fault) => void = ignore
 
@@ -85,8 +85,8 @@ class AwaitedRun<T> {
     const { timers, workload } = this.#service
     workload.enter(this.#call)
     this.#session?.enter(this.#call)
-    this.#isHolding = true
-    this.#call.origin.hold?.()
+    this.#isRetaining = true
+    this.#call.origin.retain?.()
     try {
       this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
     } catch (error) {
@@ -125,7 +125,7 @@ class AwaitedRun<T> {
     call.settle()
     this.#service.workload.leave(call)
     this.#session?.leave(call)
-    this.#letGo()
+    this.#release()
     call.clock.clear()
     const inTime = !call.over
     call.over = true
@@ -142,17 +142,17 @@ class AwaitedRun<T> {
     this.#call.clock.limit(this.#timeoutMs, () => {
       workload.abandon(this.#call)
       this.#session?.leave(this.#call)
-      this.#letGo()
+      this.#release()
     }, true)
     workload.notifyIfIdle()
     this.#onEnd?.(reason, undefined)
     this.#reject(reason)
   }
 
-  #letGo(): void {
-    if (!this.#isHolding) return
-    this.#isHolding = false
-    this.#call.origin.letGo?.()
+  #release(): void {
+    if (!this.#isRetaining) return
+    this.#isRetaining = false
+    this.#call.origin.release?.()
   }
 }
 

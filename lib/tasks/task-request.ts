@@ -13,5 +13,5 @@ export function requestOf({ requestId, principal, headers }: Origin, said: unkno
 /** The origin of a request that was kept. */
 export function originOf({ requestId, principal, headers }: TurnRequest): Origin {
   const map = new Map(headers)
-  return { requestId, principal, headers: map, header: (name) => map.get(name), onGone() {} }
+  return { requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect() {} }
 }

@@ -267,7 +267,7 @@ test('once the door is loaded, an agent that answers at once is answered without
   const endpoint = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = {
-    requestId: 'r', principal, onGone: () => assert.fail('nobody waits'), header: () => undefined,
+    requestId: 'r', principal, onDisconnect: () => assert.fail('nobody waits'), header: () => undefined,
   }
   const exchange = { body: JSON.stringify(message('hello')), origin, head: {}, query: '' }
   await endpoint.load?.()

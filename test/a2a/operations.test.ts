@@ -20,7 +20,7 @@ function visitTo(store?: Store): A2aRequest {
   const { service } = serviceOf({ agents: [{ name: 'Bot', run }], ...store !== undefined && { store } })
   const origin = {
     requestId: 'r', principal: { id: 'ann', scopes: [] }, headers: new Map(), header: () => undefined,
-    onGone: () => {},
+    onDisconnect: () => {},
   }
   return {
     service, options: { takesKeys: () => false }, seal: createSeal(undefined, 'test'), extensions: [],

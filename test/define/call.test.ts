@@ -20,7 +20,7 @@ test('nothing of a request is read before a handler wants it', () => {
     get principal(): Principal { read.push('principal'); return anonymous },
     get headers(): ReadonlyMap<string, string> { read.push('headers'); return new Map() },
     header: (name) => { read.push(name); return undefined },
-    onGone: () => { read.push('onGone') },
+    onDisconnect: () => { read.push('onDisconnect') },
   }, facts, {})
   assert.equal(call.protocol, 'http')
   assert.deepEqual(read, [])

@@ -37,7 +37,7 @@ function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>)
   return gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
     secure: false,
-    remoteAddress: '127.0.0.1', onGone: () => {}, ...incoming,
+    remoteAddress: '127.0.0.1', onDisconnect: () => {}, ...incoming,
   })
 }
 

@@ -16,7 +16,7 @@ function requestOf(
   return new HttpRequest({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: Object.entries(headers).flat(), bind: 'none',
     secure,
-    remoteAddress: undefined, prefix, onGone: () => {},
+    remoteAddress: undefined, prefix, onDisconnect: () => {},
   }, {
     anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
     streams: { isFull: false }, budget: new BodyBudget(100), ...options,

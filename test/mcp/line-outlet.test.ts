@@ -34,7 +34,7 @@ function open(maxStreamBytes = 1_000, maxQueuedBytes = 1_000_000): Opened {
   const seen: Seen = { rooms: 0, gone: [] }
   const outlet = new LineOutlet(reader, { maxStreamBytes, maxQueuedBytes }, {
     onRoom() { seen.rooms++ },
-    onGone(why) { seen.gone = [...seen.gone, why] },
+    onDisconnect(why) { seen.gone = [...seen.gone, why] },
   })
   return { outlet, reader, seen }
 }

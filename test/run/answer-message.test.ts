@@ -82,7 +82,7 @@ test('whoever has left while the history was looked up wants no run', async () =
   const call = callOf()
   const agent = defineAgent(() => assert.fail('it ran') as string)
   const answer = answerMessage(service, agent, { prompt: 'a', conversationId: ID, isNamed: true }, call)
-  call.leave()
+  call.disconnect()
   await assert.rejects(async () => answer, { kind: 'cancelled' })
   await new Promise((resolve) => setImmediate(resolve))
 })

@@ -158,7 +158,7 @@ test('what the request of a run has brought is held until the run ends, or is gi
   const agent = defineAgent((prompt) => (
     prompt === 'at once' ? prompt : new Promise<string>((resolve) => { release = resolve })
   ))
-  const origin = { hold: () => { held++ }, letGo: () => { held-- } }
+  const origin = { retain: () => { held++ }, release: () => { held-- } }
   void ask(service, agent, 'at once', callOf({}, origin))
   assert.equal(held, 0)
   const running = ask(service, agent, 'later', callOf({}, origin))

@@ -126,7 +126,8 @@ function exchangeOf(body: object): Exchange {
     baseUrl: 'http://triport.test', basePath: '', baseUrlIsTrusted: true, head: { accept: '*/*' },
     header: () => undefined, take: () => undefined,
     origin: {
-      requestId: 'r', principal: anonymous, headers: new Map(), header: () => undefined, onGone: () => {},
+      requestId: 'r', principal: anonymous, headers: new Map(), header: () => undefined,
+      onDisconnect: () => {},
     },
   }
   // Its other headers are those that no client sent.

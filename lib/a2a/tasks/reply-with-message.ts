@@ -50,7 +50,7 @@ export function replyWithMessage(
   const call = new LiveCall(origin, channel, channel)
   const answer = answerTo(service, who, message, conversationId, call)
   if (!isThenable(answer)) return messageOf(answer, conversationId, isPlain)
-  call.cancelWhenGone()
+  call.cancelOnDisconnect()
   return answer.then((later) => messageOf(later, conversationId, isPlain))
 }
 

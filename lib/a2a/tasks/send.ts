@@ -83,7 +83,7 @@ function run(visit: A2aRequest, request: SendRequest, { id, turn }: TakenMessage
   const hidden = turn?.execute()
   if (hidden === undefined) return result(visit, request, id, turn)
   // Whoever leaves before there is a task ends the run, as with any answer that nobody waits for.
-  visit.exchange.origin.onGone(() => { if (turn?.isShown === false) turn.call.leave() })
+  visit.exchange.origin.onDisconnect(() => { if (turn?.isShown === false) turn.call.disconnect() })
   return hidden.then(() => result(visit, request, id, turn))
 }
 
@@ -139,7 +139,7 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
         if (isSettled(now.status.state)) done()
       }, watcher)
     }
-    origin.onGone(done)
+    origin.onDisconnect(done)
   })
 }
 
@@ -185,7 +185,7 @@ function taskStream(
       })
       void turn.execute()
       return () => {
-        if (!turn.isShown) turn.call.leave()
+        if (!turn.isShown) turn.call.disconnect()
         stop?.()
       }
     },

@@ -61,7 +61,7 @@ class Departure {
     for (const listener of this.#listeners) listener()
   }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     if (this.isGone) listener()
     else this.#listeners.add(listener)
   }
@@ -84,7 +84,7 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
     bind: 'none',
     secure: url.protocol === 'https:',
     remoteAddress: undefined,
-    onGone: (listener) => departure.onGone(listener),
+    onDisconnect: (listener) => departure.onDisconnect(listener),
   }
 }
 
@@ -117,7 +117,7 @@ async function readInto(
   if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
     timer = setTimeout(() => stop('late'), limits.bodyTimeoutMs)
   }
-  departure.onGone(() => stop('cut'))
+  departure.onDisconnect(() => stop('cut'))
   try {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
       const { value } = part
@@ -197,7 +197,7 @@ class FetchTransaction {
       },
     }
     pipe.sink = streams.open(observed, pipe, isEvents)
-    departure.onGone(() => pipe.finish())
+    departure.onDisconnect(() => pipe.finish())
     return pipe.stream
   }
 

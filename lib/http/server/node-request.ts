@@ -26,7 +26,7 @@ export class NodeRequestHead implements RequestHead {
   #incoming: IncomingMessage | undefined
   #isSecure: boolean | undefined
   #address: string | undefined
-  #onGone: (() => void)[] | undefined
+  #onDisconnect: (() => void)[] | undefined
   #isGone = false
 
   /** `bind` is undefined in somebody else's server. */
@@ -52,11 +52,11 @@ export class NodeRequestHead implements RequestHead {
   /** Kept, once it was asked for: a socket that has closed does not know it any more. */
   get remoteAddress(): string | undefined { return this.#address ??= this.#incoming?.socket.remoteAddress }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     if (this.#isGone) listener()
     // Most have one: a list that was empty would get room for sixteen.
-    else if (this.#onGone === undefined) this.#onGone = [listener]
-    else this.#onGone.push(listener)
+    else if (this.#onDisconnect === undefined) this.#onDisconnect = [listener]
+    else this.#onDisconnect.push(listener)
   }
 
   /**
@@ -75,8 +75,8 @@ export class NodeRequestHead implements RequestHead {
    */
   left(log: Log): void {
     this.#isGone = true
-    const listeners = this.#onGone ?? []
-    this.#onGone = undefined
+    const listeners = this.#onDisconnect ?? []
+    this.#onDisconnect = undefined
     queueMicrotask(() => {
       try {
         for (const listener of listeners) listener()

@@ -25,7 +25,7 @@ export interface RequestHead {
   readonly remoteAddress: string | undefined
   /** Under which path somebody else's server has mounted this one: '' or without a final `/`. */
   readonly prefix?: string
-  onGone(listener: () => void): void
+  onDisconnect(listener: () => void): void
 }
 
 /** What one server's requests have in common. */
@@ -84,7 +84,7 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   previous: BodyHolder | undefined = undefined
   next: BodyHolder | undefined = undefined
   /** Runs that hold what its body said. */
-  #holds = 0
+  #retained = 0
   #isDone = false
   readonly #options: RequestOptions
   #headers: ReadonlyMap<string, string> | undefined
@@ -110,14 +110,14 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
     return findHeader(this.incoming.rawHeaders, name)
   }
 
-  onGone(listener: () => void): void {
-    this.incoming.onGone(listener)
+  onDisconnect(listener: () => void): void {
+    this.incoming.onDisconnect(listener)
   }
 
-  hold(): void { this.#holds++ }
+  retain(): void { this.#retained++ }
 
-  letGo(): void {
-    this.#holds--
+  release(): void {
+    this.#retained--
     this.#release()
   }
 
@@ -128,7 +128,7 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   }
 
   /** It is done, and no run holds what it has brought. */
-  get isOver(): boolean { return this.#isDone && this.#holds === 0 }
+  get isOver(): boolean { return this.#isDone && this.#retained === 0 }
 
   #release(): void {
     if (this.isOver) this.#options.budget.release(this)

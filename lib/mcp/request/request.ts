@@ -78,7 +78,7 @@ export class McpRequest implements CallFacts {
   /** The client has left: nobody waits for the answer. */
   leave(): void {
     this.isGone = true
-    this.call?.leave()
+    this.call?.disconnect()
     this.onLeave?.()
   }
 
@@ -126,7 +126,7 @@ export class McpRequest implements CallFacts {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
     this.#finish()
-    if (fault.kind === 'cancelled' && this.#isUnwanted) return this.channel.abandon()
+    if (fault.kind === 'cancelled' && this.#isDisconnected) return this.channel.abandon()
     const error = this.errorOf(fault)
     const { revision } = this.peer
     const headers = faultHeaders(fault, this.mcp.service.name, this.mcp.options.auth)
@@ -158,7 +158,7 @@ export class McpRequest implements CallFacts {
     }
   }
 
-  get #isUnwanted(): boolean { return this.isGone || this.call?.isUnwanted === true }
+  get #isDisconnected(): boolean { return this.isGone || this.call?.isDisconnected === true }
 
   #finish(): void {
     this.#isFinished = true

@@ -52,6 +52,6 @@ export function cancelRequest(session: Session, requestId: Id): boolean {
   const call = session.running.get(requestId)
   // Its id is free at once, though the call may take a while to end.
   session.running.delete(requestId)
-  call?.leave('The client has cancelled the request')
+  call?.disconnect('The client has cancelled the request')
   return call !== undefined
 }

@@ -171,7 +171,7 @@ export class SessionMigration {
       const { id, body, principal, requestId, headers } = question as PairPost
       const map = new Map(headers)
       line.say(take(id, {
-        requestId, principal, headers: map, header: (name) => map.get(name), onGone: () => {},
+        requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect: () => {},
       }, body))
       return {}
     })

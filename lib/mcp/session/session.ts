@@ -184,7 +184,7 @@ export class Session implements Peer {
     // Most have neither, and to make a fault costs more than the rest of an end.
     if (calls.length + (this.#asked?.size ?? 0) > 0) {
       const reason = new Fault('cancelled', 'The session has ended')
-      for (const call of calls) call.leave(reason.message)
+      for (const call of calls) call.disconnect(reason.message)
       this.#refuseAsked(reason)
     }
     this.#streams?.drop()

@@ -212,7 +212,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   const request = dispatch(mcp, message, peer, exchange.origin, post)
   const reply = post.reply()
   // Nobody else could fetch the answer.
-  if (isThenable(reply)) exchange.origin.onGone(() => request?.leave())
+  if (isThenable(reply)) exchange.origin.onDisconnect(() => request?.leave())
   return reply
 }
 

@@ -31,7 +31,7 @@ export interface OutletListener {
   /** There is room again. */
   onRoom(): void
   /** The client is gone, once: its end is closed, which has a cause, or it does not read. */
-  onGone(why: string, cause?: unknown): void
+  onDisconnect(why: string, cause?: unknown): void
 }
 
 /** The way out of one process. */
@@ -147,7 +147,7 @@ export class LineOutlet {
     this.#waiting.clear()
     this.#losable.clear()
     this.#notices.clear()
-    this.#listener.onGone(why, cause)
+    this.#listener.onDisconnect(why, cause)
     this.#onProgress?.()
   }
 }

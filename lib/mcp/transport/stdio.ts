@@ -53,7 +53,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   const lines = new LineBuffer(limits.maxBodyBytes)
   const outlet = new LineOutlet(output, limits, {
     onRoom: read,
-    onGone(why, cause) {
+    onDisconnect(why, cause) {
       log(cause === undefined ? 'warning' : 'debug', why, { cause })
       hurry()
       void conclude()
@@ -229,6 +229,6 @@ function lineOrigin(): Origin {
     principal: anonymous,
     header: () => undefined,
     headers: noHeaders,
-    onGone: () => {},
+    onDisconnect: () => {},
   }
 }

@@ -109,7 +109,7 @@ function answerAll(
 
 function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
   const reply = post.reply()
-  if (isThenable(reply)) origin.onGone(post.leave.bind(post))
+  if (isThenable(reply)) origin.onDisconnect(post.leave.bind(post))
   return reply
 }
 

@@ -31,6 +31,6 @@ export function answerPrompt(service: Service, { body, params, origin }: Exchang
   )
   const result = getPrompt(service, prompt.name, parsed.value, call)
   if (!isThenable(result)) return reply(result)
-  call.cancelWhenGone()
+  call.cancelOnDisconnect()
   return result.then(reply)
 }

@@ -32,7 +32,7 @@ function readOnce(
   const call = new LiveCall(origin, channel, channel)
   const contents = readResource(service, uri, call)
   if (!isThenable(contents)) return replyOf(service, contents)
-  call.cancelWhenGone()
+  call.cancelOnDisconnect()
   return contents.then((later) => replyOf(service, later))
 }
 

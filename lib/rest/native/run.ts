@@ -58,7 +58,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
   reply(): Reply | Promise<Reply> {
     const answer = answerMessage(this.#service, this.#who, this, this.#call)
     if (!isThenable(answer)) return this.#finished(answer)
-    if (this.#hold === undefined) this.#call.cancelWhenGone()
+    if (this.#hold === undefined) this.#call.cancelOnDisconnect()
     return answer.then(this.#finished.bind(this))
   }
 
@@ -73,7 +73,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
       this.history = known
       return undefined
     }
-    if (this.#hold === undefined) this.#call.cancelWhenGone()
+    if (this.#hold === undefined) this.#call.cancelOnDisconnect()
     return known.then((later) => { this.history = later })
   }
 
@@ -92,7 +92,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
     } catch (error) {
       this.#fail(error)
     }
-    return this.#hold === undefined ? this.#call.leave.bind(this.#call, undefined) : undefined
+    return this.#hold === undefined ? this.#call.disconnect.bind(this.#call, undefined) : undefined
   }
 
   /** An agent of a group begins. */

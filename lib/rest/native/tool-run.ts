@@ -35,7 +35,7 @@ export function wholeResult(
   )
   const result = callTool(service, tool, args, call)
   if (!isThenable(result)) return reply(result)
-  if (hold === undefined) call.cancelWhenGone()
+  if (hold === undefined) call.cancelOnDisconnect()
   return result.then(reply)
 }
 
@@ -49,7 +49,7 @@ export function streamedResult(
 ): Reply {
   service.workload.check(origin)
   requireScopes(origin.principal, tool.scopes)
-  const events = new EventChannel(service, origin, hold === undefined ? () => call.leave() : undefined)
+  const events = new EventChannel(service, origin, hold === undefined ? () => call.disconnect() : undefined)
   const call = new LiveCall(origin, events, events)
   // Whoever asks again after the end is told of that end.
   const end = (event: 'done' | 'error', data: string, settled: MaybePromise<void>): void => {

@@ -54,7 +54,7 @@ export class ChatRun implements Source, UserMessage {
   /** The whole reply at once. Throws, or rejects with, a `Fault`. */
   reply(): Reply | Promise<Reply> {
     const answer = answerMessage(this.#service, this.#who, this, this.#call)
-    if (isThenable(answer)) this.#call.cancelWhenGone()
+    if (isThenable(answer)) this.#call.cancelOnDisconnect()
     return andThen(answer, (whole) => this.#finished(whole))
   }
 
@@ -81,7 +81,7 @@ export class ChatRun implements Source, UserMessage {
       const hasRoom = say(text)
       if (!this.#text.isOver) return hasRoom ? undefined : sink.ready()
       end()
-      this.#call.leave()
+      this.#call.disconnect()
     }
     const hear = (piece: Content): void | Promise<void> => {
       const text = this.#text.take(textOfBlocks([piece], !hasHeard))
@@ -109,7 +109,7 @@ export class ChatRun implements Source, UserMessage {
     } catch (error) {
       failed(error)
     }
-    return () => this.#call.leave()
+    return () => this.#call.disconnect()
   }
 
   #finished(answer: Answer): Reply | Promise<Reply> {
