@@ -83,7 +83,7 @@ export function mistake(said: string): Fault {
 }
 
 /** The sentence that a caller may read: the message of a `Fault`, and of a defect only the request's id. */
-export function sentence(fault: Fault, requestId: string, exposeErrors: boolean): string {
+export function publicMessage(fault: Fault, requestId: string, exposeErrors: boolean): string {
   if (fault.kind !== 'internal') return fault.message
   if (exposeErrors && fault.cause !== undefined) {
     return fault.cause instanceof Error ? fault.cause.message : describe(fault.cause)

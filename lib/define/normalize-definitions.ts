@@ -90,7 +90,7 @@ export interface Defined {
 }
 
 /** Defines what an offer holds. */
-export function define(offer: Offer): Defined {
+export function defineOffer(offer: Offer): Defined {
   return {
     agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
     groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
@@ -110,7 +110,7 @@ export function normalizeDefinitions(subject: Subject, name: string): Defined {
   refuseForeign(subject)
   if (isOffer(subject)) {
     rejectUnknown('What is served', subject, Object.keys(offered))
-    return define(subject)
+    return defineOffer(subject)
   }
   const things: readonly unknown[] = [subject].flat()
   const all = things.map(defineThing)

@@ -4,7 +4,7 @@
  */
 import { answerOf, noAnswer, textAnswer } from '../define/answer.ts'
 import { text } from '../define/content.ts'
-import { Fault, asFault, sentence, upstreamFault } from '../define/fault.ts'
+import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
 import { warnOfNothing } from './warn-once.ts'
 import type { MaybePromise } from '../util/thenable.ts'
@@ -129,7 +129,7 @@ async function attempt(
         cause: fault.cause ?? fault,
       })
     }
-    const share = { agent: agent.name, error: sentence(fault, call.requestId, service.exposeErrors) }
+    const share = { agent: agent.name, error: publicMessage(fault, call.requestId, service.exposeErrors) }
     return { share, fault }
   }
 }

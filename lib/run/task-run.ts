@@ -8,7 +8,7 @@ import { isThenable } from '../util/thenable.ts'
 import { artifactOf } from '../define/artifact.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { text } from '../define/content.ts'
-import { asFault, Fault, sentence } from '../define/fault.ts'
+import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectInTurn } from '../define/question.ts'
 import { isTerminal } from '../tasks/task.ts'
@@ -214,7 +214,7 @@ export class TaskRun implements CallChannel, RunningTask {
   fail(thrown: unknown): void {
     if (this.#isOver) return
     const fault = asFault(thrown)
-    const said = sentence(fault, this.#call.requestId, this.#service.exposeErrors)
+    const said = publicMessage(fault, this.#call.requestId, this.#service.exposeErrors)
     const message = [text(said)]
     if (fault.kind === 'cancelled') return this.#end('canceled', { message })
     this.#end('failed', { message, fault: keptFault(this.#service, fault, said, this.#call.requestId) })

@@ -11,7 +11,7 @@ import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
 import { ClusterMembership } from '../state/cluster.ts'
 import { OrphanReaper } from '../tasks/orphan-reaper.ts'
-import { define } from '../define/normalize-definitions.ts'
+import { defineOffer } from '../define/normalize-definitions.ts'
 import { TaskRecovery } from '../tasks/task-recovery.ts'
 import { RemoteTasks } from '../tasks/remote-tasks.ts'
 import { Tasks } from '../tasks/tasks.ts'
@@ -36,7 +36,7 @@ export interface MadeService { readonly service: Service; readonly seal: Seal }
 export function createService(options: ServerOptions): MadeService {
   checkOptions({ ...options })
   const limits = limitsOf(options)
-  const { groups, agents, tools, resources, resourceTemplates, prompts } = define(options)
+  const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
   const catalog = new Catalog(name)
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]

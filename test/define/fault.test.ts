@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/define/agent.ts'
-import { asFault, sentence } from '../../lib/define/fault.ts'
+import { asFault, publicMessage } from '../../lib/define/fault.ts'
 import { describe } from '../../lib/define/log.ts'
 import type * as fault from '../../lib/define/fault.ts'
 import { Fault } from '../../lib/index.ts'
@@ -71,7 +71,7 @@ test('what may not be looked at is a defect too, and its run ends', async () => 
   for (const thrown of [proxy, new Proxy({}, { get() { throw new Error('no') } })]) {
     const fault = asFault(thrown)
     assert.equal(fault.kind, 'internal')
-    assert.match(sentence(fault, 'r', true), /^What was thrown cannot be looked at$/)
+    assert.match(publicMessage(fault, 'r', true), /^What was thrown cannot be looked at$/)
     assert.equal(describe(thrown), '[object Object]')
     const agent = defineAgent(() => Promise.reject(thrown))
     await assert.rejects(async () => ask(serviceOf().service, agent, 'hi', callOf()), { kind: 'internal' })
@@ -80,6 +80,6 @@ test('what may not be looked at is a defect too, and its run ends', async () => 
 
 test('a caller reads what was meant for it, and of a defect only the id of its request', () => {
   for (const [thrown, exposed, said] of sentences) {
-    assert.equal(sentence(asFault(thrown), 'r-1', exposed), said)
+    assert.equal(publicMessage(asFault(thrown), 'r-1', exposed), said)
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { definePrompt } from '../../lib/define/prompt.ts'
 import { defineResource, defineResourceTemplate } from '../../lib/define/resource.ts'
-import { define, normalizeDefinitions } from '../../lib/define/normalize-definitions.ts'
+import { defineOffer, normalizeDefinitions } from '../../lib/define/normalize-definitions.ts'
 import type { Defined, Subject } from '../../lib/define/normalize-definitions.ts'
 
 const agent = { name: 'Helper', run: (prompt: string) => prompt }
@@ -91,7 +91,7 @@ test('what can be none of the kinds says what to write', () => {
   for (const [subject, message] of rows) {
     assert.throws(() => normalizeDefinitions(subject as never, 'all'), { name: 'TypeError', message })
   }
-  assert.throws(() => define({ prompts: prompt as never }), {
+  assert.throws(() => defineOffer({ prompts: prompt as never }), {
     name: 'TypeError', message: /'prompts' is an object; write a list, as in \{ prompts: \[one\] \}/,
   })
 })

@@ -3,7 +3,7 @@
  * JSON-RPC method for it. What is wrong is said as a problem document.
  * Spec: A2A 0.2 §7.9.
  */
-import { asFault, sentence } from '../../define/fault.ts'
+import { asFault, publicMessage } from '../../define/fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -39,7 +39,7 @@ export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise
     if (fault !== thrown) {
       service.log('error', 'An extended card could not be made', { request: requestId, cause: thrown })
     }
-    const detail = sentence(fault, requestId, service.exposeErrors)
+    const detail = publicMessage(fault, requestId, service.exposeErrors)
     return problemReply({ status: statuses.get(fault.kind) ?? 500, detail, requestId, headers })
   }
   try {

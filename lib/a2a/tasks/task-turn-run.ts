@@ -7,7 +7,7 @@
  * is seen before it has said something, and then it may have answered with a message.
  * Spec: A2A 1.0 §3.1.1, §3.4.
  */
-import { asFault, Fault, sentence } from '../../define/fault.ts'
+import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { describe, logLevelOf } from '../../define/log.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
@@ -285,7 +285,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       this.fault = fault
       return this.#withdraw()
     } else {
-      const said = sentence(fault, this.call.requestId, service.exposeErrors)
+      const said = publicMessage(fault, this.call.requestId, service.exposeErrors)
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
       const message: readonly Content[] = [{ type: 'text', text: said }]
       this.ended = service.tasks.record(task as TaskSeed, {

@@ -5,7 +5,7 @@
  * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
  * Spec: A2A 1.0 §3.1, §3.3.
  */
-import { asFault, Fault, retryAfter, sentence } from '../../define/fault.ts'
+import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
@@ -162,7 +162,7 @@ function faultReply(
   if (fault !== thrown) {
     service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
   }
-  const said = sentence(fault, requestId, service.exposeErrors)
+  const said = publicMessage(fault, requestId, service.exposeErrors)
   try {
     return withHeaders(request.writeFault(fault, said), fault, service.name)
   } catch (cause) {

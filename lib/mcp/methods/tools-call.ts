@@ -4,7 +4,7 @@
  */
 import { callTool } from '../../run/call-tool.ts'
 import { isRecord, text } from '../../define/content.ts'
-import { asFault, Fault, sentence } from '../../define/fault.ts'
+import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { isInterrupted } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
@@ -133,6 +133,6 @@ function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boole
   if (kind === 'too-large' && !isOwn) throw fault
   const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
   if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
-  const said = sentence(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  const said = publicMessage(fault, request.origin.requestId, request.mcp.service.exposeErrors)
   return { content: [text(kind === 'timeout' ? `${tool.name}: ${said}` : said)], isError: true }
 }

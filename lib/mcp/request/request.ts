@@ -2,7 +2,7 @@
  * One request on its way through a method: what it says, and the one place where results and faults become
  * answers in the words of its revision.
  */
-import { asFault, Fault, sentence } from '../../define/fault.ts'
+import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatError, formatResult } from '../../wire/jsonrpc.ts'
 import { faultHeaders, mcpError, statusOf } from '../protocol/faults.ts'
@@ -145,7 +145,7 @@ export class McpRequest implements CallFacts {
 
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
-    const told = sentence(fault, this.origin.requestId, this.mcp.service.exposeErrors)
+    const told = publicMessage(fault, this.origin.requestId, this.mcp.service.exposeErrors)
     try {
       const error = mcpError(fault, told, this.peer.revision)
       JSON.stringify(error)

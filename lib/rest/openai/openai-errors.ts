@@ -6,7 +6,7 @@
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
 import { isRecord } from '../../define/content.ts'
-import { retryAfter, sentence } from '../../define/fault.ts'
+import { publicMessage, retryAfter } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { companionsOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
@@ -51,7 +51,7 @@ export function openaiFaultText(
   const known = httpStatusOf(fault)
   // OpenAI has one status for what is wrong with a request.
   const status = known === 422 ? 400 : known
-  const said = sentence(fault, requestId, service.exposeErrors)
+  const said = publicMessage(fault, requestId, service.exposeErrors)
   const text = errorText(status, said, fault.kind === 'internal' ? undefined : fault.detail)
   return { status, text, retryAfter: retryAfter(fault) }
 }

@@ -2,7 +2,7 @@
  * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
  */
 import { isRecord } from '../../define/content.ts'
-import { asFault, Fault, retryAfter, sentence } from '../../define/fault.ts'
+import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
@@ -82,7 +82,7 @@ export function loggedFault(service: Service, thrown: unknown, requestId: string
 export function faultText(service: Service, thrown: unknown, requestId: string): ProblemText {
   const fault = loggedFault(service, thrown, requestId)
   const { detail, kind } = fault
-  const said = sentence(fault, requestId, service.exposeErrors)
+  const said = publicMessage(fault, requestId, service.exposeErrors)
   // A defect shows nothing of itself.
   const shown = kind === 'internal' ? undefined : detail
   try {
