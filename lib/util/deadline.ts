@@ -17,3 +17,17 @@ export function startDeadline(ms: number, giveUp: () => void): () => void {
   }, ms)
   return () => clearTimeout(timer)
 }
+
+/** The promise's outcome; where it has none in `ms`, it rejects with what `makeFault` returns. */
+export function withDeadline<T>(promise: PromiseLike<T>, ms: number, makeFault: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = startDeadline(ms, () => reject(makeFault()))
+    promise.then((value) => {
+      stop()
+      resolve(value)
+    }, (error: unknown) => {
+      stop()
+      reject(error)
+    })
+  })
+}

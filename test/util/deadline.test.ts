@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { startDeadline } from '../../lib/util/deadline.ts'
+import { startDeadline, withDeadline } from '../../lib/util/deadline.ts'
 import { holdUp } from '../fixtures/time.ts'
 
 const LIMIT_MS = 20
@@ -35,4 +35,11 @@ test('without a limit nothing is given up, and nothing keeps the process', () =>
   startDeadline(Infinity, () => assert.fail('it was given up'))()
   startDeadline(Infinity, () => assert.fail('it was given up'))
   assert.equal(process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length, before)
+})
+
+test('a promise has its outcome, or that of its deadline', async () => {
+  const late = (): Error => new Error('late')
+  assert.equal(await withDeadline(Promise.resolve(1), LIMIT_MS, late), 1)
+  await assert.rejects(withDeadline(Promise.reject(new Error('failed')), LIMIT_MS, late), /failed/)
+  await assert.rejects(withDeadline(new Promise(() => {}), LIMIT_MS, late), /late/)
 })
