@@ -11,25 +11,26 @@ import { isPromised, isThenable } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../../wire/jsonrpc.ts'
 import { openCall } from '../request/call-channel.ts'
-import { discover } from './handshake.ts'
 import { listen } from './listen.ts'
 import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest } from '../request/request.ts'
 import { watching } from '../session/session-state.ts'
-import { promptResult, readResult } from '../protocol/shape.ts'
+import { promptResult, readResult, pick } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
 } from '../tasks/task-augmentation.ts'
-import { cancelTask, getTask, updateTask } from '../tasks/task-extension.ts'
+import { cancelTask, getTask, updateTask, TASKS } from '../tasks/task-extension.ts'
 import { callToolMethod } from './tools-call.ts'
+import { decodeAbilities, decodeClient } from '../protocol/client.ts'
+import { newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Offering } from '../../define/catalog.ts'
-import type { ResponseChannel } from '../protocol/channel.ts'
+import type { ResponseChannel, Peer, Handshake } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
-import type { Peer } from '../session/session.ts'
 import type { WordChange } from '../session/session-state.ts'
+import type { Revision } from '../protocol/revisions.ts'
 
 /** A result, its JSON text, or nothing where the method answers by itself. */
 type Result = MaybePromise<object | string | undefined>
@@ -213,4 +214,71 @@ function setLevel(request: McpRequest): Result {
   }
   if (request.peer.session !== undefined) request.peer.session.logLevel = level
   return kept(request, () => ({ logLevel: level }))
+}
+
+/** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is no mistake. */
+export function decodeInitialize(params: unknown): Handshake | string {
+  if (!isRecord(params)) return 'params must be an object'
+  const { protocolVersion, capabilities, clientInfo } = params
+  if (typeof protocolVersion !== 'string') return 'params.protocolVersion must be a string'
+  if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
+  if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
+  const asked = revisionByName.get(protocolVersion)
+  const abilities = decodeAbilities(capabilities)
+  return {
+    revision: asked?.opening === 'initialize' ? asked : newestNegotiated,
+    abilities,
+    client: decodeClient(clientInfo, abilities),
+  }
+}
+
+/** The JSON text of the result of `initialize`, put together once until the catalog changes. */
+export function initializeText(mcp: McpContext, revision: Revision, hasStreams: boolean): string {
+  const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
+  let text = mcp.texts.get(key)
+  if (text === undefined) {
+    text = JSON.stringify({
+      protocolVersion: revision.name,
+      capabilities: capabilitiesOf(mcp, revision, hasStreams),
+      serverInfo: pick('implementation', mcp.implementation, revision),
+      ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    })
+    mcp.texts.set(key, text)
+  }
+  return text
+}
+
+/** `server/discover`. */
+export function discover(request: McpRequest): object {
+  const { mcp, peer } = request
+  return {
+    supportedVersions: revisions.map(({ name }) => name),
+    capabilities: capabilitiesOf(mcp, peer.revision, true),
+    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    ...cacheHints(request),
+  }
+}
+
+/** What the server offers to a client of that revision. `hasStreams`: it can be told of changes. */
+function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
+  const { catalog } = mcp.service
+  const listChanged = hasStreams ? { listChanged: true } : {}
+  const resources = hasStreams ? { subscribe: true, listChanged: true } : {}
+  const all: Readonly<Record<string, object | undefined>> = {
+    tools: listChanged,
+    resources: catalog.offers('resource') ? resources : undefined,
+    prompts: catalog.offers('prompt') ? listChanged : undefined,
+    logging: {},
+    completions: catalog.offers('completion') ? {} : undefined,
+    tasks: mcp.offersTasks ? { list: {}, cancel: {}, requests: { tools: { call: {} } } } : undefined,
+  }
+  const offered = Object.entries(all).filter(([name, value]) => (
+    value !== undefined && revision.capabilities.has(name)
+  ))
+  const extensions = {
+    ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
+  }
+  return {
+    ...Object.fromEntries(offered), ...Object.keys(extensions).length > 0 && { extensions },
+  }
 }

@@ -2,13 +2,13 @@
  * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check. How
  * they travel is in `ask.ts` and `round-trips.ts`.
  */
-import { isRecord } from '../../define/content.ts'
+import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { formFault } from '../../define/form.ts'
-import { encodeForm } from './forms.ts'
-import { encodeSampling, samplingFault } from './sampling.ts'
-import type { Ability, Question, Root } from '../../define/question.ts'
+import { show } from '../../define/validate.ts'
+import type { Ability, Question, Root, FormQuestion, SampleQuestion } from '../../define/question.ts'
 import type { PeerInfo } from './client.ts'
+import type { Revision } from './revisions.ts'
 
 /** Whether the client of a request can be asked in this way. */
 export function canAsk(peer: PeerInfo, what: Ability): boolean {
@@ -86,4 +86,109 @@ function isRoot(root: unknown): root is Root {
 
 function unfit(why: string): Fault {
   return new Fault('invalid', `The client's answer ${why}`)
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Spells a form. Throws `Fault('unsupported')` for a field that this revision has not. */
+export function encodeForm(schema: FormQuestion['schema'], revision: Revision): Schema {
+  const { properties } = schema
+  if (revision.choices || !isRecord(properties)) return schema
+  const fields = Object.entries(properties).map(([name, field]) => [name, olderField(name, field, revision)])
+  return { ...schema, properties: Object.fromEntries(fields) }
+}
+
+function olderField(name: string, field: unknown, revision: Revision): unknown {
+  if (!isRecord(field)) return field
+  if (field['type'] === 'array') {
+    throw new Fault('unsupported', `A client of MCP ${revision.name} takes one choice in a field, and `
+      + `'${name}' has several; ask for each by a boolean of its own`)
+  }
+  if (field['type'] === 'boolean') return field
+  const { default: _default, ...bare } = field
+  const { oneOf, ...rest } = bare
+  const titled = titledIn(oneOf)
+  if (titled === undefined) return bare
+  const enumNames = titled.map(({ const: value, title }) => typeof title === 'string' ? title : value)
+  return { ...rest, enum: titled.map(({ const: value }) => value), enumNames }
+}
+
+interface Choice { readonly const: string; readonly title?: unknown }
+
+/** Choices that have titles; undefined where these are none. */
+function titledIn(oneOf: unknown): readonly Choice[] | undefined {
+  return Array.isArray(oneOf) && oneOf.every(isChoice) ? oneOf : undefined
+}
+
+function isChoice(choice: unknown): choice is Choice {
+  return isRecord(choice) && typeof choice['const'] === 'string'
+}
+
+type Message = SampleQuestion['messages'][number]
+
+/** Spells it. Throws `Fault('unsupported')` for what this client, or its revision, does not take. */
+export function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Record<string, unknown>> {
+  const { what: _what, key: _key, task: _task, messages, ...params } = question
+  requireDeclared(question, peer)
+  const encode = peer.abilities.samplingTools ? encodeMessage : encodeOlder
+  return { ...params, messages: messages.flatMap((message) => encode(message, peer.revision)) }
+}
+
+function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: PeerInfo): void {
+  const { declaresSampling } = revision
+  if (tools !== undefined && !abilities.samplingTools) {
+    throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
+  }
+  const wantsContext = includeContext !== undefined && includeContext !== 'none'
+  if (wantsContext && declaresSampling && !abilities.samplingContext) {
+    throw lacking('This client adds no context: it has not declared sampling.context', { context: {} })
+  }
+}
+
+function lacking(sentence: string, sampling: object): Fault {
+  return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
+}
+
+function encodeMessage({ role, content }: Message): readonly Message[] {
+  return [{ role, content: typeof content === 'string' ? text(content) : content }]
+}
+
+function encodeOlder(message: Message, { name, sampled }: Revision): readonly Message[] {
+  if (sampled === 'any') return encodeMessage(message)
+  return encodeMessage(message).flatMap(({ role, content }) => [content].flat().map((block) => {
+    const type = isRecord(block) ? block['type'] : block
+    if (typeof type === 'string' && isRecord(block) && sampled.has(type)) return { role, content: block }
+    throw new Fault('unsupported', `A client of MCP ${name} takes no ${show(type)} in a message to `
+      + `its model; say it in what it takes (${[...sampled].join(', ')}), or leave it out`)
+  }))
+}
+
+/** What no block of a kind can do without, as texts. */
+const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text']], ['image', ['data', 'mimeType']], ['audio', ['data', 'mimeType']],
+  ['tool_use', ['id', 'name']], ['tool_result', ['toolUseId']],
+])
+
+/** What is wrong with what a client's model said; undefined where it is as the client's revision has it. */
+export function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo): string | undefined {
+  const { role, content, model, stopReason = '' } = result
+  if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
+    return 'needs role, content and model'
+  }
+  if (typeof stopReason !== 'string') return `has the stopReason ${show(stopReason)}, which is no string`
+  const { name, sampled } = peer.revision
+  const saysAll = sampled === 'any' || peer.abilities.samplingTools
+  if (!saysAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
+  for (const block of [content].flat()) {
+    const { type, ...members } = isRecord(block) ? block : {}
+    const needed = saysAll || sampled.has(String(type)) ? texts.get(type) : undefined
+    if (needed === undefined) {
+      const what = isRecord(block) ? `a block of type ${show(type)}` : show(block)
+      return `has ${what} as content, which MCP ${name} does not know`
+    }
+    const missing = needed.find((member) => typeof members[member] !== 'string')
+      ?? (type === 'tool_use' && !isRecord(members['input']) ? 'input' : undefined)
+    if (missing !== undefined) return `has a block of type ${show(type)} that needs '${missing}'`
+  }
+  return undefined
 }

@@ -12,9 +12,8 @@ import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Question } from '../../define/question.ts'
-import type { ResponseChannel } from '../protocol/channel.ts'
+import type { ResponseChannel, Peer, Session } from './session.ts'
 import type { ClientAbilities } from '../protocol/client.ts'
-import type { Peer, Session } from './session.ts'
 
 /** Questions that have no answer yet, each as the way to take it back. */
 export type OpenQuestions = Set<(reason: Fault) => void>

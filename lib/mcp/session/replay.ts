@@ -8,6 +8,7 @@
 import { FairPool } from '../../util/fair-pool.ts'
 import { randomId } from '../../wire/random.ts'
 import { FAREWELL, formatEvent } from '../../wire/sse.ts'
+import { LinkedList } from '../../util/linked-list.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
 import type { Slot } from '../../util/fair-pool.ts'
@@ -276,5 +277,58 @@ function owedIn(told: string): readonly Id[] {
     return owed.filter((id) => typeof id === 'string' || typeof id === 'number')
   } catch {
     return []
+  }
+}
+
+/** One session's. */
+export class KeptStreams {
+  readonly #owner: string
+  readonly #limits: Limits
+  readonly #budget: ReplayBudget
+  readonly #byId = new Map<string, ReplayStream>()
+  /** Those that have ended, in that order. */
+  readonly #ended = new LinkedList<ReplayStream>()
+
+  constructor(owner: string, limits: Limits, budget: ReplayBudget) {
+    this.#owner = owner
+    this.#limits = limits
+    this.#budget = budget
+  }
+
+  get all(): Iterable<ReplayStream> { return this.#byId.values() }
+
+  /** Whether somebody reads one of them, or has not read one to its end. */
+  get isBusy(): boolean {
+    for (const stream of this.#byId.values()) if (stream.isAttached || stream.isUnread) return true
+    return false
+  }
+
+  find(id: string): ReplayStream | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** A new one, whose events have ids that end with `mark`. */
+  open(mark: string): ReplayStream {
+    const most = this.#limits.maxCallsPerSession * 2
+    for (let old = this.#ended.first; old !== undefined; old = this.#ended.first) {
+      if (!old.isStale && this.#byId.size < most) break
+      this.#forget(old)
+    }
+    const stream = new ReplayStream(this.#owner, this.#limits, this.#budget, this.#onEnded, mark)
+    this.#byId.set(stream.id, stream)
+    return stream
+  }
+
+  /** Ends all of them, and lets go of what was kept. */
+  drop(): void {
+    for (const stream of this.#byId.values()) this.#forget(stream)
+  }
+
+  readonly #onEnded = (stream: ReplayStream): void => { this.#ended.add(stream) }
+
+  #forget(stream: ReplayStream): void {
+    this.#byId.delete(stream.id)
+    if (stream.isFinished) this.#ended.remove(stream)
+    stream.drop()
   }
 }

@@ -11,7 +11,7 @@ import type { PeerChannel, NodeLineEnds } from '../../state/peer-channels.ts'
 import type { Question } from '../../define/question.ts'
 import type { Task, TaskQuestion } from '../../tasks/task.ts'
 import type { Asking } from '../session/ask.ts'
-import type { Outlet } from '../protocol/channel.ts'
+import type { Outlet } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
 
 /** A stream to ask on. */

@@ -9,11 +9,20 @@ import { Fault } from '../../define/fault.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { andThen } from '../../util/thenable.ts'
 import { toolResult } from '../protocol/shape.ts'
+import { RunMemory } from '../../tasks/run-memory.ts'
+import { originOf, requestOf } from '../../tasks/task-request.ts'
+import { unable } from '../protocol/client.ts'
+import { McpRequest } from '../request/request.ts'
+import { revisionByName } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Limits } from '../../define/limits.ts'
-import type { Task, TaskState } from '../../tasks/task.ts'
-import type { ToolResult } from '../../define/tool.ts'
-import type { McpRequest } from '../request/request.ts'
+import type { Task, TaskState, TurnRequest, TaskTurn } from '../../tasks/task.ts'
+import type { ToolResult, Tool } from '../../define/tool.ts'
+import type { ClientInfo } from '../../define/call.ts'
+import type { ResponseChannel, Session } from '../session/session.ts'
+import type { ClientAbilities } from '../protocol/client.ts'
+import type { McpContext } from '../request/context.ts'
+import type { EarlierRounds } from '../request/input-required.ts'
 
 /** How often a client should look, in milliseconds: a person waits no longer than that for what is done. */
 export const POLL_MS = 1_000
@@ -73,4 +82,85 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   }
   // What is kept is what `callTool` gave, as JSON.
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
+}
+
+/** What is kept besides what every door keeps. */
+interface KeptCall {
+  readonly args: Readonly<Record<string, unknown>>
+  readonly revision: string
+  readonly abilities: ClientAbilities
+  readonly client: ClientInfo | undefined
+  readonly sessionId: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly rounds: Rounds
+}
+
+type Rounds = EarlierRounds | undefined
+
+/**
+ * The memory of a call that becomes a task; undefined where no other process could go on with it.
+ * `roundsOf`: those before it.
+ */
+export function memoryOf(
+  request: McpRequest, tool: Tool, roundsOf: () => Rounds, before?: TaskTurn,
+): RunMemory | undefined {
+  const { shared, limits } = request.mcp.service
+  if (shared === undefined) return undefined
+  return new RunMemory(() => ({
+    request: requestOf(request.origin, saidBy(request, roundsOf())),
+    isRerun: tool.recover === 'rerun' ? true : undefined,
+  }), limits.maxResultBytes, before)
+}
+
+function saidBy({ params, peer, sessionId, metadata }: McpRequest, rounds: Rounds): KeptCall {
+  const { arguments: args } = params
+  const { revision, abilities, client } = peer
+  return {
+    args: isRecord(args) ? args : {}, revision: revision.name, abilities, client, sessionId, metadata, rounds,
+  }
+}
+
+const silent: ResponseChannel = { sends: false, send() {}, finish() {}, abandon() {} }
+
+/** A call that is made again. */
+export class KeptRequest extends McpRequest {
+  readonly run: number
+  readonly args: KeptCall['args']
+  readonly #kept: KeptCall
+
+  constructor(mcp: McpContext, request: TurnRequest, kept: KeptCall, run: number) {
+    const { abilities, client } = kept
+    const revision = revisionByName.get(kept.revision)!
+    const peer = {
+      revision, abilities: { ...unable, ...abilities }, client, logLevel: undefined, session: undefined,
+    }
+    super(mcp, peer, originOf(request), silent, '', { arguments: kept.args }, kept.metadata)
+    this.run = run
+    this.args = kept.args
+    this.#kept = kept
+  }
+
+  override get sessionId(): string | undefined { return this.#kept.sessionId }
+
+  /** Its session, as soon as that is gone on with here. */
+  override get session(): Session | undefined {
+    const { sessionId } = this.#kept
+    const { sessions } = this.mcp
+    if (sessionId === undefined || !sessions.has(sessionId)) return undefined
+    return sessions.find(sessionId, this.origin.principal.id)
+  }
+
+  override get earlierRounds(): EarlierRounds | undefined { return this.#kept.rounds }
+}
+
+/** The call that began a task; undefined where it is not kept, or in words that are not known here. */
+export function keptRequestOf(mcp: McpContext, { turn }: Task): KeptRequest | undefined {
+  const request = turn?.request
+  if (request === undefined || !isKeptCall(request.said)) return undefined
+  return new KeptRequest(mcp, request, request.said, turn?.run ?? 1)
+}
+
+function isKeptCall(said: unknown): said is KeptCall {
+  return isRecord(said) && isRecord(said['args']) && isRecord(said['abilities']) && isRecord(said['metadata'])
+    && revisionByName.has(said['revision'])
 }

@@ -8,11 +8,10 @@ import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../wire/sse.ts'
 import type { Timed, Timers } from '../../util/timers.ts'
 import type { Reply } from '../../http/message/exchange.ts'
-import type { ResponseChannel } from '../protocol/channel.ts'
+import type { ResponseChannel, Peer } from '../session/session.ts'
 import type { ReplayStream } from '../session/replay.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
-import type { Peer } from '../session/session.ts'
 
 /** The forms of a reply that a client reads. */
 export interface Forms { readonly json: boolean; readonly events: boolean }
