@@ -2,14 +2,15 @@
  * An answer of a model: a prompt and what was said before in, its text out as it arrives. In between it calls
  * the tools beside it, round by round. Knows neither how a reply is spelled nor how a tool is run.
  */
-import { Fault } from '../define/fault.ts'
-import { ChatCompletion } from './openai-completion.ts'
-import { failure } from './openai-failure.ts'
-import { request } from './openai-request.ts'
+import { Fault, secondsIn } from '../define/fault.ts'
+import { Clock } from '../util/clock.ts'
+import { parseJson } from '../wire/json.ts'
+import { eventReader } from '../wire/sse.ts'
+import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { Piece } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
-import type { Model } from './openai-options.ts'
+import type { Model } from './openai-completion.ts'
 
 /** Answers one prompt. Throws a `Fault`, which the log of the model has heard of. */
 export async function* answerByModel(model: Model, prompt: string, call: Call): AsyncGenerator<Piece> {
@@ -58,4 +59,101 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
     { role: role === 'system' ? 'user' : role, content: said }
   ))
   return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }]
+}
+
+/** The next piece of a reply, undefined at its end. */
+type Read = (limitMs: number) => Promise<string | undefined>
+
+/** Characters of one stream: of each hundred, a few are the model's own. */
+const MAX_STREAM = 32 * MAX_LENGTH
+const MAX_DEPTH = 64
+/** How far the stream may go on behind the end of the answer; read to its end, the connection is kept. */
+const TAIL_MS = 1_000
+const TAIL_READS = 16
+const CUT_OFF = 'broke off its answer'
+
+/**
+ * Sends a request, and yields the text of the reply. Throws a `Fault`: `busy` for 429, `timeout` after
+ * `idleMs` of silence, else `failed`; and the reason of `caller` once that is aborted.
+ */
+export async function* request(
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
+): AsyncGenerator<string> {
+  const sending = new AbortController()
+  const signal = AbortSignal.any([caller, sending.signal])
+  const clock = new Clock()
+  // Only waiting counts: a caller that reads slowly is not the endpoint's silence.
+  const wait = <T>(limitMs: number, coming: Promise<T>): Promise<T> => {
+    clock.limit(limitMs, () => {
+      sending.abort(failure(model, `was silent for ${limitMs} ms`, undefined, 'timeout'))
+    })
+    return coming.finally(() => clock.clear())
+  }
+  const body = JSON.stringify({ ...model.request, ...members })
+  try {
+    // A redirect is not followed: it would carry the prompt, and keys in further headers, to another host.
+    const { url, headers, idleMs } = model
+    const sent = fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+    const response = await wait(idleMs, sent)
+      .catch((error: unknown) => { throw failure(model, 'cannot be reached', error) })
+    const reader = response.body?.getReader()
+    const decoder = new TextDecoder()
+    const read: Read = async (limitMs) => {
+      const step = reader === undefined ? undefined : await wait(limitMs, reader.read())
+      return step === undefined || step.done ? undefined : decoder.decode(step.value, { stream: true })
+    }
+    if (!response.ok) throw await refusalOf(model, response, read)
+    if (/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) {
+      completion.take(await bodyOf(model, read))
+      completion.isOver = true
+    }
+    yield* stream(model, completion, read)
+  } catch (error) {
+    // What a read fails with after an abort is an accident; why it was aborted is the reason.
+    if (signal.aborted) throw signal.reason
+    if (error instanceof Fault) throw error
+    throw failure(model, error instanceof RangeError ? TOO_MUCH : CUT_OFF, error)
+  } finally {
+    sending.abort()
+  }
+}
+
+async function* stream(model: Model, completion: ChatCompletion, read: Read): AsyncGenerator<string> {
+  const feed = eventReader(({ event, data }) => {
+    if (data.trim() === '[DONE]') completion.isOver = true
+    else if (data.trim() !== '') completion.take(data, event === 'error')
+  }, MAX_LENGTH)
+  let length = 0
+  for (let left = TAIL_READS; left > 0; left -= Number(completion.isOver)) {
+    const { fresh } = completion
+    completion.fresh = ''
+    if (fresh !== '') yield fresh
+    const chunk = await (completion.isOver ? read(TAIL_MS).catch(() => undefined) : read(model.idleMs))
+    if (chunk === undefined) break
+    length += chunk.length
+    if (length > MAX_STREAM) throw failure(model, TOO_MUCH)
+    feed(chunk)
+  }
+  // Some endpoints leave out the finish reason, some the last event; an answer without both was cut off.
+  if (!completion.isHeard) throw failure(model, 'gave no answer')
+  if (!completion.isOver) throw failure(model, CUT_OFF)
+}
+
+async function bodyOf(model: Model, read: Read): Promise<string> {
+  let body = ''
+  for (let chunk = await read(model.idleMs); chunk !== undefined; chunk = await read(model.idleMs)) {
+    body += chunk
+    if (body.length > MAX_LENGTH) throw failure(model, TOO_MUCH)
+  }
+  return body
+}
+
+async function refusalOf(model: Model, { status, headers }: Response, read: Read): Promise<Fault> {
+  // What is said of a key may hold the key, half masked in somebody else's way.
+  if (status === 401 || status === 403) return failure(model, `refused this server's key`)
+  const parsed = parseJson(await bodyOf(model, read).catch(() => ''), MAX_DEPTH)
+  const said = parsed.ok ? parsed.value : undefined
+  if (status === 404) return failure(model, 'was not found', said)
+  if (status === 429) return failure(model, 'is busy', said, 'busy', secondsIn(headers))
+  return failure(model, `${status >= 500 ? 'failed' : 'refused the request'} (${status})`, said)
 }

@@ -4,10 +4,28 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import { randomUUID } from 'node:crypto'
-import { parseJson } from '../wire/json.ts'
 import { isRecord } from '../define/content.ts'
-import { failure, textIn } from './openai-failure.ts'
-import type { Model } from './openai-options.ts'
+import { Fault } from '../define/fault.ts'
+import { parseJson } from '../wire/json.ts'
+import type { Log } from '../define/log.ts'
+import type { Tool } from '../define/tool.ts'
+
+/** A model, made ready: what each request to it has in common, and what holds for its replies. */
+export interface Model {
+  readonly name: string
+  readonly url: URL
+  readonly headers: Headers
+  readonly request: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+  /** By the name that the model knows. */
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly maxSteps: number
+  readonly maxToolResultBytes: number
+  readonly idleMs: number
+  readonly log: Log
+  /** What must not be seen in any text. */
+  readonly secrets: readonly string[]
+}
 
 /** A call of a function. `input` is undefined where the arguments, as written, are no JSON object. */
 export interface FunctionCall {
@@ -141,4 +159,34 @@ function isAnother(known: Growing, id: string, name: string, isWhole: boolean): 
   if (name === '' || known.name === '') return false
   if (isWhole) return true
   return id === '' ? name !== known.name && known.written !== '' : known.id !== '' && known.id !== id
+}
+
+const TOKENS = /\bBearer\s+\S+|\b(?:sk|pk|gsk|hf|xai)[-_][\w*-]{8,}/gi
+
+/** `said` is an error, or what the endpoint sent: `{ error: { message } }`, or what stands in its place. */
+export function failure(
+  model: Model, what: string, said?: unknown, kind: Fault['kind'] = 'upstream', retryAfterSeconds?: number,
+): Fault {
+  const words = model.secrets.reduce((text, secret) => text.replaceAll(secret, '***'), wordsOf(said))
+  const line = words.replace(TOKENS, '***').replace(/[\s\p{C}]+/gu, ' ').trim()
+  const why = line === '' ? '' : `: ${line.replace(/^(.{200}).+$/u, '$1…')}`
+  const cause = `${model.name} at ${model.url.origin}${why}`
+  return new Fault(kind, `The model ${what}`, undefined, { cause, retryAfterSeconds })
+}
+
+function wordsOf(said: unknown): string {
+  if (said instanceof Error) {
+    // What fetch throws has its reason inside; where several addresses were tried, a code is all it says.
+    if (said.cause !== undefined) return wordsOf(said.cause)
+    return said.message || ('code' in said ? String(said.code) : said.name)
+  }
+  const [value]: readonly unknown[] = [said].flat()
+  const error = isRecord(value) ? value['error'] ?? value : undefined
+  return textIn(isRecord(error) ? error['message'] ?? error['detail'] : error)
+}
+
+/** A text, or the text in a list of parts, as some endpoints send it beside a model's thoughts. */
+export function textIn(value: unknown): string {
+  if (!Array.isArray(value)) return typeof value === 'string' ? value : ''
+  return value.map((part: unknown) => isRecord(part) ? textIn(part['text']) : '').join('')
 }

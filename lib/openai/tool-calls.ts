@@ -14,7 +14,7 @@ import type { Content } from '../define/content.ts'
 import type { Question } from '../define/question.ts'
 import type { ToolResult } from '../define/tool.ts'
 import type { FunctionCall } from './openai-completion.ts'
-import type { Model } from './openai-options.ts'
+import type { Model } from './openai-completion.ts'
 
 /** The calls of one answer. */
 export class ToolCalls {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { assistant, makeAssistant, tools } from '../../lib/assistant/assistant.ts'
-import { makeTools } from '../../lib/assistant/tools.ts'
+import { makeTools } from '../../lib/assistant/assistant.ts'
 import type { Call } from '../../lib/define/call.ts'
 import type { ChatMessage } from '../../lib/define/chat.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import {
   addMonths, findZone, instantOf, isoDate, momentAt, momentText, offsetText, parseDuration, parseMoment,
   weekdayOf,
-} from '../../lib/assistant/moment.ts'
+} from '../../lib/assistant/date.ts'
 import { Fault } from '../../lib/define/fault.ts'
 
 const summer = Date.UTC(2026, 6, 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { makeTools } from '../../lib/assistant/tools.ts'
+import { makeTools } from '../../lib/assistant/assistant.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { toolResultOf } from '../../lib/define/tool-result.ts'
 import type { Call } from '../../lib/define/call.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { costOf } from '../fixtures/time.ts'
 import { ChatCompletion } from '../../lib/openai/openai-completion.ts'
-import { modelOf } from '../../lib/openai/openai-options.ts'
+import { modelOf } from '../../lib/openai/openai.ts'
 import type { FunctionCall } from '../../lib/openai/openai-completion.ts'
 
 const model = modelOf({ log: false })

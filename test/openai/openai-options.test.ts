@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { modelOf } from '../../lib/openai/openai-options.ts'
+import { modelOf } from '../../lib/openai/openai.ts'
 import { openaiAgent } from '../../lib/openai/openai.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import type { OpenaiOptions } from '../../lib/openai/openai.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { modelOf } from '../../lib/openai/openai-options.ts'
+import { modelOf } from '../../lib/openai/openai.ts'
 import { ToolCalls } from '../../lib/openai/tool-calls.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { LiveCall } from '../../lib/define/live-call.ts'

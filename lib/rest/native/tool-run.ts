@@ -1,25 +1,52 @@
 /**
- * One call of a tool on its way to its reply, whole or as events: what of a result is HTTP's own.
+ * What a call of a tool over plain HTTP is answered with: its body is the arguments, and its run is the
+ * reply, whole or as events. A call with a key runs once.
  */
-import { callTool } from '../../run/call-tool.ts'
 import { textOf } from '../../define/content.ts'
-import { PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
+import { PlainChannel } from '../../run/answer-message.ts'
+import { callTool } from '../../run/call-tool.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
+import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
-import { faultText } from '../reply/reply.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
+import { faultText, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
 import type { Origin } from '../../define/call.ts'
-import type { KeyHold } from '../../state/idempotency.ts'
 import type { Severity } from '../../define/log.ts'
-import type { Service } from '../../run/service.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
-import type { Reply } from '../../http/message/exchange.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+
+/** Answers a call of a tool. Throws, or rejects with, a `Fault`. */
+export function answerTool(service: Service, tool: Tool, exchange: Exchange): Reply | Promise<Reply> {
+  const { body, head, origin } = exchange
+  // No body is no arguments, as in MCP.
+  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth, service.limits.maxObjects)
+  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
+  const wanted = wholeOrEvents(head.accept)
+  if (wanted === undefined) return notAcceptable(origin.requestId)
+  const run = wanted === EVENT_STREAM ? streamedResult : wholeResult
+  const objection = wanted === EVENT_STREAM ? exchange.streamObjection : undefined
+  if (objection !== undefined) throw new Fault('busy', objection)
+  const { idempotencyKey: key } = head
+  if (key === undefined) return run(service, tool, parsed.value, origin)
+  // Who may not use the tool any more does not hear what it said either.
+  requireScopes(origin.principal, tool.scopes)
+  return replyOnce(service, key, origin, {
+    identity: JSON.stringify({ tool: tool.name, body }),
+    timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
+    isStream: wanted === EVENT_STREAM,
+    begin: (hold) => run(service, tool, parsed.value, origin, hold),
+    replay: replayedResult,
+  })
+}
 
 /**
  * Calls a tool and replies with the whole of its result. Throws, or rejects with, a `Fault`. `hold` is of a

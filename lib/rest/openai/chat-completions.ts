@@ -4,14 +4,17 @@
  * Nothing is remembered: such a client sends the whole conversation each time.
  * Spec: https://platform.openai.com/docs/api-reference/chat
  */
+import { Fault } from '../../define/fault.ts'
+import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { requireModel } from './chat-model.ts'
-import { answerCompletion } from './completion-answer.ts'
-import { openaiFault, openaiRefusal } from './openai-errors.ts'
+import { EVENT_STREAM } from '../../wire/sse.ts'
 import { caught, json } from '../reply/reply.ts'
+import { decodeChat } from './chat-messages.ts'
+import { ChatRun } from './chat-run.ts'
+import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Service } from '../../run/service.ts'
 import type { Endpoint, Exchange, MethodOperations, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
 
 /** What OpenAPI says, of what the file about that has. */
 function said(
@@ -60,4 +63,24 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       handle: (exchange) => caught(service, exchange, () => answerCompletion(service, exchange), openaiFault),
     },
   ]
+}
+
+/** Answers a chat with its completion. Throws, or rejects with, a `Fault`. */
+export function answerCompletion(service: Service, { body, origin }: Exchange): Reply | Promise<Reply> {
+  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
+  if (!parsed.ok) throw new Fault('invalid', parsed.why)
+  const request = decodeChat(parsed.value)
+  const run = new ChatRun(service, requireModel(service, request.model), request, origin)
+  if (!request.isStream) return run.reply()
+  service.workload.check(origin)
+  return { status: 200, type: EVENT_STREAM, body: run }
+}
+
+/** Whom a client means by `model`. Throws `Fault('not-found')` where there is nobody. */
+export function requireModel({ catalog }: Service, id: string): Agent | Group {
+  const who = catalog.runnable(id)
+  if (who !== undefined) return who
+  const remedy = 'GET /v1/models lists those there are'
+  const detail = { param: 'model', code: 'model_not_found' }
+  throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
 }

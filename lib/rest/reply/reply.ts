@@ -9,10 +9,10 @@ import { formatChallenge } from '../../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { problem, PROBLEM_JSON } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import type { Limits } from '../../define/limits.ts'
 import type { FaultKind } from '../../define/fault.ts'
-import type { Service } from '../../run/service.ts'
+import type { Limits } from '../../define/limits.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
   'invalid': 422,
@@ -132,4 +132,32 @@ export function wholeOrEvents(
 /** The refusal where `Accept` wants neither. */
 export function notAcceptable(requestId: string): Reply {
   return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
+}
+
+/** A reply in both forms. Its headers must name `Accept-Encoding` in `Vary`. */
+export class PackedReply {
+  readonly #whole: Reply
+  readonly #body: string
+  #packed: Reply | undefined
+
+  constructor(reply: Omit<Reply, 'body'>, body: string) {
+    this.#whole = { ...reply, body }
+    this.#body = body
+  }
+
+  /** The form that a client takes. */
+  for(exchange: Exchange): Reply {
+    if (!takesGzip(exchange.header('accept-encoding'))) return this.#whole
+    return this.#packed ??= {
+      ...this.#whole,
+      headers: [...this.#whole.headers ?? [], 'Content-Encoding', 'gzip'],
+      // Loaded here: most servers are never asked for it.
+      body: process.getBuiltinModule('node:zlib').gzipSync(this.#body, { level: 9 }),
+    }
+  }
+}
+
+/** Whether `Accept-Encoding` names gzip, and not as what is refused. */
+function takesGzip(accepted: string | undefined): boolean {
+  return accepted !== undefined && /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i.test(accepted)
 }

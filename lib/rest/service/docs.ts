@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { PackedReply } from '../reply/packed-reply.ts'
+import { PackedReply } from '../reply/reply.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 
 /** The page as it is sent, and what is said to those who have it already. */

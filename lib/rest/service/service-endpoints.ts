@@ -4,7 +4,7 @@
  */
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
-import { PackedReply } from '../reply/packed-reply.ts'
+import { PackedReply } from '../reply/reply.ts'
 import { json } from '../reply/reply.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint, Reply } from '../../http/message/exchange.ts'
@@ -21,7 +21,7 @@ export interface ServerFacts {
   readonly isDraining: () => boolean
 }
 
-type Said = typeof import('../openapi/openapi-service.ts')
+type Said = typeof import('../openapi/openapi-operations.ts')
 type Page = typeof import('./docs.ts')
 
 /** Makes them. `facts.endpoints` is asked only when a request comes. */
@@ -45,7 +45,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
 
   const at = (path: string, get: (said: Said) => DocumentPart, handle: Endpoint['handle']): Endpoint => ({
     path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
-    describe: async () => ({ operations: { get: get(await import('../openapi/openapi-service.ts')) } }),
+    describe: async () => ({ operations: { get: get(await import('../openapi/openapi-operations.ts')) } }),
   })
   // Neither is loaded before somebody reads it.
   let page: Page | undefined

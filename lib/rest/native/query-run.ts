@@ -2,25 +2,27 @@
  * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
  */
 import { isRecord } from '../../define/content.ts'
-import { answerMessage, PlainChannel } from '../../run/answer-message.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
+import { answerMessage, PlainChannel, timeoutOf } from '../../run/answer-message.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
-import { quote } from '../../wire/json.ts'
+import { parseJson, quote } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { formatEvent } from '../../wire/sse.ts'
-import { faultText } from '../reply/reply.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
+import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
+import { faultText, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
+import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
-import type { KeyHold } from '../../state/idempotency.ts'
 import type { Service } from '../../run/service.ts'
-import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
 /** A query that is about to run: once, by `reply` or by `open`. */
@@ -184,4 +186,46 @@ export function replayedAnswer(reply: string): string {
   const said = isRecord(answer) ? answer['response'] : undefined
   if (said === undefined || said === '') return formatEvent(reply, 'done', '1')
   return formatEvent(`{"text":${JSON.stringify(said)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
+}
+
+/** Answers a query to an agent or a group. Throws, or rejects with, a `Fault`. */
+export function answerQuery(
+  service: Service, who: Agent | Group, exchange: Exchange,
+): Reply | Promise<Reply> {
+  const { body, origin: { requestId } } = exchange
+  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
+  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
+  const query = decodeQuery(parsed.value, exchange.head.sessionId)
+  if (!('query' in query)) {
+    const { items: errors, isCut } = query
+    const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
+    const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
+    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors }))
+  }
+  const wanted = wholeOrEvents(exchange.head.accept)
+  if (wanted === undefined) return notAcceptable(requestId)
+  const isStream = query.stream ?? wanted === EVENT_STREAM
+  const { idempotencyKey: key } = exchange.head
+  if (key === undefined) return begin(service, who, query, isStream, exchange)
+  return replyOnce(service, key, exchange.origin, {
+    identity: JSON.stringify([who.id, exchange.head.sessionId, body]),
+    timeoutMs: timeoutOf(service, who),
+    isStream,
+    begin: (hold) => begin(service, who, query, isStream, exchange, hold),
+    replay: replayedAnswer,
+  })
+}
+
+/** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */
+function begin(
+  service: Service, who: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
+): Reply | Promise<Reply> {
+  const run = new QueryRun(service, who, query, exchange, hold)
+  if (isStream) {
+    service.workload.check(exchange.origin)
+    const reply = { status: 200, type: EVENT_STREAM, body: run }
+    const recalled = run.recall()
+    return isThenable(recalled) ? recalled.then(() => reply) : reply
+  }
+  return run.reply()
 }
