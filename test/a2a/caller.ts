@@ -1,12 +1,12 @@
 /**
- * A client of the task operations, in the words of no dialect: it speaks one of them by the codecs of the
- * house, whose spelling has tests of its own. No test itself.
+ * A client of the task operations, in the words of no dialect: it writes one of them by the codecs in
+ * fixtures/a2a-client, whose spelling has tests of its own. No test itself.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { dialectNamed } from '../../lib/a2a/codec/dialects.ts'
+import { v03 } from '../fixtures/a2a-client/v03.ts'
+import { v1 } from '../fixtures/a2a-client/v1.ts'
 import { request, serve } from '../fixtures/client.ts'
-import type { Dialect, OperationCodec } from '../../lib/a2a/model/dialect.ts'
 import type {
   ListRequest, Message, OperationName, Requests, Results, SendRequest, SendResult, StreamEvent, TaskPage,
   TaskView,
@@ -15,6 +15,7 @@ import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../lib/index.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
+import type { ClientCodec, ClientDialect } from '../fixtures/a2a-client/client.ts'
 import type { Scope } from '../fixtures/client.ts'
 
 /** What is answered with an error. `code` is its number on the wire. */
@@ -85,13 +86,13 @@ export class Events {
 /** One client. */
 export class Caller {
   readonly #server: TriportServer
-  readonly #dialect: Dialect
+  readonly #dialect: ClientDialect
   readonly #path: string
   readonly #headers: Record<string, string>
 
   constructor(server: TriportServer, { dialect = '1.0', path = '/a2a', headers = {} }: Speech = {}) {
     this.#server = server
-    this.#dialect = dialectNamed(dialect)
+    this.#dialect = dialect === '1.0' ? v1 : v03
     this.#path = path
     this.#headers = headers
   }
@@ -146,7 +147,7 @@ export class Caller {
   async #events(
     operation: 'stream' | 'subscribe', said: SendRequest | Requests['subscribe'], signal?: AbortSignal,
   ): Promise<Events> {
-    const codec = this.#codec(operation) as OperationCodec<unknown, StreamEvent>
+    const codec = this.#codec(operation) as ClientCodec<unknown, StreamEvent>
     const response = await this.#post(codec.method, codec.encodeRequest(said), signal)
     if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
       this.#resultOf(await response.text(), response.status)
@@ -155,10 +156,10 @@ export class Caller {
     return new Events(response, (event) => codec.decodeResult(this.#resultOf(dataOf(event), 200)))
   }
 
-  #codec<name extends OperationName>(operation: name): OperationCodec<Requests[name], Results[name]> {
+  #codec<name extends OperationName>(operation: name): ClientCodec<Requests[name], Results[name]> {
     const codec = this.#dialect.operations[operation]
     assert.ok(codec, operation)
-    return codec as OperationCodec<Requests[name], Results[name]>
+    return codec as ClientCodec<Requests[name], Results[name]>
   }
 
   #post(method: string, params: unknown, signal?: AbortSignal): Promise<Response> {

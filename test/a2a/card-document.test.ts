@@ -4,16 +4,15 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { composeCard } from '../../lib/a2a/card/card.ts'
 import { documentOf, modeFor } from '../../lib/a2a/card/card-document.ts'
-import { plain } from '../../lib/a2a/codec/plain.ts'
+import { dialects } from '../../lib/a2a/codec/dialects.ts'
 import { signerOf } from '../../lib/a2a/model/signature.ts'
-import { v03 } from '../../lib/a2a/codec/v03.ts'
-import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { createService } from '../../lib/server/service.ts'
+import { decodeV03Card } from '../fixtures/a2a-client/v03-card.ts'
+import { decodeV1Card } from '../fixtures/a2a-client/v1-card.ts'
 import { isSignedBy } from '../fixtures/card-signature.ts'
 import type { CardMode } from '../../lib/a2a/card/card-document.ts'
 import type { Card, JsonMembers } from '../../lib/a2a/model/model.ts'
 
-const all = [plain, v03, v1]
 const modes: readonly CardMode[] = ['hybrid', '1.0', '0.3']
 
 /** A card with something in each of its members. */
@@ -43,13 +42,13 @@ function wholeCard(): Card {
       { uri: 'https://example.com/ext/v2' },
     ],
     extendedCard: {}, tenants: ['acme'], pushNotifications: true, auth, takesKeys: () => true,
-  }, service.catalog.root!, 'https://a.example', true, all)
+  }, service.catalog.root!, 'https://a.example', true, dialects)
 }
 
 function bareCard(): Card {
   const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false })
   const { root } = service.catalog
-  return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true, all)
+  return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true, dialects)
 }
 
 function golden(name: string): unknown {
@@ -70,8 +69,8 @@ for (const mode of modes) {
 test('every reader finds its own card in the hybrid one', () => {
   const card = wholeCard()
   const hybrid = asSent(documentOf(card, 'hybrid', undefined))
-  assert.deepEqual(v1.decodeCard(hybrid), v1.decodeCard(documentOf(card, '1.0', undefined)))
-  assert.deepEqual(v03.decodeCard(hybrid), v03.decodeCard(documentOf(card, '0.3', undefined)))
+  assert.deepEqual(decodeV1Card(hybrid), decodeV1Card(documentOf(card, '1.0', undefined)))
+  assert.deepEqual(decodeV03Card(hybrid), decodeV03Card(documentOf(card, '0.3', undefined)))
   const { url, capabilities } = hybrid as { url: string; capabilities: object }
   assert.equal(url, 'https://a.example/a2a')
   assert.deepEqual(capabilities, {

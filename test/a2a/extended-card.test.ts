@@ -8,6 +8,7 @@ import { signerOf } from '../../lib/a2a/model/signature.ts'
 import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { createService } from '../../lib/server/service.ts'
+import { decodeV1Card } from '../fixtures/a2a-client/v1-card.ts'
 import { isSignedBy } from '../fixtures/card-signature.ts'
 import type { JsonMembers } from '../../lib/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
@@ -91,7 +92,7 @@ test('it is signed where there is a key, as 1.0 writes it', async () => {
     const written = JSON.parse(JSON.stringify(v1.encodeCard(card))) as JsonMembers
     assert.equal(isSignedBy(written, publicKey), true)
     assert.equal(isSignedBy({ ...written, description: 'Gives.' }, publicKey), false)
-    assert.deepEqual(v1.decodeCard(written).signatures, card.signatures)
+    assert.deepEqual(decodeV1Card(written).signatures, card.signatures)
   }
   assert.equal((await signedExtendedCard(visit({ extendedCard: given }))).signatures, undefined)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plain } from '../../lib/a2a/codec/plain.ts'
+import { plain } from '../fixtures/a2a-client/plain.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { sent } from './sent.ts'
 import type { SendRequest, SendResult } from '../../lib/a2a/model/model.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { plain } from '../../lib/a2a/codec/plain.ts'
+import { plain } from '../fixtures/a2a-client/plain.ts'
 import type { Card } from '../../lib/a2a/model/model.ts'
 
 test('plain is what has no kind, on the message and on each part', () => {

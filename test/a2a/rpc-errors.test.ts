@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../lib/a2a/model/faults.ts'
-import { decodeRpcFault, encodeRpcFault } from '../../lib/a2a/codec/rpc-errors.ts'
+import { encodeRpcFault } from '../../lib/a2a/codec/rpc-errors.ts'
 import { Fault } from '../../lib/define/fault.ts'
+import { decodeRpcFault } from '../fixtures/a2a-client/client.ts'
 import type { A2aReason } from '../../lib/a2a/model/faults.ts'
 import type { RpcError } from '../../lib/wire/jsonrpc.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { v03PushOperations } from '../../lib/a2a/codec/v03-push.ts'
+import { v03 } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { ClientCodec } from '../fixtures/a2a-client/client.ts'
 import type { OperationName } from '../../lib/a2a/model/model.ts'
 
 const least = {
@@ -13,8 +13,8 @@ const most = {
 }
 const bare = { ...least, authentication: { schemes: [], credentials: undefined } }
 
-function codecOf(name: OperationName): OperationCodec<unknown, unknown> {
-  return v03PushOperations[name] as OperationCodec<unknown, unknown>
+function codecOf(name: OperationName): ClientCodec<unknown, unknown> {
+  return v03.operations[name] as ClientCodec<unknown, unknown>
 }
 
 test('requests and results are read as they were written', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { v03 } from '../../lib/a2a/codec/v03.ts'
+import { v03 } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { ClientCodec } from '../fixtures/a2a-client/client.ts'
 import type { Message, OperationName, Requests, SendRequest } from '../../lib/a2a/model/model.ts'
 
-type Codec<name extends OperationName> = OperationCodec<Requests[name], unknown>
+type Codec<name extends OperationName> = ClientCodec<Requests[name], unknown>
 
 function codecOf<name extends OperationName>(name: name): Codec<name> {
   return v03.operations[name] as Codec<name>
@@ -54,7 +54,7 @@ test('what a client asks is what a server reads', () => {
     'extended-card': [{ tenant: undefined }],
   }
   for (const [name, requests] of Object.entries(rows)) {
-    const codec = codecOf(name as OperationName) as OperationCodec<unknown, unknown>
+    const codec = codecOf(name as OperationName) as ClientCodec<unknown, unknown>
     for (const request of requests) {
       assert.deepEqual(codec.decodeRequest(sent(codec.encodeRequest(request)), 256), request, name)
     }

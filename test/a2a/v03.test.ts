@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { A2aFault } from '../../lib/a2a/model/faults.ts'
-import { v03 } from '../../lib/a2a/codec/v03.ts'
+import { v03 } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
-import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import type { ClientCodec } from '../fixtures/a2a-client/client.ts'
 import type { TaskView } from '../../lib/a2a/model/model.ts'
 
 /** What was asked, and what came of it: one result, or the events of a stream, or the body of a webhook. */
@@ -17,8 +17,8 @@ interface Golden {
 
 // From the root of the checkout, where tests are started: compiled ones lie elsewhere than what they read.
 const folder = 'test/fixtures/a2a/0.3'
-const codecs = Object.values(v03.operations) as readonly OperationCodec<unknown, unknown>[]
-const taskCodec = v03.operations.get as OperationCodec<unknown, TaskView>
+const codecs = Object.values(v03.operations) as readonly ClientCodec<unknown, unknown>[]
+const taskCodec = v03.operations.get as ClientCodec<unknown, TaskView>
 
 for (const file of readdirSync(folder).sort()) {
   const golden = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Golden
@@ -75,7 +75,7 @@ test('an extension that only 1.0 has a number for is what is not supported', () 
 })
 
 test('a list of tasks is the bare list, and all that is known of its page is how long it is', () => {
-  const codec = v03.operations.list as OperationCodec<unknown, unknown>
+  const codec = v03.operations.list as ClientCodec<unknown, unknown>
   const page = { tasks: [], nextPageToken: 'x', pageSize: 50, totalSize: 7 }
   assert.deepEqual(codec.encodeResult(page), [])
   assert.deepEqual(codec.decodeResult([]), { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 })

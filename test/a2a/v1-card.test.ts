@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV1Card, encodeV1Card } from '../../lib/a2a/codec/v1-card.ts'
+import { encodeV1Card } from '../../lib/a2a/codec/v1-card.ts'
+import { decodeV1Card } from '../fixtures/a2a-client/v1-card.ts'
 import type { Card, SecurityScheme } from '../../lib/a2a/model/model.ts'
 
 const flow = { tokenUrl: 'https://a.example/token', scopes: { read: 'To read' } }

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../lib/a2a/model/faults.ts'
 import { FieldFault } from '../../lib/a2a/model/fields.ts'
-import {
-  decodeV1Fault, encodeHttpFault, encodeHttpRefusal, encodeV1Fault,
-} from '../../lib/a2a/codec/v1-errors.ts'
+import { encodeHttpFault, encodeHttpRefusal, encodeV1Fault } from '../../lib/a2a/codec/v1-errors.ts'
 import { Fault } from '../../lib/define/fault.ts'
+import { decodeV1Fault } from '../fixtures/a2a-client/v1.ts'
 import type { A2aReason } from '../../lib/a2a/model/faults.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  decodeV1Artifact, decodeV1Message, encodeV1Artifact, encodeV1Message,
-} from '../../lib/a2a/codec/v1-messages.ts'
+import { encodeV1Artifact, encodeV1Message } from '../../lib/a2a/codec/v1-messages.ts'
+import { decodeV1Artifact, decodeV1Message } from '../fixtures/a2a-client/v1.ts'
 import type { Content } from '../../lib/define/content.ts'
 
 function encode(parts: readonly Content[]): unknown {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  decodeV1Event, decodeV1Task, decodeV1TaskPage, encodeV1State, encodeV1Task, v1States,
-} from '../../lib/a2a/codec/v1-tasks.ts'
+import { encodeV1State, encodeV1Task, v1States } from '../../lib/a2a/codec/v1-tasks.ts'
+import { decodeV1Event, decodeV1Task, decodeV1TaskPage } from '../fixtures/a2a-client/v1.ts'
 
 test('a state is read by its name and by its number', () => {
   const names = [

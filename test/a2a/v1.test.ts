@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { FieldFault } from '../../lib/a2a/model/fields.ts'
-import { v1 } from '../../lib/a2a/codec/v1.ts'
-import type { OperationCodec } from '../../lib/a2a/model/dialect.ts'
+import { v1 } from '../fixtures/a2a-client/v1.ts'
+import type { ClientCodec } from '../fixtures/a2a-client/client.ts'
 import type {
   Card, Message, OperationName, PushConfig, Requests, Results, StreamEvent, TaskView,
 } from '../../lib/a2a/model/model.ts'
@@ -14,12 +14,12 @@ interface Golden { readonly method: string; readonly request?: unknown; readonly
 const folder = 'test/fixtures/a2a/1.0'
 const at = '2026-07-28T12:00:00.000Z'
 
-function codecOf(name: OperationName): OperationCodec<unknown, unknown> {
-  return v1.operations[name] as OperationCodec<unknown, unknown>
+function codecOf(name: OperationName): ClientCodec<unknown, unknown> {
+  return v1.operations[name] as ClientCodec<unknown, unknown>
 }
 
 const byMethod = new Map(Object.values(v1.operations).map((codec) => {
-  return [codec.method, codec as OperationCodec<unknown, unknown>]
+  return [codec.method, codec as ClientCodec<unknown, unknown>]
 }))
 
 /** What a JSON text of the value says. */

@@ -21,17 +21,13 @@ import type { FileBlock } from './parts.ts'
 
 /** What a file is whose media type nobody told. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
-/** How long an id of a server's may be that is read here. */
-const MAX_REPLY_NAME_BYTES = 8_192
 
 /** How the one operation is spelled. */
 export const plainSend: OperationCodec<SendRequest, SendResult> = {
   method: 'message/send',
   decodeRequest,
-  encodeRequest,
   encodeResult,
   formatResult,
-  decodeResult,
 }
 
 function decodeRequest(value: unknown, maxNameBytes: number): SendRequest {
@@ -46,22 +42,6 @@ function decodeRequest(value: unknown, maxNameBytes: number): SendRequest {
   }
 }
 
-/** How many messages come along, and in which media types, is a hint and is left out. */
-function encodeRequest({ tenant, message, isBlocking, push, metadata }: SendRequest): JsonMembers {
-  refuse(tenant, 'a tenant')
-  refuse(message.taskId, 'which task a message is for')
-  refuse(message.referenceTaskIds, 'other tasks')
-  refuse(message.extensions, 'extensions')
-  refuse(push, 'where events are posted to')
-  refuse(isBlocking ? undefined : isBlocking, 'that nobody waits for the answer')
-  return { message: encodeMessage(message), metadata }
-}
-
-function refuse(member: unknown, what: string): void {
-  if (member === undefined) return
-  throw new Fault('unsupported', `The plain dialect cannot say ${what}; use A2A 0.3 or 1.0`)
-}
-
 function encodeResult(result: SendResult): JsonMembers {
   if (result.what === 'message') return { message: encodeMessage(result.message) }
   throw new Fault('unsupported', 'The plain dialect has no tasks; answer with a message')
@@ -73,11 +53,6 @@ function formatResult(result: SendResult): string | undefined {
   const context = contextId === undefined ? '' : `,"contextId":${quote(contextId)}`
   const texts = formatTexts(parts, '{"type":"text","text":')
   return `{"message":{"role":"${role}","parts":${texts},"messageId":${quote(id)}${context}}}`
-}
-
-function decodeResult(value: unknown): SendResult {
-  const said = needObject(needObject(value, 'result')['message'], 'result.message')
-  return { what: 'message', message: decodeMessage(said, 'agent', 'result.message', MAX_REPLY_NAME_BYTES) }
 }
 
 function decodeMessage(said: JsonMembers, role: Message['role'], at: string, maxNameBytes: number): Message {

@@ -11,8 +11,8 @@ import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { isUnset } from '../model/fields.ts'
 import { plainSend } from './plain-messages.ts'
-import { decodeRpcFault, encodeRpcFault } from './rpc-errors.ts'
-import { decodeV03Card, encodeV03Security } from './v03-card.ts'
+import { encodeRpcFault } from './rpc-errors.ts'
+import { encodeV03Security } from './v03-card.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { Card, JsonMembers } from '../model/model.ts'
 
@@ -26,12 +26,10 @@ export const plain: Dialect = {
   speaks: isPlain,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
-  decodeFault: decodeRpcFault,
   encodePush,
   pushType: JSON_TYPE,
   pushesTasks: false,
   encodeCard,
-  decodeCard: decodeV03Card,
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */

@@ -5,7 +5,7 @@
 import { isRecord } from '../../define/content.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
-import { a2aErrors, codeOf, faultFor, reasonOf } from '../model/faults.ts'
+import { a2aErrors, codeOf, reasonOf } from '../model/faults.ts'
 import type { Fault } from '../../define/fault.ts'
 import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { A2aReason } from '../model/faults.ts'
@@ -25,13 +25,4 @@ export function encodeRpcFault(fault: Fault, said: string): RpcError {
 function knownReasonOf(fault: Fault): A2aReason | undefined {
   const reason = reasonOf(fault)
   return reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
-}
-
-/** The fault of an error. Where it has no sentence about it, its message is the sentence. */
-export function decodeRpcFault({ code, message, data }: RpcError): Fault {
-  if (!isRecord(data) || typeof data['detail'] !== 'string') return faultFor(code, message, data)
-  const { detail: said, ...more } = data
-  const names = Object.keys(more)
-  if (names.length === 0) return faultFor(code, said)
-  return faultFor(code, said, names.length === 1 && names[0] === 'data' ? more['data'] : more)
 }

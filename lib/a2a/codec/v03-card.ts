@@ -7,26 +7,11 @@
  * Spec: A2A 0.3 §5.5, §5.6.
  */
 import { Fault } from '../../define/fault.ts'
-import {
-  isUnset, readBoolean, readChoice, readList, readMembers, readText, readTexts, needObject,
-  needText, wrongField,
-} from '../model/fields.ts'
 import type { Skill } from '../../define/agent.ts'
-import type { Card, CardExtension, CardInterface, JsonMembers, SecurityScheme } from '../model/model.ts'
+import type { Card, JsonMembers, SecurityScheme } from '../model/model.ts'
 
 /** What is read and written; clients of 0.2 pass over the member. */
 const VERSION = '0.3.0'
-const TEXT: readonly string[] = Object.freeze(['text/plain'])
-
-type Binding = CardInterface['binding']
-
-const bindings: ReadonlyMap<unknown, Binding> = new Map<unknown, Binding>([
-  ['JSONRPC', 'JSONRPC'], ['HTTP+JSON', 'HTTP+JSON'], ['GRPC', 'GRPC'],
-])
-
-const locations: ReadonlyMap<unknown, 'header' | 'query' | 'cookie'> = new Map([
-  ['header', 'header'], ['query', 'query'], ['cookie', 'cookie'],
-])
 
 /** The members of a card that clients of A2A 0.2 and 0.3 look for. */
 export function encodeV03Card(card: Card): JsonMembers {
@@ -84,126 +69,4 @@ function encodeScheme(scheme: SecurityScheme): JsonMembers {
     case 'openIdConnect': return { type: 'openIdConnect', openIdConnectUrl: scheme.url }
     default: return { type: 'mutualTLS' }
   }
-}
-
-/** Reads a card. What is required but has a usual value may be missing, as it is in cards of 0.2. */
-export function decodeV03Card(value: unknown): Card {
-  const card = needObject(value, 'card')
-  const at = 'card'
-  const capabilities = readMembers(card['capabilities'], at, 'capabilities') ?? {}
-  const inside = `${at}.capabilities`
-  return {
-    name: needText(card['name'], at, 'name'),
-    description: readText(card['description'], at, 'description') ?? '',
-    version: readText(card['version'], at, 'version') ?? '',
-    interfaces: decodeInterfaces(card),
-    provider: decodeProvider(card['provider'], `${at}.provider`),
-    documentationUrl: readText(card['documentationUrl'], at, 'documentationUrl'),
-    iconUrl: readText(card['iconUrl'], at, 'iconUrl'),
-    streams: readBoolean(capabilities['streaming'], inside, 'streaming') === true,
-    pushes: readBoolean(capabilities['pushNotifications'], inside, 'pushNotifications') === true,
-    hasExtendedCard: readBoolean(
-      card['supportsAuthenticatedExtendedCard'], at, 'supportsAuthenticatedExtendedCard',
-    ) === true,
-    extensions: readList(capabilities['extensions'], inside, 'extensions', decodeExtension) ?? [],
-    inputModes: readTexts(card['defaultInputModes'], at, 'defaultInputModes') ?? TEXT,
-    outputModes: readTexts(card['defaultOutputModes'], at, 'defaultOutputModes') ?? TEXT,
-    skills: readList(card['skills'], at, 'skills', decodeSkill) ?? [],
-    schemes: decodeSchemes(readMembers(card['securitySchemes'], at, 'securitySchemes') ?? {}),
-    security: readList(card['security'], at, 'security', decodeRequirement) ?? [],
-  }
-}
-
-/** The main address, then the others. Transports that nobody here knows are passed over. */
-function decodeInterfaces(card: JsonMembers): readonly CardInterface[] {
-  const at = 'card'
-  const url = needText(card['url'], at, 'url')
-  if (url === '') throw wrongField(at, 'url', 'must be an absolute URL')
-  const spoken = readText(card['protocolVersion'], at, 'protocolVersion') ?? VERSION
-  const version = /^\d+\.\d+/.exec(spoken)?.[0] ?? spoken
-  const transport = readText(card['preferredTransport'], at, 'preferredTransport') ?? 'JSONRPC'
-  const others = readList(card['additionalInterfaces'], at, 'additionalInterfaces', needObject) ?? []
-  const interfaces: CardInterface[] = []
-  for (const one of [{ url, transport }, ...others]) {
-    const binding = bindings.get(one.transport)
-    if (binding === undefined || typeof one.url !== 'string') continue
-    const known = interfaces.some((other) => other.url === one.url && other.binding === binding)
-    if (!known) interfaces.push({ url: one.url, binding, version, tenant: undefined })
-  }
-  if (interfaces.length > 0) return interfaces
-  throw wrongField(at, 'preferredTransport', 'must be one of JSONRPC, HTTP+JSON, GRPC')
-}
-
-function decodeProvider(value: unknown, at: string): Card['provider'] {
-  if (isUnset(value)) return undefined
-  const { organization, url } = needObject(value, at)
-  return { organization: needText(organization, at, 'organization'), url: needText(url, at, 'url') }
-}
-
-function decodeExtension(value: unknown, at: string): CardExtension {
-  const extension = needObject(value, at)
-  const description = readText(extension['description'], at, 'description')
-  const required = readBoolean(extension['required'], at, 'required')
-  const params = readMembers(extension['params'], at, 'params')
-  return {
-    uri: needText(extension['uri'], at, 'uri'),
-    ...description !== undefined && { description },
-    ...required !== undefined && { required },
-    ...params !== undefined && { params },
-  }
-}
-
-/** Reads one skill. `at` is its path. */
-function decodeSkill(value: unknown, at: string): Skill {
-  const skill = needObject(value, at)
-  const examples = readTexts(skill['examples'], at, 'examples')
-  const inputModes = readTexts(skill['inputModes'], at, 'inputModes')
-  const outputModes = readTexts(skill['outputModes'], at, 'outputModes')
-  return {
-    id: needText(skill['id'], at, 'id'),
-    name: needText(skill['name'], at, 'name'),
-    description: readText(skill['description'], at, 'description') ?? '',
-    tags: readTexts(skill['tags'], at, 'tags') ?? [],
-    ...examples !== undefined && { examples },
-    ...inputModes !== undefined && { inputModes },
-    ...outputModes !== undefined && { outputModes },
-  }
-}
-
-/** Schemes by name. Of a type that nobody here knows, they are passed over. */
-function decodeSchemes(named: JsonMembers): ReadonlyMap<string, SecurityScheme> {
-  const schemes = new Map<string, SecurityScheme>()
-  for (const [name, value] of Object.entries(named)) {
-    const scheme = decodeScheme(value, `card.securitySchemes.${name}`)
-    if (scheme !== undefined) schemes.set(name, scheme)
-  }
-  return schemes
-}
-
-function decodeScheme(value: unknown, at: string): SecurityScheme | undefined {
-  const scheme = needObject(value, at)
-  switch (scheme['type']) {
-    case 'apiKey': {
-      const location = readChoice(scheme['in'], at, 'in', locations)
-      if (location === undefined) throw wrongField(at, 'in', 'is missing; it must be header, query or cookie')
-      return { kind: 'apiKey', location, name: needText(scheme['name'], at, 'name') }
-    }
-    case 'http': {
-      const bearerFormat = readText(scheme['bearerFormat'], at, 'bearerFormat')
-      return { kind: 'http', scheme: needText(scheme['scheme'], at, 'scheme'), bearerFormat }
-    }
-    case 'oauth2': {
-      const metadataUrl = readText(scheme['oauth2MetadataUrl'], at, 'oauth2MetadataUrl')
-      return { kind: 'oauth2', flows: needObject(scheme['flows'], `${at}.flows`), metadataUrl }
-    }
-    case 'openIdConnect':
-      return { kind: 'openIdConnect', url: needText(scheme['openIdConnectUrl'], at, 'openIdConnectUrl') }
-    case 'mutualTLS': return { kind: 'mutualTls' }
-    default: return undefined
-  }
-}
-
-function decodeRequirement(value: unknown, at: string): ReadonlyMap<string, readonly string[]> {
-  const needed = Object.entries(needObject(value, at))
-  return new Map(needed.map(([name, scopes]) => [name, readTexts(scopes, at, name) ?? []]))
 }

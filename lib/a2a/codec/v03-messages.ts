@@ -8,18 +8,15 @@
 import { text } from '../../define/content.ts'
 import { quote } from '../../wire/json.ts'
 import {
-  FieldFault, isUnset, needName, needObject, readChoice, readList, readMembers, readName, readNames, readText,
-  readTexts, readTimestamp, wrongField,
+  isUnset, needName, needObject, readChoice, readList, readMembers, readName, readNames, readTexts,
+  wrongField,
 } from '../model/fields.ts'
 import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import { decodeV03Part, encodeV03Part } from './v03-parts.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content } from '../../define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
-import type { JsonMembers, Message, SendResult, StreamEvent, TaskView } from '../model/model.ts'
-
-/** How long an id of a server's may be that is read here. */
-export const MAX_RESULT_NAME_BYTES = 8_192
+import type { JsonMembers, Message, StreamEvent, TaskView } from '../model/model.ts'
 /** Parts must not be empty, and a client reads parts[0].text without looking. */
 const NOTHING: readonly Content[] = [text('')]
 
@@ -129,19 +126,6 @@ function formatArtifact({ id, parts }: Artifact): string {
   return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
 }
 
-/** Reads a task. `at` is its path. */
-export function decodeV03Task(value: unknown, at: string): TaskView {
-  const task = needObject(value, at)
-  return {
-    id: needName(task['id'], at, 'id', MAX_RESULT_NAME_BYTES),
-    contextId: needName(task['contextId'], at, 'contextId', MAX_RESULT_NAME_BYTES),
-    status: decodeStatus(task['status'], `${at}.status`),
-    artifacts: readList(task['artifacts'], at, 'artifacts', decodeArtifact),
-    history: readList(task['history'], at, 'history', decodeSaid),
-    metadata: readMembers(task['metadata'], at, 'metadata'),
-  }
-}
-
 /** Writes what came of a message, or one event of a stream. */
 export function encodeV03Event(event: StreamEvent): JsonMembers {
   switch (event.what) {
@@ -160,47 +144,6 @@ export function encodeV03Event(event: StreamEvent): JsonMembers {
   }
 }
 
-/** Reads one event of a stream. */
-export function decodeV03Event(value: unknown): StreamEvent {
-  const at = 'result'
-  const event = needObject(value, at)
-  const kind = event['kind'] ?? impliedKind(event)
-  if (kind === 'task') return { what: 'task', task: decodeV03Task(event, at) }
-  if (kind === 'message') return { what: 'message', message: decodeSaid(event, at) }
-  if (kind !== 'status-update' && kind !== 'artifact-update') {
-    throw wrongField(at, 'kind', 'must be one of task, message, status-update, artifact-update')
-  }
-  const taskId = needName(event['taskId'], at, 'taskId', MAX_RESULT_NAME_BYTES)
-  const contextId = needName(event['contextId'], at, 'contextId', MAX_RESULT_NAME_BYTES)
-  if (kind === 'status-update') {
-    const status = decodeStatus(event['status'], `${at}.status`)
-    return { what: 'status', taskId, contextId, status, isLast: event['final'] === true }
-  }
-  const artifact = decodeArtifact(event['artifact'], `${at}.artifact`)
-  const { append, lastChunk } = event
-  return { what: 'artifact', taskId, contextId, artifact, append: append === true, last: lastChunk === true }
-}
-
-/** Reads what came of a message. */
-export function decodeV03SendResult(value: unknown): SendResult {
-  const event = decodeV03Event(value)
-  if (event.what === 'task' || event.what === 'message') return event
-  throw wrongField('result', 'kind', 'must be one of task, message')
-}
-
-/** Reads a result that is a bare list. `read` gets each item with its path. */
-export function decodeV03List<T>(value: unknown, read: (item: unknown, at: string) => T): readonly T[] {
-  if (!Array.isArray(value)) throw new FieldFault('result', 'must be a list')
-  return value.map((item: unknown, index) => read(item, `result[${index}]`))
-}
-
-/** What a result is that does not say so, as some servers forget to. */
-function impliedKind({ artifact, taskId, status, parts }: JsonMembers): string | undefined {
-  if (!isUnset(artifact)) return 'artifact-update'
-  if (!isUnset(status)) return isUnset(taskId) ? 'task' : 'status-update'
-  return isUnset(parts) ? undefined : 'message'
-}
-
 /** Reads the name of a state. Undefined where it is not set. */
 export function readV03State(value: unknown, at: string, name: string): TaskState | undefined {
   return readChoice(value, at, name, states)
@@ -210,39 +153,6 @@ function encodeStatus({ state, at, message }: TaskStatus, contextId: string, tas
   return { state, message: message && encodeV03Message(message, contextId, taskId), timestamp: at }
 }
 
-function decodeStatus(value: unknown, at: string): TaskStatus {
-  const { state: named, timestamp, message } = needObject(value, at)
-  const state = readV03State(named, at, 'state')
-  if (state === undefined) throw wrongField(at, 'state', 'is missing; it must be the state of a task')
-  // Old servers leave the offset out, or the member.
-  const isLocal = typeof timestamp === 'string' && /T[\d:.]+$/.test(timestamp)
-  const since = readTimestamp(isLocal ? `${timestamp}Z` : timestamp, at, 'timestamp')
-  const status = { state, at: since ?? new Date().toISOString() }
-  if (isUnset(message)) return status
-  return { ...status, message: decodeSaid(message, `${at}.message`) }
-}
-
-/** Reads a message of a result. */
-function decodeSaid(value: unknown, at: string): Message {
-  return decodeV03Message(value, at, MAX_RESULT_NAME_BYTES)
-}
-
 function encodeArtifact({ id, name, description, parts, metadata, extensions }: Artifact): JsonMembers {
   return { artifactId: id, name, description, parts: encodeParts(parts), metadata, extensions }
-}
-
-function decodeArtifact(value: unknown, at: string): Artifact {
-  const artifact = needObject(value, at)
-  const name = readText(artifact['name'], at, 'name')
-  const description = readText(artifact['description'], at, 'description')
-  const metadata = readMembers(artifact['metadata'], at, 'metadata')
-  const extensions = readTexts(artifact['extensions'], at, 'extensions')
-  return {
-    id: needName(artifact['artifactId'], at, 'artifactId', MAX_RESULT_NAME_BYTES),
-    ...name !== undefined && { name },
-    ...description !== undefined && { description },
-    parts: readList(artifact['parts'], at, 'parts', decodeV03Part) ?? [],
-    ...metadata !== undefined && { metadata },
-    ...extensions !== undefined && { extensions },
-  }
 }

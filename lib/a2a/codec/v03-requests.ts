@@ -10,8 +10,8 @@ import {
   isUnset, readBoolean, readInteger, readMembers, readName, readText, readTexts, readTimestamp, needName,
   needObject, wrongField,
 } from '../model/fields.ts'
-import { decodeV03Message, encodeV03Message, readV03State } from './v03-messages.ts'
-import { decodeV03PushConfig, encodeV03PushConfig, refuseTenant } from './v03-push.ts'
+import { decodeV03Message, readV03State } from './v03-messages.ts'
+import { decodeV03PushConfig } from './v03-push.ts'
 import type { CardRequest, JsonMembers, ListRequest, SendRequest, TaskRequest } from '../model/model.ts'
 
 /** What the history of a task can be at most, and what a list of tasks is. */
@@ -46,19 +46,6 @@ export function decodeV03Send(value: unknown, maxNameBytes: number): SendRequest
   }
 }
 
-/** Writes the params of `message/send` and `message/stream`. */
-export function encodeV03Send(request: SendRequest): JsonMembers {
-  const { tenant, message, outputModes, historyLength, isBlocking, push, metadata } = request
-  refuseTenant(tenant)
-  const isUsual = isBlocking && outputModes === undefined && historyLength === undefined && push === undefined
-  // A configuration that does not say whether to wait is read as one that does not, by some servers.
-  const configuration = isUsual ? undefined : {
-    acceptedOutputModes: outputModes, historyLength, blocking: isBlocking,
-    pushNotificationConfig: push && encodeV03PushConfig(push),
-  }
-  return { message: encodeV03Message(message, message.contextId, message.taskId), configuration, metadata }
-}
-
 /** Reads the params of a method that takes a task: its id, and how much of its history is wanted. */
 export function decodeV03TaskRequest(value: unknown, maxNameBytes: number): TaskRequest {
   const params = needObject(value, AT)
@@ -68,12 +55,6 @@ export function decodeV03TaskRequest(value: unknown, maxNameBytes: number): Task
     historyLength: readHistoryLength(params, AT),
     metadata: readMembers(params['metadata'], AT, 'metadata'),
   }
-}
-
-/** Writes the params of a method that takes a task. */
-export function encodeV03TaskRequest({ tenant, id, historyLength, metadata }: TaskRequest): JsonMembers {
-  refuseTenant(tenant)
-  return { id, historyLength, metadata }
 }
 
 /** Reads the params of `tasks/list`, which may be left out. */
@@ -93,29 +74,9 @@ export function decodeV03ListRequest(value: unknown, maxNameBytes: number): List
   }
 }
 
-/** Writes the params of `tasks/list`. */
-export function encodeV03ListRequest(request: ListRequest): JsonMembers {
-  refuseTenant(request.tenant)
-  return {
-    contextId: request.contextId,
-    status: request.state,
-    pageSize: request.pageSize,
-    pageToken: request.pageToken,
-    historyLength: request.historyLength,
-    statusTimestampAfter: request.changedSince,
-    includeArtifacts: request.withArtifacts,
-  }
-}
-
 /** Reads the params of `agent/getAuthenticatedExtendedCard`, which has none. */
 export function decodeV03CardRequest(): CardRequest {
   return { tenant: undefined }
-}
-
-/** Writes the params of `agent/getAuthenticatedExtendedCard`. */
-export function encodeV03CardRequest({ tenant }: CardRequest): JsonMembers {
-  refuseTenant(tenant)
-  return {}
 }
 
 function readHistoryLength(members: JsonMembers, at: string): number | undefined {

@@ -10,7 +10,7 @@ import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { INVALID_PARAMS, rpcError } from '../../wire/jsonrpc.ts'
-import { A2aFault, a2aErrors, codeOf, faultFor, reasonOf } from '../model/faults.ts'
+import { a2aErrors, codeOf, reasonOf } from '../model/faults.ts'
 import { FieldFault } from '../model/fields.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { RpcError } from '../../wire/jsonrpc.ts'
@@ -78,23 +78,6 @@ export function encodeV1Error(code: number, said: string): RpcError {
   return { code, message: rpcError(code).message, data: [localized(sentenceWithin(said))] }
 }
 
-/** What an error member means. */
-export function decodeV1Fault({ code, message, data }: RpcError): Fault {
-  const details = Array.isArray(data) ? data.filter(isRecord) : []
-  const detail = details.find((one) => one['@type'] === VALUE)?.value
-  const info = details.find((one) => one['@type'] === ERROR_INFO)
-  if (info !== undefined) return decodeInfo(info, code, message, detail)
-  const { field, description } = violationOf(details.find((one) => one['@type'] === BAD_REQUEST))
-  const said = description ?? details.find((one) => one['@type'] === LOCALIZED)?.message
-    ?? (isRecord(data) ? data.detail : undefined)
-  const sentence = typeof said === 'string' ? said : message
-  const path = PARAMS + field
-  if (field !== undefined && sentence.startsWith(`${path} `)) {
-    return new FieldFault(path, sentence.slice(path.length + 1))
-  }
-  return faultFor(code, sentence, detail)
-}
-
 /** The error of an HTTP+JSON answer. `said` is the sentence that the caller may read. */
 export function encodeHttpFault(fault: Fault, said: string): HttpError {
   const reason = reasonOf(fault)
@@ -153,30 +136,4 @@ function localized(message: string): JsonMembers {
 /** A text that begins with the path of a member, without `params.`. */
 function withoutParams(fault: Fault, text: string): string {
   return fault instanceof FieldFault && text.startsWith(PARAMS) ? text.slice(PARAMS.length) : text
-}
-
-function decodeInfo(
-  { reason, metadata }: JsonMembers, code: number, message: string, detail: unknown,
-): Fault {
-  const { detail: said, ...rest } = isRecord(metadata) ? metadata : {}
-  const sentence = typeof said === 'string' ? said : message
-  const attached = Object.keys(rest).length === 0 ? detail : rest
-  return isReason(reason) ? new A2aFault(reason, sentence, attached) : faultFor(code, sentence, attached)
-}
-
-function isReason(reason: unknown): reason is A2aReason {
-  return typeof reason === 'string' && Object.hasOwn(a2aErrors, reason)
-}
-
-function violationOf(request: JsonMembers | undefined): {
-  readonly field: string | undefined
-  readonly description: string | undefined
-} {
-  const violations: unknown = request?.fieldViolations
-  const first: unknown = Array.isArray(violations) ? violations[0] : undefined
-  const { field, description } = isRecord(first) ? first : {}
-  return {
-    field: typeof field === 'string' ? field : undefined,
-    description: typeof description === 'string' ? description : undefined,
-  }
 }

@@ -1,14 +1,14 @@
 /**
- * Messages and what they are made of, as A2A 1.0 spells them: roles, parts, artifacts. Both ways; `null` is
- * unset, and a member may have its name of the protocol's definition (`message_id`) or of JSON (`messageId`).
+ * Messages and what they are made of, as A2A 1.0 spells them: roles, parts, artifacts. `null` is unset,
+ * and a member may have its name of the protocol's definition (`message_id`) or of JSON (`messageId`).
  *
  * An encoder gives objects of one shape: `undefined` is a member that JSON text leaves out.
  * Spec: A2A 1.0 §4.1.4, §4.1.6, §4.1.7, §5.5.
  */
 import { quote } from '../../wire/json.ts'
 import {
-  FieldFault, isUnset, needList, needName, needObject, needText, readChoice, readList, readMembers, readName,
-  readNames, readText, readTexts, wrongField,
+  FieldFault, isUnset, needList, needName, needObject, needText, readChoice, readMembers, readName, readNames,
+  readText, readTexts, wrongField,
 } from '../model/fields.ts'
 import {
   bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, readBytes, textBlock,
@@ -24,26 +24,11 @@ type Role = TaskMessage['role']
 
 /** Who may have written a message that a client sends, by the name and the number of the role. */
 const userRole: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([['ROLE_USER', 'user'], [1, 'user']])
-/** Who may have written any other. */
-const roles: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
-  ...userRole, ['ROLE_AGENT', 'agent'], [2, 'agent'],
-])
 
 /** A message to an agent. `maxNameBytes` bounds its ids. */
 export function decodeV1UserMessage(value: unknown, at: string, maxNameBytes: number): Message {
-  return decodeIn(value, at, maxNameBytes, userRole)
-}
-
-/** A message of a result. */
-export function decodeV1Message(value: unknown, at: string): Message {
-  return decodeIn(value, at, Infinity, roles)
-}
-
-function decodeIn(
-  value: unknown, at: string, maxNameBytes: number, allowed: ReadonlyMap<unknown, Role>,
-): Message {
   const message = needObject(value, at)
-  const role = readChoice(message.role, at, 'role', allowed)
+  const role = readChoice(message.role, at, 'role', userRole)
   if (role === undefined) throw wrongField(at, 'role', 'is missing; a client writes ROLE_USER')
   return {
     id: needName(message.messageId ?? message.message_id, at, 'messageId', maxNameBytes),
@@ -57,12 +42,6 @@ function decodeIn(
       message.referenceTaskIds ?? message.reference_task_ids, at, 'referenceTaskIds', maxNameBytes,
     ),
   }
-}
-
-/** One message of a task: where it belongs, the task says. */
-export function decodeV1TaskMessage(value: unknown, at: string): TaskMessage {
-  const { id, role, parts, metadata, extensions, referenceTaskIds } = decodeV1Message(value, at)
-  return { id, role, parts, metadata, extensions, referenceTaskIds }
 }
 
 /** A message of a conversation, and of a task where there is one. */
@@ -134,23 +113,6 @@ function encodeData(block: DataContent): JsonMembers {
 function encodeFile(block: FileBlock): JsonMembers {
   const { uri, bytes, text, name, mediaType } = fileOf(block)
   return { text, raw: bytes, url: uri, metadata: metadataOf(block), filename: name, mediaType }
-}
-
-/** One artifact of a result. */
-export function decodeV1Artifact(value: unknown, at: string): Artifact {
-  const artifact = needObject(value, at)
-  const name = readText(artifact.name, at, 'name')
-  const description = readText(artifact.description, at, 'description')
-  const metadata = readMembers(artifact.metadata, at, 'metadata')
-  const extensions = readTexts(artifact.extensions, at, 'extensions')
-  return {
-    id: needName(artifact.artifactId ?? artifact.artifact_id, at, 'artifactId', Infinity),
-    ...name !== undefined && { name },
-    ...description !== undefined && { description },
-    parts: readList(artifact.parts, at, 'parts', decodePart) ?? [],
-    ...metadata !== undefined && { metadata },
-    ...extensions !== undefined && { extensions },
-  }
 }
 
 /** One artifact. */

@@ -3,7 +3,7 @@
  * Spec: A2A 1.0 §3.1.7 to §3.1.10, §4.3.
  */
 import {
-  isUnset, needName, needObject, readInteger, readList, readName, readText, wrongField,
+  isUnset, needName, needObject, readInteger, readName, readText, wrongField,
 } from '../model/fields.ts'
 import type {
   JsonMembers, PushConfig, PushCreateRequest, PushListRequest, PushPage, PushRequest,
@@ -38,11 +38,6 @@ export function decodeV1PushCreate(params: unknown, maxNameBytes: number): PushC
   return { tenant: readName(needObject(params, AT).tenant, AT, 'tenant', maxNameBytes), config }
 }
 
-/** A configuration for a task. */
-export function encodeV1PushCreate({ tenant, config }: PushCreateRequest): JsonMembers {
-  return encodeFor(config, tenant)
-}
-
 function encodeFor(
   { id, taskId, url, token, authentication }: PushConfig, tenant: string | undefined,
 ): JsonMembers {
@@ -69,14 +64,6 @@ function decodeAuthentication(value: unknown, at: string): PushConfig['authentic
   }
 }
 
-/** One page of configurations. */
-export function decodeV1PushPage(value: unknown): PushPage {
-  const page = needObject(value, 'result')
-  const configs = readList(page.configs, 'result', 'configs', (item, at) => decodeV1Push(item, at, Infinity))
-  const token = readText(page.nextPageToken ?? page.next_page_token, 'result', 'nextPageToken')
-  return { configs: configs ?? [], nextPageToken: token ?? '' }
-}
-
 /** One page of configurations. The list is there even if nothing is in it: clients go through it unasked. */
 export function encodeV1PushPage({ configs, nextPageToken }: PushPage): JsonMembers {
   return {
@@ -95,11 +82,6 @@ export function decodeV1PushRequest(value: unknown, maxNameBytes: number): PushR
   }
 }
 
-/** Which configuration a request is for. */
-export function encodeV1PushRequest({ tenant, taskId, id }: PushRequest): JsonMembers {
-  return { tenant, taskId, id }
-}
-
 /** Of which task the configurations are asked for. */
 export function decodeV1PushListRequest(value: unknown, maxNameBytes: number): PushListRequest {
   const params = needObject(value, AT)
@@ -111,10 +93,4 @@ export function decodeV1PushListRequest(value: unknown, maxNameBytes: number): P
     pageSize: pageSize === 0 ? undefined : pageSize,
     pageToken: readText(params.pageToken ?? params.page_token, AT, 'pageToken') ?? '',
   }
-}
-
-/** Of which task the configurations are asked for. */
-export function encodeV1PushListRequest(request: PushListRequest): JsonMembers {
-  const { tenant, taskId, pageSize, pageToken } = request
-  return { tenant, taskId, pageSize, pageToken: pageToken || undefined }
 }

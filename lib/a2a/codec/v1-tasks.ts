@@ -5,16 +5,8 @@
  * Spec: A2A 1.0 §3.2.3, §4.1.1 to §4.1.3, §4.2.
  */
 import { quote } from '../../wire/json.ts'
-import {
-  FieldFault, isUnset, needName, needObject, needText, readBoolean, readChoice, readInteger, readList,
-  readMembers, readText, readTimestamp, wrongField,
-} from '../model/fields.ts'
-import { isSettled } from '../model/task-view.ts'
 import { formatList, isOfTexts } from './texts.ts'
-import {
-  decodeV1Artifact, decodeV1Message, decodeV1TaskMessage, encodeV1Artifact, encodeV1Message,
-  formatV1Artifact, formatV1Message,
-} from './v1-messages.ts'
+import { encodeV1Artifact, encodeV1Message, formatV1Artifact, formatV1Message } from './v1-messages.ts'
 import type { TaskState, TaskStatus } from '../../tasks/task.ts'
 import type { JsonMembers, SendResult, StreamEvent, TaskPage, TaskView } from '../model/model.ts'
 
@@ -41,19 +33,6 @@ export function encodeV1State(state: TaskState): string {
   return byState.get(state)!
 }
 
-/** A task of a result. */
-export function decodeV1Task(value: unknown, at: string): TaskView {
-  const task = needObject(value, at)
-  return {
-    id: needName(task.id, at, 'id', Infinity),
-    contextId: readText(task.contextId ?? task.context_id, at, 'contextId') ?? '',
-    status: decodeStatus(task.status, `${at}.status`),
-    artifacts: readList(task.artifacts, at, 'artifacts', decodeV1Artifact),
-    history: readList(task.history, at, 'history', decodeV1TaskMessage),
-    metadata: readMembers(task.metadata, at, 'metadata'),
-  }
-}
-
 /** A task; each of its messages says that it is of it. */
 export function encodeV1Task({ id, contextId, status, artifacts, history, metadata }: TaskView): JsonMembers {
   return {
@@ -66,14 +45,6 @@ export function encodeV1Task({ id, contextId, status, artifacts, history, metada
   }
 }
 
-function decodeStatus(value: unknown, at: string): TaskStatus {
-  const { state: name, message, timestamp } = needObject(value, at)
-  const state = readChoice(name, at, 'state', v1States)
-  if (state === undefined) throw wrongField(at, 'state', 'is missing')
-  const status = { state, at: readTimestamp(timestamp, at, 'timestamp') ?? '' }
-  return isUnset(message) ? status : { ...status, message: decodeV1TaskMessage(message, `${at}.message`) }
-}
-
 function encodeStatus({ state, at, message }: TaskStatus, contextId: string, taskId: string): JsonMembers {
   return {
     state: encodeV1State(state),
@@ -81,16 +52,6 @@ function encodeStatus({ state, at, message }: TaskStatus, contextId: string, tas
     // Another server may not have told since when.
     timestamp: at === '' ? undefined : at,
   }
-}
-
-/** What came of a message. */
-export function decodeV1SendResult(value: unknown): SendResult {
-  const { task, message } = needObject(value, 'result')
-  if (isUnset(task) === isUnset(message)) {
-    throw new FieldFault('result', 'must have exactly one of task and message')
-  }
-  if (!isUnset(task)) return { what: 'task', task: decodeV1Task(task, 'result.task') }
-  return { what: 'message', message: decodeV1Message(message, 'result.message') }
 }
 
 /** What came of a message. */
@@ -130,20 +91,6 @@ function formatStatus({ state, at, message }: TaskStatus, contextId: string, tas
 }
 
 /** One event of a stream, or of a webhook. */
-export function decodeV1Event(value: unknown): StreamEvent {
-  const members = needObject(value, 'result')
-  const status = members.statusUpdate ?? members.status_update
-  const artifact = members.artifactUpdate ?? members.artifact_update
-  const set = [members.task, members.message, status, artifact].filter((member) => !isUnset(member))
-  if (set.length !== 1) {
-    throw new FieldFault('result', 'must have exactly one of task, message, statusUpdate and artifactUpdate')
-  }
-  if (!isUnset(status)) return decodeStatusUpdate(status, 'result.statusUpdate')
-  if (!isUnset(artifact)) return decodeArtifactUpdate(artifact, 'result.artifactUpdate')
-  return decodeV1SendResult(value)
-}
-
-/** One event of a stream, or of a webhook. */
 export function encodeV1Event(event: StreamEvent): JsonMembers {
   switch (event.what) {
     case 'status': {
@@ -160,43 +107,6 @@ export function encodeV1Event(event: StreamEvent): JsonMembers {
       }
     }
     default: return encodeV1SendResult(event)
-  }
-}
-
-function decodeStatusUpdate(value: unknown, at: string): StreamEvent {
-  const update = needObject(value, at)
-  const status = decodeStatus(update.status, `${at}.status`)
-  return {
-    what: 'status',
-    taskId: needName(update.taskId ?? update.task_id, at, 'taskId', Infinity),
-    contextId: readText(update.contextId ?? update.context_id, at, 'contextId') ?? '',
-    status,
-    isLast: isSettled(status.state),
-  }
-}
-
-function decodeArtifactUpdate(value: unknown, at: string): StreamEvent {
-  const update = needObject(value, at)
-  return {
-    what: 'artifact',
-    taskId: needName(update.taskId ?? update.task_id, at, 'taskId', Infinity),
-    contextId: readText(update.contextId ?? update.context_id, at, 'contextId') ?? '',
-    artifact: decodeV1Artifact(update.artifact, `${at}.artifact`),
-    append: readBoolean(update.append, at, 'append') ?? false,
-    last: readBoolean(update.lastChunk ?? update.last_chunk, at, 'lastChunk') ?? false,
-  }
-}
-
-/** One page of tasks. */
-export function decodeV1TaskPage(value: unknown): TaskPage {
-  const at = 'result'
-  const page = needObject(value, at)
-  const read = (member: unknown, name: string): number => readInteger(member, at, name, 0, 2 ** 31 - 1) ?? 0
-  return {
-    tasks: readList(page.tasks, at, 'tasks', decodeV1Task) ?? [],
-    nextPageToken: needText(page.nextPageToken ?? page.next_page_token ?? '', at, 'nextPageToken'),
-    pageSize: read(page.pageSize ?? page.page_size, 'pageSize'),
-    totalSize: read(page.totalSize ?? page.total_size, 'totalSize'),
   }
 }
 

@@ -10,22 +10,19 @@ import {
   isUnset, needName, needObject, readBoolean, readChoice, readInteger, readMembers, readName, readText,
   readTexts, readTimestamp,
 } from '../model/fields.ts'
-import { decodeV1Card, encodeV1Card } from './v1-card.ts'
-import { decodeV1Fault, encodeV1Error, encodeV1Fault } from './v1-errors.ts'
-import { decodeV1UserMessage, encodeV1Message, unlessEmpty } from './v1-messages.ts'
+import { encodeV1Card } from './v1-card.ts'
+import { encodeV1Error, encodeV1Fault } from './v1-errors.ts'
+import { decodeV1UserMessage } from './v1-messages.ts'
 import {
-  decodeV1Push, decodeV1PushCreate, decodeV1PushListRequest, decodeV1PushPage, decodeV1PushRequest,
-  encodeV1Push, encodeV1PushCreate, encodeV1PushListRequest, encodeV1PushPage, encodeV1PushRequest,
+  decodeV1Push, decodeV1PushCreate, decodeV1PushListRequest, decodeV1PushRequest, encodeV1Push,
+  encodeV1PushPage,
 } from './v1-push.ts'
 import {
-  decodeV1Event, decodeV1SendResult, decodeV1Task, decodeV1TaskPage, encodeV1Event, encodeV1SendResult,
-  encodeV1State, encodeV1Task, encodeV1TaskPage, formatV1Result, v1States,
+  encodeV1Event, encodeV1SendResult, encodeV1Task, encodeV1TaskPage, formatV1Result, v1States,
 } from './v1-tasks.ts'
 import type { TaskState } from '../../tasks/task.ts'
 import type { Dialect, OperationCodecs } from '../model/dialect.ts'
-import type {
-  CardRequest, JsonMembers, ListRequest, PushConfig, SendRequest, TaskRequest, TaskView,
-} from '../model/model.ts'
+import type { CardRequest, JsonMembers, ListRequest, SendRequest, TaskRequest } from '../model/model.ts'
 
 const AT = 'params'
 const MAX_INTEGER = 2 ** 31 - 1
@@ -42,81 +39,59 @@ const operations: OperationCodecs = {
   'send': {
     method: 'SendMessage',
     decodeRequest: decodeSendRequest,
-    encodeRequest: encodeSendRequest,
     encodeResult: encodeV1SendResult,
     formatResult: formatV1Result,
-    decodeResult: decodeV1SendResult,
   },
   'stream': {
     method: 'SendStreamingMessage',
     decodeRequest: decodeSendRequest,
-    encodeRequest: encodeSendRequest,
     encodeResult: encodeV1Event,
     formatResult: formatV1Result,
-    decodeResult: decodeV1Event,
   },
   'get': {
     method: 'GetTask',
     decodeRequest: decodeGetRequest,
-    encodeRequest: encodeTaskRequest,
     encodeResult: encodeV1Task,
-    decodeResult: decodeTaskResult,
   },
   'list': {
     method: 'ListTasks',
     decodeRequest: decodeListRequest,
-    encodeRequest: encodeListRequest,
     encodeResult: encodeV1TaskPage,
-    decodeResult: decodeV1TaskPage,
   },
   'cancel': {
     method: 'CancelTask',
     decodeRequest: decodeCancelRequest,
-    encodeRequest: encodeTaskRequest,
     encodeResult: encodeV1Task,
-    decodeResult: decodeTaskResult,
   },
   'subscribe': {
     method: 'SubscribeToTask',
     decodeRequest: decodeSubscribeRequest,
-    encodeRequest: encodeTaskRequest,
     encodeResult: encodeV1Event,
-    decodeResult: decodeV1Event,
   },
   'push-create': {
     method: 'CreateTaskPushNotificationConfig',
     decodeRequest: decodeV1PushCreate,
-    encodeRequest: encodeV1PushCreate,
     encodeResult: encodeV1Push,
-    decodeResult: decodePushResult,
   },
   'push-get': {
     method: 'GetTaskPushNotificationConfig',
     decodeRequest: decodeV1PushRequest,
-    encodeRequest: encodeV1PushRequest,
     encodeResult: encodeV1Push,
-    decodeResult: decodePushResult,
   },
   'push-list': {
     method: 'ListTaskPushNotificationConfigs',
     decodeRequest: decodeV1PushListRequest,
-    encodeRequest: encodeV1PushListRequest,
     encodeResult: encodeV1PushPage,
-    decodeResult: decodeV1PushPage,
   },
   'push-delete': {
     method: 'DeleteTaskPushNotificationConfig',
     decodeRequest: decodeV1PushRequest,
-    encodeRequest: encodeV1PushRequest,
     encodeResult: () => null,
-    decodeResult: decodeNothing,
   },
   'extended-card': {
     method: 'GetExtendedAgentCard',
     decodeRequest: decodeCardRequest,
-    encodeRequest: ({ tenant }) => ({ tenant }),
     encodeResult: encodeV1Card,
-    decodeResult: decodeV1Card,
   },
 }
 
@@ -130,12 +105,10 @@ export const v1: Dialect = {
   speaks: () => true,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,
-  decodeFault: decodeV1Fault,
   encodePush: encodeV1Event,
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,
   encodeCard: encodeV1Card,
-  decodeCard: decodeV1Card,
 }
 
 function decodeSendRequest(value: unknown, maxNameBytes: number): SendRequest {
@@ -156,22 +129,6 @@ function decodeSendRequest(value: unknown, maxNameBytes: number): SendRequest {
     ) !== true,
     push: isUnset(push) ? undefined : decodeV1Push(push, `${at}.taskPushNotificationConfig`, maxNameBytes),
     metadata: readMembers(params.metadata, AT, 'metadata'),
-  }
-}
-
-function encodeSendRequest(request: SendRequest): JsonMembers {
-  const { tenant, message, outputModes, historyLength, isBlocking, push, metadata } = request
-  const isPlain = outputModes === undefined && historyLength === undefined && isBlocking && push === undefined
-  return {
-    tenant,
-    message: encodeV1Message(message, message.contextId, message.taskId),
-    configuration: isPlain ? undefined : {
-      acceptedOutputModes: unlessEmpty(outputModes),
-      taskPushNotificationConfig: push === undefined ? undefined : encodeV1Push(push),
-      historyLength,
-      returnImmediately: isBlocking ? undefined : true,
-    },
-    metadata,
   }
 }
 
@@ -202,18 +159,6 @@ function taskRequest(
   }
 }
 
-function encodeTaskRequest({ tenant, id, historyLength, metadata }: TaskRequest): JsonMembers {
-  return { tenant, id, historyLength, metadata }
-}
-
-function decodeTaskResult(value: unknown): TaskView {
-  return decodeV1Task(value, 'result')
-}
-
-function decodePushResult(value: unknown): PushConfig {
-  return decodeV1Push(value, 'result', Infinity)
-}
-
 function decodeListRequest(value: unknown, maxNameBytes: number): ListRequest {
   const params = value === undefined ? {} : needObject(value, AT)
   const state = readChoice(params.status, AT, 'status', filters)
@@ -234,29 +179,9 @@ function decodeListRequest(value: unknown, maxNameBytes: number): ListRequest {
   }
 }
 
-function encodeListRequest(request: ListRequest): JsonMembers {
-  const { state } = request
-  return {
-    tenant: request.tenant,
-    contextId: request.contextId,
-    status: state === undefined ? undefined : encodeV1State(state),
-    pageSize: request.pageSize,
-    pageToken: request.pageToken || undefined,
-    historyLength: request.historyLength,
-    statusTimestampAfter: request.changedSince,
-    includeArtifacts: request.withArtifacts || undefined,
-  }
-}
-
 function decodeCardRequest(value: unknown, maxNameBytes: number): CardRequest {
   const params = value === undefined ? {} : needObject(value, AT)
   return { tenant: readName(params.tenant, AT, 'tenant', maxNameBytes) }
-}
-
-/** §3.1.10 leaves open how a deletion is confirmed. */
-function decodeNothing(value: unknown): undefined {
-  if (isUnset(value)) return undefined
-  needObject(value, 'result')
 }
 
 function readLength(value: unknown, at: string): number | undefined {

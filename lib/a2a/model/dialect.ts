@@ -1,5 +1,5 @@
 /**
- * What a dialect of A2A is: one way of spelling every request, result, event, error and card, both ways.
+ * What a dialect of A2A is: how a server reads each request, and writes each result, event, error and card.
  * Types alone; each dialect is files of codecs, and `dialects.ts` is the table of them.
  */
 import type { Fault } from '../../define/fault.ts'
@@ -19,13 +19,10 @@ export interface OperationCodec<Request, Result> {
    * be; what is not known is passed over.
    */
   decodeRequest(params: unknown, maxNameBytes: number): Request
-  encodeRequest(request: Request): JsonMembers
   /** A JSON value. */
   encodeResult(result: Result): unknown
   /** The same as JSON text, where that is quicker: of a result that is made of texts; else undefined. */
   formatResult?(result: Result): string | undefined
-  /** Throws `Fault('invalid')` for what is no result of this dialect's. */
-  decodeResult(value: unknown): Result
 }
 
 /** Each operation that the dialect has. */
@@ -53,7 +50,6 @@ export interface Dialect {
   encodeFault(fault: Fault, said: string): RpcError
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
   encodeError(code: number, said: string): RpcError
-  decodeFault(error: RpcError): Fault
   /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
   encodePush(event: StreamEvent, task: TaskView): unknown
   /** The media type of that body. */
@@ -62,6 +58,4 @@ export interface Dialect {
   readonly pushesTasks: boolean
   /** What this dialect's clients look for in a card. */
   encodeCard(card: Card): JsonMembers
-  /** Throws `Fault('invalid')` for what is no card of this dialect's. */
-  decodeCard(value: unknown): Card
 }

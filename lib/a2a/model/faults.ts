@@ -100,15 +100,3 @@ export function codeOf(fault: Fault): number {
   const reason = reasonOf(fault)
   return reason === undefined ? codes[fault.kind] : a2aErrors[reason].code
 }
-
-const byCode: ReadonlyMap<number, A2aReason> = new Map(
-  (Object.keys(a2aErrors) as A2aReason[]).map((reason) => [a2aErrors[reason].code, reason]),
-)
-
-/** What a number of JSON-RPC means, with a sentence about it. */
-export function faultFor(code: number, message: string, detail?: unknown): Fault {
-  const reason = byCode.get(code)
-  if (reason !== undefined) return new A2aFault(reason, message, detail)
-  const kind = code === INVALID_PARAMS || code === INVALID_REQUEST ? 'invalid' : 'failed'
-  return new Fault(kind, message, detail)
-}
