@@ -15,6 +15,9 @@ import type { Log } from '../define/log.ts'
 import type { StoreKey } from './store.ts'
 import type { Seal } from '../wire/seal.ts'
 
+/** Takes over what a dead process has left. Resolves to whether there was anything. */
+export type TakeOver = (node: string) => Promise<boolean>
+
 /** Takes what another process says. What it throws is logged. */
 export type Hear = (body: unknown, from: string) => void
 
@@ -26,6 +29,8 @@ const PURPOSE = 'message'
 export const LEASES = 'leases'
 /** The collection of the names of all, until nothing of them can come any more. */
 export const MEMBERS = 'members'
+/** The value of the name of a process that has closed: others need not wait until they may judge. */
+const CLOSED = 'closed'
 /** Processes whose last message is remembered. */
 const MAX_SENDERS = 10_000
 
@@ -42,6 +47,7 @@ export class ClusterMembership {
   readonly #onBeat: (() => void)[] = []
   readonly #onLapse: (() => void)[] = []
   readonly #onForgotten: (() => void)[] = []
+  readonly #onDead: TakeOver[] = []
   /** The number of the last message of each process, on each topic. */
   readonly #heard = new Map<string, number>()
   /** What ends the following of each topic. */
@@ -53,6 +59,7 @@ export class ClusterMembership {
   #leasedUntil = 0
   #quietUntil = Infinity
   #hasStrangers = false
+  #hasLeft = false
   #isClosed = false
   #isFollowing = false
   #starting: Promise<void> | undefined
@@ -105,6 +112,21 @@ export class ClusterMembership {
   /** Calls where its lease is gone from the store, and so perhaps all else. */
   onForgotten(listener: () => void): void { this.#onForgotten.push(listener) }
 
+  /** Calls for each dead process, again and again, until nothing of it was there any more. */
+  onDead(takeOver: TakeOver): void { this.#onDead.push(takeOver) }
+
+  /** How many take over what dead processes leave. */
+  get heirs(): number { return this.#onDead.length }
+
+  /** Takes over what a dead process has left. Resolves to whether there was anything. */
+  async takeOver(node: string): Promise<boolean> {
+    const found = await Promise.all(this.#onDead.map((takeOver) => takeOver(node)))
+    return found.includes(true)
+  }
+
+  /** Something of this process outlives it: its name stays known until others have taken that over. */
+  keepName(): void { this.#hasLeft = true }
+
   /** Says something to one process. Rejects with `Fault('busy')` where that cannot be said. */
   async tell(node: string, kind: string, body: unknown): Promise<void> {
     if (node === this.id) return this.#take(kind, body, node)
@@ -132,7 +154,8 @@ export class ClusterMembership {
       await this.#starting
       if (this.#version === 0) return
       await this.#store.remove(leaseOf(this.id), this.#version)
-      if (isEmpty) await this.#store.remove(memberOf(this.id), 'any')
+      if (isEmpty && !this.#hasLeft) await this.#store.remove(memberOf(this.id), 'any')
+      else await this.#store.write(memberOf(this.id), CLOSED, Infinity, 'any')
     } catch {
       // The lease runs out by itself.
     }

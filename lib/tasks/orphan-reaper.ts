@@ -38,6 +38,7 @@ export class OrphanReaper {
   readonly #deadSince = new Map<string, number>()
   #isSweeping = false
   #looks = 0
+  #heirs = 0
 
   constructor(
     service: Helping, custody: TaskOwnership, recovery: TaskRecovery, store: GuardedStore,
@@ -61,7 +62,7 @@ export class OrphanReaper {
     this.#isSweeping = true
     try {
       for (const id of [...this.#custody.doubts.keys()]) await this.#clear(id)
-      if (this.#nodes.mayJudge) await this.#look()
+      if (this.#nodes.isLeased) await this.#look()
     } catch {
       // The guard of the store has said why; the next look goes on.
     } finally {
@@ -74,12 +75,16 @@ export class OrphanReaper {
     for await (const { key } of this.#all(LEASES, SYSTEM_OWNER)) leases.add(key)
     for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
     this.#looks += 1
+    const { heirs } = this.#nodes
+    const isThorough = this.#looks % LOOKS_FOR_ONE === 0 || this.#heirs !== heirs
+    this.#heirs = heirs
     const members = new Set<string>()
     for await (const member of this.#all(MEMBERS, SYSTEM_OWNER)) {
       const { key: node, value } = member
       members.add(node)
       // Of one that has left nothing, something comes late if at all.
-      if (value === GONE && this.#looks % LOOKS_FOR_ONE !== 0) continue
+      if (value === GONE && !isThorough) continue
+      if (value === '' && !this.#nodes.mayJudge) continue
       if (leases.has(node) || await this.#nodes.isAlive(node)) continue
       if (!this.#deadSince.has(node)) this.#deadSince.set(node, performance.now())
       await this.#bury(member)
@@ -107,7 +112,7 @@ export class OrphanReaper {
       group = []
     }
     await Promise.all(group)
-    if (count > 0 || value === GONE) return
+    if (await this.#nodes.takeOver(node) || count > 0 || value === GONE) return
     this.#deadSince.delete(node)
     await this.#store.write(memberOf(node), GONE, GONE_MS, version)
   }

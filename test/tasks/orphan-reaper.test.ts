@@ -349,3 +349,19 @@ test('for how long a process is dead is counted anew once nothing is known of it
     assert.ok(seen[known]! <= passedMs, `${what}: ${seen[known]} of ${passedMs} ms`)
   }
 })
+
+test('what a process leaves is taken over until nothing is left, at once where it was closed', async (t) => {
+  const shared = sharedMemory()
+  const gone = await processOn(t, shared, 60_000)
+  gone.nodes.keepName()
+  await gone.nodes.close(true)
+  const next = await processOn(t, shared, 2_000)
+  const name = (): string | undefined => (
+    shared.memory.list('members', '~', 10).find(({ key }) => key === gone.nodes.id)?.value
+  )
+  assert.equal(name(), 'closed')
+  const left = ['one', 'two']
+  next.nodes.onDead(async (node) => node === gone.nodes.id && left.pop() !== undefined)
+  await eventually(() => name() === 'gone')
+  assert.deepEqual([left, next.nodes.mayJudge], [[], false])
+})
