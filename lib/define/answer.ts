@@ -8,12 +8,11 @@ import { isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
 import { Fault, mistake } from './fault.ts'
 import { beginsParts, foreignPair, foreignResult, foreignStream, foreignText, textOfPart } from './foreign.ts'
-import { foreignTo, jsonOf } from './json-value.ts'
-import { isAsyncIterable, isIterable, readPieces } from './pieces.ts'
+import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces } from './output.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput, TextContent } from './content.ts'
-import type { PieceTaker } from './pieces.ts'
+import type { PieceTaker } from './output.ts'
 
 /**
  * How an answer is meant. `input-required`: the agent wants to hear more before it can finish;

@@ -2,7 +2,7 @@
  * The set of everything served, in stable order. It can change while the server runs; listeners are told
  * which list changed.
  */
-import { normalUri } from '../wire/uri-expand.ts'
+import { normalUri } from '../wire/uri.ts'
 import { everybodyIn, twins } from './agent.ts'
 import { rejectMore, requireString, show } from './validate.ts'
 import { defineThing } from './normalize-definitions.ts'

@@ -4,10 +4,11 @@
  * Knows no way of asking; a door's line carries the question (`call.ts`).
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
+import { compileWithin, summarize } from '../schema/compile.ts'
 import { isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
 import { rejectUnknown, show } from './validate.ts'
-import { compileForm } from './form.ts'
+import type { ValidateWithin } from '../schema/compile.ts'
 import type { Members } from './validate.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -235,4 +236,30 @@ function checkToolUses(messages: SampleQuestion['messages']): void {
 
 function blocksOf(content: unknown, type: string): readonly Readonly<Record<string, unknown>>[] {
   return [content].flat().filter(isRecord).filter((block) => block['type'] === type)
+}
+
+type Form = { readonly [keyword: string]: unknown }
+
+// Handlers ask with the same few forms again and again.
+const MAX_REMEMBERED = 64
+const MAX_REMEMBERED_CHARS = 8 * 1024
+const remembered = new Map<string, ValidateWithin>()
+
+/** The check of a form. Throws `TypeError` where its schema is broken. */
+export function compileForm(schema: Form): ValidateWithin {
+  // By its text: an author may change a form between two questions.
+  const text = JSON.stringify(schema)
+  let validate = remembered.get(text)
+  if (validate === undefined) {
+    validate = compileWithin(schema, { formats: true })
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    if (text.length <= MAX_REMEMBERED_CHARS) remembered.set(text, validate)
+  }
+  return validate
+}
+
+/** What is wrong with the content of a form, in a sentence; undefined where it fits, found in `maxSteps`. */
+export function formFault(schema: Form, content: unknown, maxSteps: number): string | undefined {
+  const validation = compileForm(schema)(content, maxSteps)
+  return validation.valid ? undefined : summarize(validation)
 }

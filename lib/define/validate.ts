@@ -4,7 +4,7 @@
  */
 import { rejectUnknown } from '../schema/options.ts'
 import { isStrings } from '../wire/json.ts'
-import { isScope } from '../wire/scope.ts'
+import { isScope } from '../wire/challenge.ts'
 import { isRecord } from './content.ts'
 
 export { nearest, rejectUnknown } from '../schema/options.ts'

@@ -4,11 +4,11 @@
  * abandoned. And how much memory they take together with what they have said so far.
  */
 import { callerOf } from '../define/call.ts'
-import { CallerShares } from '../util/caller-shares.ts'
+import { CallerShares } from '../util/shares.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
 import type { Origin } from '../define/call.ts'
-import type { Holder } from '../util/caller-shares.ts'
+import type { Holder } from '../util/shares.ts'
 import type { CallBytes, LiveCall } from '../define/live-call.ts'
 
 /** The calls that run, with a ceiling. */

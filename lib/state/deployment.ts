@@ -9,7 +9,7 @@
  */
 import { hkdfSync } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
-import { startDeadline } from '../util/deadline.ts'
+import { startDeadline } from '../util/clock.ts'
 import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'

@@ -7,9 +7,8 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
+import { MAX_TIMER_MS, startDeadline } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
-import { startDeadline } from '../util/deadline.ts'
 import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'

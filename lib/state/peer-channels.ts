@@ -4,7 +4,7 @@
  * of it was lost, the line is lost.
  */
 import { Fault } from '../define/fault.ts'
-import { startDeadline } from '../util/deadline.ts'
+import { startDeadline } from '../util/clock.ts'
 import type { ClusterMembership } from './cluster.ts'
 
 /** How one side of a line hears of the other. */

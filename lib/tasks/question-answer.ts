@@ -3,7 +3,7 @@
  * message is what its user says. Data that fits the form is the answer; a text fills its only value.
  */
 import { isRecord } from '../define/content.ts'
-import { compileForm } from '../define/form.ts'
+import { compileForm } from '../define/question.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from '../define/question.ts'
 import type { TaskQuestion } from './task.ts'

@@ -3,7 +3,7 @@
  * another process may have ended it otherwise, and nobody hears of two ends.
  */
 import { Fault } from '../define/fault.ts'
-import { startDeadline } from '../util/deadline.ts'
+import { startDeadline } from '../util/clock.ts'
 import { isInterrupted } from './task.ts'
 import type { Limits } from '../define/limits.ts'
 import type { StoredTasks } from './stored-tasks.ts'

@@ -1,8 +1,7 @@
 /**
- * The `WWW-Authenticate` header: how a refusal says what credential is wanted.
- * Spec: RFC 6750 §3, RFC 9110 §11.6.1, RFC 9728 §5.1.
+ * The `WWW-Authenticate` header, and the scopes that it names.
+ * Spec: RFC 6750 §3, RFC 9110 §11.6.1, RFC 9728 §5.1; RFC 6749 §3.3.
  */
-import { isScope } from './scope.ts'
 
 /** The parameters of a Bearer challenge, by their names on the wire. What is undefined is left out. */
 export interface BearerParameters {
@@ -11,6 +10,18 @@ export interface BearerParameters {
   /** Names of scopes; what is none is left out. */
   readonly scope?: readonly unknown[] | undefined
   readonly resource_metadata?: string | undefined
+}
+
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/
+
+/** Whether a value is the name of one scope: visible ASCII without quotation marks and backslashes. */
+export function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value)
+}
+
+/** The names in a `scope` text. */
+export function parseScope(text: string): readonly string[] {
+  return text.split(' ').filter((scope) => scope !== '')
 }
 
 /** Clients refuse heads that are too large. */

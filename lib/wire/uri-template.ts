@@ -1,23 +1,21 @@
 /**
- * URI templates: a template's text in, and out come its variables and the two directions, variables to a
- * URI (`uri-expand.ts`) and a URI back to variables (`uri-match.ts`).
+ * URI templates: a template's text in, and out come its variables and a function from a URI to them.
+ * Spec: RFC 6570, all four levels; §1.4 leaves matching open, which is defined by `UriTemplate.match`.
  *
- * Matching uses no regular expression that goes back: its time is at most the length of the template times
- * the length of the URI, whoever wrote the URI. Knows nothing of schemes and of `..`.
- * Spec: RFC 6570, all four levels.
+ * The parts of a template become a small program, run over the URI with memoized backtracking: it never goes
+ * twice through one fork at one place of the URI, so the time is at most the length of the template times the
+ * length of the URI.
  */
-import { encodeReserved, expand } from './uri-expand.ts'
-import { createMatch } from './uri-match.ts'
-import { WHOLE } from './uri-parts.ts'
-import type { Expression, Operator, Part, TemplateValues, Variable } from './uri-parts.ts'
+import { encodeReserved, normalUri } from './uri.ts'
+
+/** Values by the variable's name, in an object without a prototype. */
+type UriVariables = Readonly<Record<string, string | readonly string[]>>
 
 /** A template, parsed. */
 export interface UriTemplate {
   readonly template: string
   /** The names of the variables, each once, in the template's order. */
   readonly variables: readonly string[]
-  /** The URI for these variables. Throws `TypeError` where a prefix (`{name:3}`) is to be cut of a list. */
-  expand(variables: TemplateValues): string
   /**
    * The variables of a URI, percent-decoded, in an object without a prototype; undefined where the URI is
    * not of this form, or longer than 8,192 characters. `{name*}` is a list, every other variable a string.
@@ -29,8 +27,34 @@ export interface UriTemplate {
    * one match not at all. Where several readings are possible, a value takes as much as it can, from left
    * to right; but as little as it can where an expression that may be missing comes next.
    */
-  match(uri: string): Readonly<Record<string, string | readonly string[]>> | undefined
+  match(uri: string): UriVariables | undefined
 }
+
+/** The prefix of a variable that has none. */
+const WHOLE: number = Number.MAX_SAFE_INTEGER
+
+/** RFC 6570 appendix A: what an operator does. */
+interface Operator {
+  readonly sign: string
+  readonly first: string
+  readonly separator: string
+  readonly isNamed: boolean
+  /** What follows the name of an empty value. */
+  readonly ifEmpty: string
+  /** Whether reserved characters stay as they are. */
+  readonly isReserved: boolean
+  /** The characters that end a value when a URI is read. */
+  readonly stops: string
+}
+
+/** One variable in an expression. `max` is its prefix in characters. */
+interface Variable { readonly name: string; readonly max: number; readonly isExploded: boolean }
+
+/** What stands between braces. */
+interface Expression { readonly operator: Operator; readonly variables: readonly Variable[] }
+
+/** A piece of a template. A string is a piece of a URI already. */
+type Part = string | Expression
 
 const simple: Operator = {
   sign: '', first: '', separator: ',', isNamed: false, ifEmpty: '', isReserved: false, stops: '/?#',
@@ -57,7 +81,6 @@ export function parseTemplate(template: string): UriTemplate {
   return Object.freeze<UriTemplate>({
     template,
     variables: Object.freeze([...new Set(variables.map(({ name }) => name))]),
-    expand: (values) => parts.map((part) => typeof part === 'string' ? part : expand(part, values)).join(''),
     match: createMatch(parts),
   })
 }
@@ -110,4 +133,181 @@ function expressionOf(template: string, from: number, to: number): Expression {
 
 function broken(template: string, at: number, why: string): TypeError {
   return new TypeError(`The URI template '${template}' is broken at character ${at + 1}: ${why}`)
+}
+
+/** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
+const MAX_LENGTH = 8_192
+
+// An escaped `/` is a `/` to whoever gets the value: what is one segment of an address must not be two.
+const ESCAPED_STOP = /^%(?:2F|3F|23)$/
+
+/** One step of a program. Where it leads to is relative, so that pieces of program can be put together. */
+type Step =
+  | Fork
+  | { readonly do: 'text'; readonly text: string }
+  /**
+   * One character, or one escape, that is none of the stops; in a simple expression no escape of one either.
+   */
+  | { readonly do: 'char'; readonly stops: string; readonly isSimple: boolean }
+  | { readonly do: 'jump'; readonly to: number }
+  /** A value begins, a value ends. */
+  | { readonly do: 'open' }
+  | { readonly do: 'close'; readonly variable: Variable }
+
+/** Goes on at `first`; if that leads nowhere, at `second`. */
+interface Fork { readonly do: 'fork'; readonly first: number; readonly second: number }
+
+type Steps = readonly Step[]
+
+/** A function from a URI to its variables, as `UriTemplate.match` promises. */
+function createMatch(parts: readonly Part[]): (uri: string) => UriVariables | undefined {
+  const program = parts.flatMap((part, index) => stepsOf(part, parts[index + 1]))
+  return (uri) => {
+    if (uri.length > MAX_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
+    const taken = run(program, normalUri(uri))
+    return taken && valuesOf(taken)
+  }
+}
+
+function stepsOf(part: Part, next: Part | undefined): Steps {
+  if (typeof part === 'string') return literal(part)
+  const { operator, variables } = part
+  const { first, separator } = operator
+  if (operator.isNamed) {
+    const pairs = variables.map((variable) => named(operator, variable))
+    const pair = pairs.reduceRight((others, one) => either(one, others))
+    return optional([...literal(first), ...pair, ...optional(repeated([...literal(separator), ...pair]))])
+  }
+  const isLazy = typeof next === 'object' && next.operator.first !== ''
+  return variables.reduceRight<Steps>((rest, variable, index) => {
+    const stops = variables.length > 1 || variable.isExploded ? operator.stops + separator : operator.stops
+    const item = value(variable, stops, first === '' ? 1 : 0, isLazy, first === '' && !operator.isReserved)
+    const more = variable.isExploded ? optional(repeated([...literal(separator), ...item])) : []
+    const steps = [...literal(index === 0 ? first : separator), ...item, ...more, ...rest]
+    return index === 0 && first === '' ? steps : optional(steps)
+  }, [])
+}
+
+function named({ stops, ifEmpty }: Operator, variable: Variable): Steps {
+  const pair = [...literal(`${variable.name}=`), ...value(variable, stops, 0, false, false)]
+  if (ifEmpty !== '') return pair
+  return either(pair, [...literal(variable.name), { do: 'open' }, { do: 'close', variable }])
+}
+
+function value(
+  variable: Variable, stops: string, min: 0 | 1, isLazy: boolean, isSimple: boolean,
+): Steps {
+  const some = repeated([{ do: 'char', stops, isSimple }], isLazy)
+  return [{ do: 'open' }, ...min === 1 ? some : optional(some, isLazy), { do: 'close', variable }]
+}
+
+function literal(text: string): Steps {
+  return text === '' ? [] : [{ do: 'text', text: normalUri(text) }]
+}
+
+function either(one: Steps, other: Steps): Steps {
+  return [fork(1, one.length + 2), ...one, { do: 'jump', to: other.length + 1 }, ...other]
+}
+
+function optional(steps: Steps, isLazy = false): Steps {
+  return [isLazy ? fork(steps.length + 1, 1) : fork(1, steps.length + 1), ...steps]
+}
+
+function repeated(steps: Steps, isLazy = false): Steps {
+  return [...steps, isLazy ? fork(1, -steps.length) : fork(-steps.length, 1)]
+}
+
+function fork(first: number, second: number): Fork {
+  return { do: 'fork', first, second }
+}
+
+/** A value, and those before it. */
+interface Taken { readonly variable: Variable; readonly text: string; readonly before: Taken | undefined }
+
+/** Where a reading stands in the program and in the text, and what it has taken on its way. */
+interface Place { step: number; at: number; from: number; taken: Taken | undefined }
+
+function run(program: Steps, text: string): readonly Taken[] | undefined {
+  const width = text.length + 1
+  const waiting: Place[] = [{ step: 0, at: 0, from: 0, taken: undefined }]
+  let seen: Uint8Array | undefined
+
+  // What led nowhere from one place leads nowhere again, whatever was taken before.
+  function choose(place: Place, { first, second }: Fork): boolean {
+    seen ??= new Uint8Array(program.length * width)
+    const here = place.step * width + place.at
+    if (seen[here] === 1) return false
+    seen[here] = 1
+    waiting.push({ ...place, step: place.step + second })
+    place.step += first
+    return true
+  }
+
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    let step = program[place.step]
+    while (step !== undefined && (step.do === 'fork' ? choose(place, step) : advance(place, step, text))) {
+      step = program[place.step]
+    }
+    if (step === undefined && place.at === text.length) return listOf(place.taken)
+  }
+  return undefined
+}
+
+/** Takes one step. False where the text does not allow it. */
+function advance(place: Place, step: Exclude<Step, Fork>, text: string): boolean {
+  place.step += step.do === 'jump' ? step.to : 1
+  if (step.do === 'text') {
+    if (!text.startsWith(step.text, place.at)) return false
+    place.at += step.text.length
+  } else if (step.do === 'char') {
+    const char = text[place.at]
+    if (char === undefined || step.stops.includes(char)) return false
+    if (char === '%' && step.isSimple && ESCAPED_STOP.test(text.slice(place.at, place.at + 3))) return false
+    place.at += char === '%' ? 3 : 1
+  } else if (step.do === 'open') {
+    place.from = place.at
+  } else if (step.do === 'close') {
+    place.taken = { variable: step.variable, text: text.slice(place.from, place.at), before: place.taken }
+  }
+  return true
+}
+
+function listOf(last: Taken | undefined): readonly Taken[] {
+  const list: Taken[] = []
+  for (let taken = last; taken !== undefined; taken = taken.before) list.push(taken)
+  return list.reverse()
+}
+
+/** The decoded values. Undefined for what is not UTF-8, and for two values of one variable. */
+function valuesOf(taken: readonly Taken[]): UriVariables | undefined {
+  const values: Record<string, string | string[]> = Object.create(null)
+  // Whole values first: what else is said of a variable has to be the beginning of its value.
+  for (const { variable, text } of taken.toSorted((a, b) => b.variable.max - a.variable.max)) {
+    const { name, max, isExploded } = variable
+    const said = decode(text)
+    if (said === undefined) return undefined
+    const known = values[name]
+    if (!isExploded) {
+      if (prefixOf(String(known ?? said), max) !== said) return undefined
+      values[name] = known ?? said
+    } else if (Array.isArray(known)) {
+      known.push(said)
+    } else {
+      values[name] = [said]
+    }
+  }
+  return values
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The first `max` characters; one outside the basic plane counts as one. */
+function prefixOf(text: string, max: number): string {
+  return text.length <= max ? text : [...text].slice(0, max).join('')
 }

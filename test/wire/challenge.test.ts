@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { validateHeaderValue } from 'node:http'
 import test from 'node:test'
-import { formatChallenge } from '../../lib/wire/challenge.ts'
+import { formatChallenge, isScope, parseScope } from '../../lib/wire/challenge.ts'
 import type { BearerParameters } from '../../lib/wire/challenge.ts'
 
 const hostile: readonly unknown[] = [
@@ -36,4 +36,20 @@ test('a challenge holds what a quoted string can, whatever it is given', () => {
 test('a challenge stays short, however many scopes there are', () => {
   const scope = Array.from({ length: 10_000 }, (_, at) => `scope:${at}`)
   assert.ok(formatChallenge({ scope }).length < 2_100)
+})
+
+test('a scope is visible ASCII without quotation marks and backslashes', () => {
+  for (const scope of ['a', 'orders:read', 'https://api.example/x?y#z', '!', '~', 'a'.repeat(256)]) {
+    assert.equal(isScope(scope), true, scope)
+  }
+  const others = [
+    '', ' ', 'a b', 'a"', 'a\\b', 'a\n', 'ä', '\u007f', 'a'.repeat(257), 7, null, undefined, ['a'],
+  ]
+  for (const value of others) assert.equal(isScope(value), false, String(value))
+})
+
+test('a text of scopes is split at its spaces', () => {
+  assert.deepEqual(parseScope('orders:write-own'), ['orders:write-own'])
+  assert.deepEqual(parseScope(' a  b '), ['a', 'b'])
+  assert.deepEqual(parseScope(''), [])
 })

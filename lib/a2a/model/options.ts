@@ -5,7 +5,7 @@
 import { requireSkills } from '../../define/agent.ts'
 import { isRecord } from '../../define/content.ts'
 import { isPlain, rejectUnknown, requireTexts, show } from '../../define/validate.ts'
-import { formatCanonicalJson } from '../../wire/canonical-json.ts'
+import { formatCanonicalJson } from '../../wire/json.ts'
 import { pushSettingsOf } from './push-address.ts'
 import { signerOf } from './signature.ts'
 import type { MaybePromise } from '../../util/thenable.ts'

@@ -8,7 +8,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
-import { formatCanonicalJson } from '../../wire/canonical-json.ts'
+import { formatCanonicalJson } from '../../wire/json.ts'
 import type { JsonWebKey } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'
 

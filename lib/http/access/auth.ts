@@ -7,7 +7,7 @@
  */
 import { isThenable } from '../../util/thenable.ts'
 import { isStrings } from '../../wire/json.ts'
-import { isScope } from '../../wire/scope.ts'
+import { isScope } from '../../wire/challenge.ts'
 import { credentialOf, hasKey } from './credential.ts'
 import { createKeys } from './keys.ts'
 import { Pending } from './pending.ts'

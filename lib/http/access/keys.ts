@@ -6,7 +6,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isStrings } from '../../wire/json.ts'
-import { isScope } from '../../wire/scope.ts'
+import { isScope } from '../../wire/challenge.ts'
 import { isInSeconds, requireId } from './principal.ts'
 import type { Principal } from '../../define/principal.ts'
 

@@ -3,8 +3,8 @@
  * long. One that hangs is in nobody's way for ever.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { CallerShares } from '../../util/caller-shares.ts'
-import type { Holder } from '../../util/caller-shares.ts'
+import { CallerShares } from '../../util/shares.ts'
+import type { Holder } from '../../util/shares.ts'
 
 /** Nobody can be told at the moment: 503. The message is for the caller. */
 export class Unavailable extends Error {

@@ -3,7 +3,7 @@
  * What is wrong here is the function's mistake, and throws; a time that is over is nobody's.
  */
 import { isStrings } from '../../wire/json.ts'
-import { parseScope } from '../../wire/scope.ts'
+import { parseScope } from '../../wire/challenge.ts'
 import type { Principal } from '../../define/principal.ts'
 
 /** What a token's issuer says about it. */

@@ -3,7 +3,7 @@
  * theirs, from the first byte until each is done, so that many together cannot fill the memory.
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
-import { CallerShares } from '../../util/caller-shares.ts'
+import { CallerShares } from '../../util/shares.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'

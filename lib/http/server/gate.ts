@@ -8,7 +8,7 @@
 import { isThenable } from '../../util/thenable.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { parseMediaType } from '../../wire/media.ts'
-import { isAtOrBelow } from '../../wire/path.ts'
+import { isAtOrBelow } from '../../wire/uri.ts'
 import { credentialObjection } from '../access/credential.ts'
 import { FailedIdentifications, Overused } from '../access/failed-identifications.ts'
 import { countHeader } from '../message/headers.ts'

@@ -1,7 +1,7 @@
 /**
  * A request of node:http, node:https or node:http2 as the gate sees it, whoever's server it came in by.
  */
-import { isAtOrBelow } from '../../wire/path.ts'
+import { isAtOrBelow } from '../../wire/uri.ts'
 import { isLoopback } from '../access/guard.ts'
 import { parseTarget } from '../message/router.ts'
 import type { IncomingMessage } from 'node:http'

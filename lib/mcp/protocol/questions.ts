@@ -4,7 +4,7 @@
  */
 import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { formFault } from '../../define/form.ts'
+import { formFault } from '../../define/question.ts'
 import { show } from '../../define/validate.ts'
 import type { Ability, Question, Root, FormQuestion, SampleQuestion } from '../../define/question.ts'
 import type { PeerInfo } from './client.ts'

@@ -8,7 +8,7 @@
 import { Fault } from '../../define/fault.ts'
 import { locateResource } from '../../run/reading.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
-import { isAtOrBelow } from '../../wire/path.ts'
+import { isAtOrBelow } from '../../wire/uri.ts'
 import type { Catalog, CatalogChange } from '../../define/catalog.ts'
 import type { ServedKind } from '../../define/validate.ts'
 import type { Sessions } from './sessions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isAtOrBelow } from '../../lib/wire/path.ts'
+import { isAtOrBelow } from '../../lib/wire/uri.ts'
 
 test('a path lies below another where a slash says so', () => {
   const rows: readonly (readonly [path: string, top: string, isThere: boolean])[] = [
