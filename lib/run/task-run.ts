@@ -12,19 +12,19 @@ import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectInTurn } from '../define/question.ts'
 import { isTerminal } from '../tasks/task.ts'
-import { keptFault, keptResult } from './task-outcome.ts'
+import { isWithin } from '../wire/bounded.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
-import type { CallChannel } from '../define/call.ts'
+import type { CallChannel, Origin } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Ability, Question } from '../define/question.ts'
-import type { RunMemory } from '../tasks/run-memory.ts'
 import type { Service } from './service.ts'
-import type { RunningTask, Task, TaskMessage, TaskQuestion, TaskState } from '../tasks/task.ts'
-import type { TaskClient } from '../tasks/task-client.ts'
-import type { TaskChange, TaskSeed } from '../tasks/task-seed.ts'
+import type {
+  RunningTask, Task, TaskMessage, TaskQuestion, TaskState, TaskChange, TaskSeed, TaskFault,
+  TaskTurn, TurnRequest,
+} from '../tasks/task.ts'
 
 /** A question that waits for its answer. */
 interface Open {
@@ -297,4 +297,138 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#service.tasks.move(this.#id, state, { ...change, questions: none })
     rejectInTurn(left, 'The task has ended', () => this.#call.settled)
   }
+}
+
+/** What a door knows of the client behind a task. */
+export interface TaskClient {
+  /** Whether the client can be asked in this way. */
+  can(what: Ability): boolean
+  /** Throws a `Fault` for a question that the client cannot be asked. */
+  check?(question: Question): void
+  /** An answer that the client has given before there was a task; undefined where there is none. */
+  known?(question: Question): unknown
+  /** What the task says of itself while questions are open. Left out: `input-required`, without words. */
+  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
+  /**
+   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
+   * `askTimeoutMs` is over.
+   */
+  readonly isResumable?: boolean
+  /** Side effects of before there was a task; those since then `remember` does. */
+  once?(key: string, fn: () => unknown): Promise<unknown>
+  /** Hears of progress besides its text, which becomes the task's message. */
+  progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
+  /** Tells the client that what an address was opened for is done. */
+  completeElicitation?(elicitationId: string): void
+}
+
+/** What stands beside a result where a task is read, in bytes. */
+const BESIDE_BYTES = 1_024
+
+/** A result. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over `maxResultBytes`. */
+export function keptResult({ limits, log }: Service, result: unknown, request: string): unknown {
+  const { maxResultBytes } = limits
+  let json: string | undefined
+  try {
+    json = JSON.stringify(result)
+  } catch (cause) {
+    log('error', 'A result is not JSON', { request, cause })
+    throw new Fault('internal', 'Internal error', undefined, { cause })
+  }
+  if (json !== undefined && !isWithin(json, maxResultBytes - BESIDE_BYTES)) {
+    throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+  }
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+/** Why there is none: `message` is what its caller reads. */
+export function keptFault(
+  { log }: Service, { kind, detail }: Fault, message: string, request: string,
+): TaskFault {
+  // A defect shows nothing of itself.
+  if (detail === undefined || kind === 'internal') return { kind, message }
+  try {
+    return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
+  } catch (cause) {
+    log('error', 'The detail of a Fault is not JSON', { request, cause })
+    return { kind, message }
+  }
+}
+
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** What a turn began with. */
+export type Begun = Omit<TaskTurn, 'answers' | 'results'>
+
+/** The memory of one turn. */
+export class RunMemory {
+  readonly #begun: () => Begun
+  readonly #maxBytes: number
+  #turn: TaskTurn | undefined
+  /** Of the results, as JSON. */
+  #bytes = 0
+
+  /** `begun` is asked when there is something to keep; `before` is what an earlier run has left. */
+  constructor(begun: () => Begun, maxBytes: number, before: TaskTurn | undefined) {
+    this.#begun = begun
+    this.#maxBytes = maxBytes
+    this.#turn = before
+    if (before !== undefined) this.#bytes = JSON.stringify(before.results).length
+  }
+
+  /** All of it; undefined where there is nothing. */
+  get turn(): TaskTurn | undefined { return this.#turn }
+
+  /** The answer to a question; undefined where it has none. */
+  answer(key: string): unknown {
+    return this.#turn && own(this.#turn.answers, key)
+  }
+
+  /** The result of what has happened already; undefined where it has not. */
+  result(key: string): unknown {
+    return this.#turn && own(this.#turn.results, key)
+  }
+
+  keepAnswers(answers: ReadonlyMap<string, unknown>): void {
+    this.#keep({ answers: { ...this.#turn?.answers, ...Object.fromEntries(answers) } })
+  }
+
+  /**
+   * Keeps a result, and gives it as it will be found again: what is no JSON is null. Throws
+   * `Fault('too-large')` where all results are over the bound.
+   */
+  keepResult(key: string, result: unknown): unknown {
+    const json: string = JSON.stringify(result) ?? 'null'
+    this.#bytes += json.length
+    if (this.#bytes > this.#maxBytes) {
+      throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)
+    }
+    const kept: unknown = JSON.parse(json)
+    this.#keep({ results: { ...this.#turn?.results, [key]: kept } })
+    return kept
+  }
+
+  /** The turn may have to be run again, whatever is kept. */
+  begin(): void {
+    if (this.#turn === undefined) this.#keep({})
+  }
+
+  #keep(more: Partial<TaskTurn>): void {
+    this.#turn = { ...this.#turn ?? { ...this.#begun(), answers: nothing, results: nothing }, ...more }
+  }
+}
+
+function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(values, key) ? values[key] : undefined
+}
+
+/** What is kept of a request. `said`: what its door alone reads; it must be JSON. */
+export function requestOf({ requestId, principal, headers }: Origin, said: unknown): TurnRequest {
+  return { requestId, principal, headers: [...headers], said }
+}
+
+/** The origin of a request that was kept. */
+export function originOf({ requestId, principal, headers }: TurnRequest): Origin {
+  const map = new Map(headers)
+  return { requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect() {} }
 }

@@ -5,10 +5,9 @@
  *
  * Several processes may sweep at once: each task is changed by its version.
  */
-import { runPlace, RUNS } from './announced-runs.ts'
+import { runPlace, RUNS, taskKeyOf } from './stored-tasks.ts'
 import { LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
 import { SYSTEM_OWNER } from '../state/store.ts'
-import { taskKeyOf } from './stored-tasks.ts'
 import { isTerminal, isInterrupted } from './task.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
 import type { ClusterMembership } from '../state/cluster.ts'

@@ -6,7 +6,8 @@ import { isRecord } from '../define/content.ts'
 import { compileForm } from '../define/question.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from '../define/question.ts'
-import type { TaskQuestion } from './task.ts'
+import type { TaskQuestion, Task, TaskMessage } from './task.ts'
+import type { Tasks } from './tasks.ts'
 
 /** What a message answers, and what is left of it for other questions. */
 interface Taken { readonly answer: ElicitAnswer | UrlAnswer; readonly left: readonly Content[] }
@@ -76,4 +77,22 @@ function valueFrom(text: string, form: unknown): unknown {
   if (type === 'boolean' && /^(?:yes|true)$/i.test(text)) return true
   if (type === 'boolean' && /^(?:no|false)$/i.test(text)) return false
   return text
+}
+
+/**
+ * Puts a message into the task, and gives its run what it answers, where there is a run. Returns the answers
+ * by the key of each question; undefined where something was asked and the message answers nothing of it.
+ */
+export function hear(
+  tasks: Tasks, { id, questions, status: { state, message: asked } }: Task, message: TaskMessage,
+  maxSteps: number,
+): ReadonlyMap<string, unknown> | undefined {
+  const answers = answersFrom(questions, message.parts, maxSteps)
+  tasks.addMessage(id, message)
+  if (questions.length > 0 && answers.size === 0) {
+    tasks.move(id, state, { message: asked?.parts })
+    return undefined
+  }
+  tasks.runOf(id)?.answer(answers)
+  return answers
 }

@@ -4,7 +4,7 @@
  */
 import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
-import { hear } from './deliver-message.ts'
+import { hear } from './question-answer.ts'
 import { isTerminal, isInterrupted } from './task.ts'
 import { TaskRecord } from './task-record.ts'
 import type { Limits } from '../define/limits.ts'

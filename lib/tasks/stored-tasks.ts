@@ -3,11 +3,10 @@
  * task which another process has taken over is noticed and never overwritten.
  */
 import { andThen } from '../util/thenable.ts'
-import { ListedWholeTask } from './plain-task.ts'
+import { ListedWholeTask } from './task-table.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatRun, runPlace } from './announced-runs.ts'
 import { Fault } from '../define/fault.ts'
-import { keyOf } from '../state/store.ts'
+import { keyOf, SYSTEM_OWNER } from '../state/store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../state/store.ts'
@@ -294,4 +293,17 @@ function byStatus(one: Task, other: Task): number {
 
 function silent(): Fault {
   return new Fault('busy', 'This process was silent for too long; try again')
+}
+
+/** The collection. */
+export const RUNS = 'runs'
+
+/** Where the run of a task is announced. */
+export function runPlace(node: string, { id }: { readonly id: string }): StoreKey {
+  return { collection: RUNS, owner: SYSTEM_OWNER + node, key: keyOf(id) }
+}
+
+/** What is announced. */
+export function formatRun({ owner, id }: Pick<Task, 'owner' | 'id'>): string {
+  return JSON.stringify([owner, id])
 }

@@ -2,6 +2,7 @@
  * What a task is, in the words of no protocol, and its life as a table: which state may follow which.
  * Where tasks are kept is in `tasks.ts`, how one is run in `task-run.ts`.
  */
+import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Protocol, Runnable } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
@@ -177,4 +178,42 @@ export interface RunningTask {
   cancel(): void
   /** Another process has the task, or it was never promised: then `why` is what its client hears. */
   lose(why: Fault): void
+}
+
+/** What a task begins with. */
+export type TaskSeed =
+  & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
+  & Partial<Pick<Task, 'id' | 'isReserved' | 'tenant' | 'history' | 'turn'>>
+
+/** How a task ends that was over before anybody could see it. */
+export interface TaskEnd {
+  readonly state: TaskState
+  readonly message: TaskMessage['parts'] | undefined
+  readonly artifacts: readonly Artifact[]
+  readonly fault: Task['fault']
+}
+
+/** What may change together with a task's state. What is left out stays as it is. */
+export interface TaskChange {
+  /** What the agent says about the state. */
+  readonly message?: TaskMessage['parts'] | undefined
+  readonly questions?: Task['questions']
+  readonly result?: unknown
+  readonly fault?: Task['fault']
+}
+
+const none: readonly never[] = Object.freeze([])
+
+/** The task of a seed, as it stands at its beginning, or at its end where that is the same. */
+export function taskOf(
+  seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
+  fault: Task['fault'] = undefined,
+): Task {
+  return {
+    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
+    isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
+    sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
+    history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
+    fault,
+  }
 }

@@ -9,15 +9,14 @@
  */
 import { Fault } from '../define/fault.ts'
 import { StoredTasks } from './stored-tasks.ts'
-import { isTerminal, isInterrupted, mayFollow } from './task.ts'
-import { TaskArtifacts } from './task-artifacts.ts'
+import { isTerminal, isInterrupted, mayFollow, taskOf } from './task.ts'
 import { TaskOwnership } from './task-ownership.ts'
 import { tellEnd, tellForgotten, TaskFinalizer } from './task-finalizer.ts'
-import { historyOf, historyWith } from './task-history.ts'
 import { TaskTable } from './task-table.ts'
-import { taskOf } from './task-seed.ts'
-import { Timeline } from '../util/timeline.ts'
 import { randomUuid } from '../wire/random.ts'
+import { bytesOfMessage, bytesOfParts } from './task-record.ts'
+import { addArtifact } from '../define/artifact.ts'
+import { isPlainText } from '../define/content.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact, ArtifactChange } from '../define/artifact.ts'
 import type { Limits } from '../define/limits.ts'
@@ -25,8 +24,10 @@ import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Store } from '../state/store.ts'
 import type { TaskRecord } from './task-record.ts'
-import type { TaskChange, TaskEnd, TaskSeed } from './task-seed.ts'
-import type { ListedTask, RunningTask, Task, TaskMessage, TaskState, Watched, Watcher } from './task.ts'
+import type {
+  TaskChange, TaskEnd, TaskSeed, ListedTask, RunningTask, Task, TaskMessage, TaskState, Watched,
+  Watcher,
+} from './task.ts'
 
 /** All tasks of one server. */
 export class Tasks {
@@ -302,3 +303,114 @@ export class Tasks {
     this.#places.settle(place)
   }
 }
+
+/** The history of a task, with what its agent says of the present state. */
+export function historyOf(task: Task, limits: Limits): readonly TaskMessage[] {
+  const { history, status: { message } } = task
+  const isThere = message === undefined || history.some(({ id }) => id === message.id)
+  return isThere ? history : historyWith(task, message, limits)
+}
+
+/** A history with one more message. The oldest make room, but not the one that began the present turn. */
+export function historyWith(
+  { history, turn }: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: Limits,
+): readonly TaskMessage[] {
+  const longer = [...history, message]
+  let bytes = 0
+  for (const one of longer) bytes += bytesOfMessage(one)
+  let at = 0
+  while (at < longer.length - 1 && (longer.length > conversationMessages || bytes > maxResultBytes)) {
+    if (longer[at]!.id === turn?.messageId) at += 1
+    else bytes -= bytesOfMessage(longer.splice(at, 1)[0]!)
+  }
+  return longer
+}
+
+/** The artifacts of all tasks of one server. */
+export class TaskArtifacts {
+  readonly #limits: Limits
+  readonly #places: TaskTable
+
+  constructor(limits: Limits, places: TaskTable) {
+    this.#limits = limits
+    this.#places = places
+  }
+
+  /**
+   * Adds an artifact, adds to one, or replaces it. Whether it goes on with one that was there. Throws
+   * `Fault('too-large')`, or `Fault('busy')` where all tasks together leave no room for it, and then nothing
+   * has changed.
+   */
+  add(place: TaskRecord, artifact: Artifact, append: boolean): boolean {
+    const { task } = place
+    const isMore = append && place.holds(artifact.id)
+    const hasRoom = this.#places.change(
+      place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) },
+    )
+    const isTooLarge = place.slot !== undefined && this.#isTooLarge(place.slot.bytes)
+    if (hasRoom && !isTooLarge) return isMore
+    this.#places.change(place, task)
+    throw isTooLarge ? this.#tooLarge() : this.#places.noRoom()
+  }
+
+  /** Adds the one part of a piece to the artifact of its id, in the same way. */
+  addPiece(place: TaskRecord, piece: Artifact, append: boolean): boolean {
+    const isMore = append && place.holds(piece.id)
+    // Only what is new is counted: a task is looked at for each piece.
+    const before = place.slot?.bytes ?? 0
+    const bytes = before + bytesOfParts(piece.parts)
+    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    if (!this.#places.resize(place, bytes)) {
+      this.#places.resize(place, before)
+      throw this.#places.noRoom()
+    }
+    const part = piece.parts[0]
+    if (isMore && part !== undefined && isPlainText(part)) {
+      place.grow(piece.id, part.text)
+    } else {
+      const { task } = place
+      place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
+    }
+    return isMore
+  }
+
+  #isTooLarge(bytes: number): boolean {
+    return bytes > this.#limits.maxResultBytes * 2
+  }
+
+  #tooLarge(): Fault {
+    const { maxResultBytes } = this.#limits
+    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
+  }
+}
+
+/** A line of moments, all of one process. */
+export class Timeline {
+  #lastAt = 0
+  /** The second of the last moment, and what it says: most moments are of the same as the one before. */
+  #second = 0
+  #begin = ''
+
+  /**
+   * This moment, or as soon behind it as no other is, as ISO 8601 in UTC with milliseconds. It is behind
+   * `after` too, which may be of another process.
+   */
+  next(after?: string): string {
+    this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
+    const at = this.#format(this.#lastAt)
+    return after === undefined || at > after ? at : this.#format(Date.parse(after) + 1)
+  }
+
+  #format(ms: number): string {
+    const second = Math.floor(ms / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
+    }
+    const rest = ms - second * 1_000
+    return this.#begin + (ends[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
+  }
+}
+
+/** How the milliseconds of a second are written, behind what it says itself: each made when first needed. */
+const ends: string[] = []

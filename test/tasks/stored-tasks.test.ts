@@ -4,8 +4,7 @@ import { limitsOf } from '../../lib/define/limits.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
-import type { RunningTask, Task } from '../../lib/tasks/task.ts'
-import type { TaskSeed } from '../../lib/tasks/task-seed.ts'
+import type { RunningTask, Task, TaskSeed } from '../../lib/tasks/task.ts'
 import type { Limits, Store } from '../../lib/index.ts'
 
 /** The tasks of one process. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { TaskRecord } from '../../lib/tasks/task-record.ts'
-import { taskOf } from '../../lib/tasks/task-seed.ts'
+import { TaskRecord, bytesOf, bytesOfMessage } from '../../lib/tasks/task-record.ts'
+import { taskOf } from '../../lib/tasks/task.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
@@ -64,4 +66,83 @@ test('all who watch are told, and only where each is behind there is something t
   place.watchers = [() => Promise.resolve(), () => new Promise<void>(() => {})]
   await place.tell({ what: 'forgotten' })
   assert.deepEqual(told, ['first', 'first', 'second'])
+})
+
+const NOW = '2026-01-01T00:00:00.000Z'
+const large = 'x'.repeat(10_000)
+const seed = {
+  id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' },
+  contextId: 'c', sessionId: undefined, ttlMs: undefined,
+}
+const small = taskOf(seed, NOW, { state: 'working', at: NOW })
+const part = { type: 'text' as const, text: large }
+const message = { id: 'm', role: 'user' as const, parts: [part] }
+
+const holders: readonly (readonly [where: string, task: Partial<Task>])[] = [
+  ['its message', { status: { state: 'working', at: NOW, message } }],
+  ['its history', { history: [message] }],
+  ['the data of a message', {
+    history: [{ ...message, parts: [{ type: 'data', data: [{ deep: large }] }] }],
+  }],
+  ['the metadata of a message', { history: [{ ...message, parts: [], metadata: { note: large } }] }],
+  ['the extensions of a message', { history: [{ ...message, parts: [], extensions: [large] }] }],
+  ['the references of a message', { history: [{ ...message, parts: [], referenceTaskIds: [large] }] }],
+  ['what a part is marked with', {
+    history: [{ ...message, parts: [{ type: 'text', text: '', _meta: { a: large } }] }],
+  }],
+  ['an artifact', { artifacts: [{ id: 'a', parts: [part] }] }],
+  ['the name of an artifact', { artifacts: [{ id: 'a', name: large, parts: [] }] }],
+  ['the description of an artifact', { artifacts: [{ id: 'a', description: large, parts: [] }] }],
+  ['the metadata of an artifact', { artifacts: [{ id: 'a', metadata: { note: large }, parts: [] }] }],
+  ['the extensions of an artifact', { artifacts: [{ id: 'a', extensions: [large], parts: [] }] }],
+  ['a question', { questions: [{ key: 'q', question: { what: 'elicit', message: large, schema: {} } }] }],
+  ['an answer', { turn: { messageId: 'm', metadata: undefined, answers: { q: large }, results: {} } }],
+  ['what was done once', {
+    turn: { messageId: 'm', metadata: undefined, answers: {}, results: { pay: large } },
+  }],
+  ['its result', { result: { text: large } }],
+  ['its fault', { fault: { kind: 'failed', message: large } }],
+  ['its owner', { owner: large }],
+]
+
+test('whatever a task holds is counted, wherever it is', () => {
+  const least = bytesOf(small)
+  for (const [where, more] of holders) {
+    const bytes = bytesOf({ ...small, ...more }) - least
+    assert.ok(bytes >= 19_000 && bytes < 21_500, `${where}: ${bytes}`)
+  }
+  assert.ok(least < 2_000)
+})
+
+test('a message is counted by its parts', () => {
+  assert.ok(bytesOfMessage(message) - bytesOfMessage({ ...message, parts: [] }) >= 20_000)
+})
+
+let names = 0
+const unique = (): string => `n${(names++).toString(36)}`
+
+/** JSON that takes many times its text, of so many values. */
+const dense: readonly (readonly [what: string, json: (count: number) => string])[] = [
+  ['empty objects', (count) => `[${Array.from({ length: count }, () => '{}').join()}]`],
+  ['empty lists', (count) => `[${Array.from({ length: count }, () => '[]').join()}]`],
+  ['objects of one name each',
+    (count) => `[${Array.from({ length: count }, () => `{"${unique()}":1}`).join()}]`],
+  ['objects in objects', (count) => `[${Array.from({ length: count }, () => `{"${unique()}":{}}`).join()}]`],
+  ['an object of many names',
+    (count) => `{${Array.from({ length: count }, () => `"${unique()}":1`).join()}}`],
+]
+
+test('what is small and many counts for at least half of what it takes', () => {
+  const all: unknown[] = []
+  for (const [what, json] of dense) {
+    const text = json(30_000)
+    all.push(text)
+    const before = heldBytes()
+    const data: unknown = JSON.parse(text)
+    all.push(data)
+    const bytes = bytesOfMessage({ ...message, parts: [{ type: 'data', data }] })
+    const held = heldBytes() - before
+    assert.ok(bytes > held / 2, `${what}: ${bytes} counted, ${held} held`)
+  }
+  assert.equal(all.length, 2 * dense.length)
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { Tasks } from '../../lib/tasks/tasks.ts'
+import { Tasks, historyOf, historyWith, Timeline } from '../../lib/tasks/tasks.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
+import { taskOf } from '../../lib/tasks/task.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
-import type { ListedTask, Task, TaskEvent } from '../../lib/tasks/task.ts'
-import type { TaskSeed } from '../../lib/tasks/task-seed.ts'
+import type { ListedTask, Task, TaskEvent, TaskSeed, TaskMessage } from '../../lib/tasks/task.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(
@@ -260,4 +260,67 @@ test('a task that another process has taken is let go, and its run cancelled', a
   tasks.move(id, 'working')
   await settled(tasks)
   assert.deepEqual([cancelled, tasks.running], [1, 0])
+})
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+function said(id: string, text = id): TaskMessage {
+  return { id, role: 'user', parts: [{ type: 'text', text }] }
+}
+
+function task(ids: readonly string[], more: Partial<Task> = {}): Task {
+  const seed = {
+    id: 't', owner: 'ann', protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'bot' },
+    contextId: 'c', sessionId: undefined, ttlMs: undefined, history: ids.map((id) => said(id)),
+  }
+  return { ...taskOf(seed, AT, { state: 'working', at: AT }), ...more }
+}
+
+const kept = (history: readonly TaskMessage[]): string => history.map(({ id }) => id).join('')
+
+test('what the agent says of its state is part of the history once', () => {
+  const limits = limitsOf({})
+  const status = { state: 'working' as const, at: AT, message: said('s') }
+  assert.equal(kept(historyOf(task(['a']), limits)), 'a')
+  assert.equal(kept(historyOf(task(['a'], { status }), limits)), 'as')
+  assert.equal(kept(historyOf(task(['a', 's', 'b'], { status }), limits)), 'asb')
+})
+
+test('the oldest messages make room, but not the one that began the turn, nor the newest', () => {
+  const limits = limitsOf({ conversationMessages: 3, maxResultBytes: 10_000 })
+  const turn = { messageId: 'a', metadata: undefined, answers: {}, results: {} }
+  const full = task(['a', 'b', 'c'])
+  assert.equal(kept(historyWith(full, said('d'), limits)), 'bcd')
+  assert.equal(kept(historyWith({ ...full, turn }, said('d'), limits)), 'acd')
+  assert.equal(kept(historyWith({ ...full, turn: { ...turn, messageId: 'b' } }, said('d'), limits)), 'bcd')
+  const large = said('d', 'x'.repeat(10_000))
+  assert.equal(kept(historyWith(full, large, limits)), 'd')
+  assert.equal(kept(historyWith({ ...full, turn }, large, limits)), 'ad')
+})
+
+test('moments rise strictly, however many there are in a millisecond', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 6, 28, 12, 0, 0, 998) })
+  const times = new Timeline()
+  assert.deepEqual([times.next(), times.next(), times.next(), times.next()], [
+    '2026-07-28T12:00:00.998Z', '2026-07-28T12:00:00.999Z', '2026-07-28T12:00:01.000Z',
+    '2026-07-28T12:00:01.001Z',
+  ])
+  t.mock.timers.setTime(Date.UTC(2026, 11, 31, 23, 59, 59, 7))
+  assert.equal(times.next(), '2026-12-31T23:59:59.007Z')
+})
+
+test('a moment is behind one of another process, which does not move the others', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) })
+  const times = new Timeline()
+  assert.equal(times.next('2025-01-01T00:00:00.000Z'), '2026-01-01T00:00:00.000Z')
+  assert.equal(times.next('2026-01-01T00:00:09.999Z'), '2026-01-01T00:00:10.000Z')
+  assert.equal(times.next(), '2026-01-01T00:00:00.002Z')
+})
+
+test('a clock that is set back does not take moments back', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 2) })
+  const times = new Timeline()
+  const before = times.next()
+  t.mock.timers.setTime(Date.UTC(2026, 0, 1))
+  assert.ok(times.next() > before)
 })

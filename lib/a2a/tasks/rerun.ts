@@ -3,7 +3,7 @@
  * began its turn is found in its history, and everything else a handler reads is kept with the turn.
  */
 import { asFault } from '../../define/fault.ts'
-import { originOf } from '../../tasks/task-request.ts'
+import { originOf } from '../../run/task-run.ts'
 import { isInterrupted } from '../../tasks/task.ts'
 import { agentNamed } from '../model/tool-agent.ts'
 import { TaskTurnRun } from './task-turn-run.ts'

@@ -5,7 +5,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { hear } from '../../tasks/deliver-message.ts'
+import { hear } from '../../tasks/question-answer.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
