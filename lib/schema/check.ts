@@ -2,7 +2,7 @@
  * Checks put together: one after the other, with a record of what they evaluate, or through a reference.
  * Knows no keyword.
  */
-import { EVALUATED, LIGHT } from './fuel.ts'
+import { EVALUATED, LIGHT } from './run.ts'
 import type { Check, Scope, ValidationRun } from './run.ts'
 
 /** A schema that is referred to; its check is put in later, when it has been compiled. */

@@ -5,10 +5,9 @@
  * `allOf` and `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-validation §9.2
  */
-import { CHARACTER, LIGHT, STEP } from './fuel.ts'
-import { broken } from './resource.ts'
+import { broken, resolve } from './resource.ts'
 import { isInherited, isObject, read, rulesOf } from './rule.ts'
-import { resolve } from './uri.ts'
+import { CHARACTER, LIGHT, STEP } from './run.ts'
 import type { Key } from './error.ts'
 import type { Place, Registry } from './resource.ts'
 import type { JsonObject, Property } from './rule.ts'

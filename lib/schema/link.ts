@@ -8,9 +8,8 @@
  */
 import { both, evaluating, follow, inDocument, pass, unlessFailed } from './check.ts'
 import { failureOf, step } from './error.ts'
-import { broken } from './resource.ts'
+import { broken, resolve, split } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
-import { resolve, split } from './uri.ts'
 import type { Node } from './check.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'

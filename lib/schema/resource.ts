@@ -7,14 +7,50 @@
  */
 import { cut, step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
-import { resolve, split } from './uri.ts'
 import type { Key } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
 import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
 import type { Scope } from './run.ts'
 
+type Parts = readonly (string | undefined)[]
+
+/** The target of a reference, with its fragment. */
+export function resolve(base: string, reference: string): string {
+  const [, scheme = '', authority = '', path = '', query = ''] = partsOf(base)
+  const [, ownScheme, ownAuthority, ownPath = '', ownQuery, fragment = ''] = partsOf(reference)
+  if (ownScheme !== undefined || base === '') return reference
+  if (ownAuthority !== undefined) return scheme + reference
+  if (ownPath === '') return scheme + authority + path + (ownQuery ?? query) + fragment
+  const folder = ownPath.startsWith('/') ? '' : path.slice(0, path.lastIndexOf('/') + 1) || (authority && '/')
+  return scheme + authority + withoutDots(folder + ownPath) + (ownQuery ?? '') + fragment
+}
+
+/** A URI and its fragment, the latter without `#` and percent-encoding. */
+export function split(uri: string): [uri: string, fragment: string] {
+  const [base = '', fragment = ''] = uri.split('#', 2)
+  try {
+    return [base, decodeURIComponent(fragment)]
+  } catch {
+    return [base, fragment]
+  }
+}
+
+/** RFC 3986 appendix B. */
+function partsOf(uri: string): Parts {
+  return /^([^:/?#]+:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(uri) ?? []
+}
+
+function withoutDots(path: string): string {
+  const output: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '..' && (output.length > 1 || output[0])) output.pop()
+    if (!/^\.\.?$/.test(segment)) output.push(segment)
+  }
+  return output.join('/') + (/\/\.\.?$/.test(path) ? '/' : '')
+}
+
 /** A schema with a URI of its own. */
-export interface SchemaResource extends Scope {
+interface SchemaResource extends Scope {
   /** Undefined where `$schema` names a dialect that is not known. */
   readonly dialect: SchemaDialect | undefined
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { automatonOf, stateCount } from '../../lib/schema/automaton.ts'
-import { parsePattern } from '../../lib/schema/pattern-tree.ts'
-import { STEP } from '../../lib/schema/fuel.ts'
-import type { Matches } from '../../lib/schema/automaton.ts'
-import type { Fuel } from '../../lib/schema/fuel.ts'
+import { automatonOf, parsePattern, stateCount } from '../../lib/schema/pattern.ts'
+import { STEP } from '../../lib/schema/run.ts'
+import type { Matches } from '../../lib/schema/pattern.ts'
+import type { Fuel } from '../../lib/schema/run.ts'
 
 const endless: Fuel = { pay: () => {} }
 

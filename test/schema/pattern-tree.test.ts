@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parsePattern } from '../../lib/schema/pattern-tree.ts'
-import type { PatternTree } from '../../lib/schema/pattern-tree.ts'
+import { parsePattern } from '../../lib/schema/pattern.ts'
+import type { PatternTree } from '../../lib/schema/pattern.ts'
 
 /** A tree as text: `(a|b)` for a choice, `a{0,1}` for a repetition, `[a b]` for a sequence. */
 function written(tree: PatternTree): string {

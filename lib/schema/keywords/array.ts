@@ -4,7 +4,7 @@
 import { all } from '../check.ts'
 import { isUnique } from '../equal.ts'
 import { count } from '../error.ts'
-import { EVALUATED, LIGHT } from '../fuel.ts'
+import { EVALUATED, LIGHT } from '../run.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'

@@ -2,10 +2,10 @@
  * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
  */
 import { count } from '../error.ts'
-import { CHARACTER, namesOf, STEP } from '../fuel.ts'
+import { CHARACTER, namesOf, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { isObject, rule } from '../rule.ts'
-import type { Fuel } from '../fuel.ts'
+import type { Fuel } from '../run.ts'
 import type { Rule } from '../rule.ts'
 
 /** Comparing two numbers as decimals, and each digit that one of them has more than the other. */

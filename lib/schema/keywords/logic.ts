@@ -4,7 +4,7 @@
  * only checked that they are names.
  */
 import { all } from '../check.ts'
-import { LIGHT } from '../fuel.ts'
+import { LIGHT } from '../run.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'

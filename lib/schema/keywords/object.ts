@@ -6,11 +6,11 @@
  */
 import { all } from '../check.ts'
 import { list } from '../error.ts'
-import { EVALUATED, LIGHT, namesOf } from '../fuel.ts'
+import { EVALUATED, LIGHT, namesOf } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, isObject, read, rule } from '../rule.ts'
-import type { Matches } from '../automaton.ts'
+import type { Matches } from '../pattern.ts'
 import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, ValidationRun } from '../run.ts'
