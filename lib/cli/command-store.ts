@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url'
 import { UsageError } from './command-line.ts'
 import { isRecord } from '../define/content.ts'
 import type { Store } from '../state/store.ts'
-import type { PostgresPool } from '../store/postgres/postgres-client.ts'
-import type { RedisClient } from '../store/redis/redis-client.ts'
+import type { PostgresPool } from '../store/postgres/postgres.ts'
+import type { RedisClient } from '../store/redis/redis.ts'
 
 /** A client that is connected, and its end. */
 interface Connected<Client> { readonly client: Client; end(): unknown }

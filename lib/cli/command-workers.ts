@@ -8,13 +8,12 @@ import { isRecord } from '../define/content.ts'
 import { defaults } from '../define/limits.ts'
 import { stderrLog, verboseStderrLog } from '../define/log.ts'
 import { endOnSignals } from '../server/signals.ts'
-import { hostStore } from '../store/cluster/host.ts'
+import { hostStore, workerStore } from '../store/cluster/worker-store.ts'
 import { memoryStore } from '../store/memory/memory.ts'
-import { workerStore } from '../store/cluster/worker.ts'
 import type { Worker } from 'node:cluster'
 import type { Log } from '../define/log.ts'
-import type { Store } from '../state/store.ts'
 import type { Launched, LaunchOptions } from '../server/launch.ts'
+import type { Store } from '../state/store.ts'
 
 /** What a worker tells its primary: that it serves, and at its end how many calls run. */
 interface News { readonly listens?: boolean; readonly running?: number }

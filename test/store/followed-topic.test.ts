@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FollowedTopic } from '../../lib/store/topics/followed-topic.ts'
-import type { Notice, Page, ReadPage, Said } from '../../lib/store/topics/followed-topic.ts'
+import { FollowedTopic } from '../../lib/store/shared/followed-topics.ts'
+import type { Notice, Page, ReadPage, Said } from '../../lib/store/shared/followed-topics.ts'
 
 /** What a store has of a topic; a page holds two events. */
 interface Shelf { events: Said[]; last: number; isUnavailable: boolean; readonly asked: string[] }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
-import { tellAll } from '../../lib/store/shared/listener.ts'
-import type { NumberedFollower } from '../../lib/store/shared/listener.ts'
+import { tellAll } from '../../lib/store/shared/common.ts'
+import type { NumberedFollower } from '../../lib/store/shared/common.ts'
 
 interface Room { readonly followers: Set<NumberedFollower>; readonly heard: string[] }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault, postgresStore } from '../../lib/index.ts'
-import { decodeNul, encodeNul } from '../../lib/store/shared/reach.ts'
+import { decodeNul, encodeNul } from '../../lib/store/shared/common.ts'
 import type { PostgresPool, Store } from '../../lib/index.ts'
 
 type Answer = (text: string, values: readonly unknown[]) => readonly object[]

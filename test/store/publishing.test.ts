@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { Publishing } from '../../lib/store/topics/publishing.ts'
+import { Publishing } from '../../lib/store/shared/remote.ts'
 
 interface Batch {
   readonly topic: string

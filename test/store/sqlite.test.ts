@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'node:test'
 import { checkStore, Fault, memoryStore, sqliteStore } from '../../lib/index.ts'
-import { SqliteDatabase } from '../../lib/store/sqlite/sqlite-database.ts'
+import { SqliteDatabase } from '../../lib/store/sqlite/sqlite.ts'
 import type { TestContext } from 'node:test'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

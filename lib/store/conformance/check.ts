@@ -6,13 +6,13 @@ import { randomUUID } from 'node:crypto'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
 import { rejectUnknown } from '../../schema/options.ts'
-import { requireValueBytes } from '../shared/size.ts'
+import { requireValueBytes } from '../shared/common.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Store } from '../../state/store.ts'
-import type { StoreRule, Trial } from './rules/rule.ts'
+import type { StoreRules, Trial } from './trial.ts'
 
 /** How a store is checked. */
-export interface CheckOptions {
+interface CheckOptions {
   /** The largest value that the store was told to take, in bytes. Left out: 16 MiB. */
   readonly maxValueBytes?: number | undefined
   /** How long one rule may take, in milliseconds. Left out: 30,000; `Infinity`: as long as it takes. */
@@ -40,8 +40,11 @@ export async function checkStore(
 ): Promise<StoreReport> {
   const { maxValueBytes, timeoutMs, only } = settingsOf(make, options)
   // Loaded here: no server needs them.
-  const { rules, Trial } = await import('./rules/all.ts')
-  const missing = only?.find((name) => !rules.some(({ rule }) => rule === name))
+  const [{ Trial }, { entryRules }, { topicRules }] = await Promise.all([
+    import('./trial.ts'), import('./entry-rules.ts'), import('./topic-rules.ts'),
+  ])
+  const rules = { ...entryRules, ...topicRules }
+  const missing = only?.find((name) => !Object.hasOwn(rules, name))
   if (missing !== undefined) {
     throw new TypeError(`There is no rule '${missing}'; write it as it stands in a report`)
   }
@@ -60,7 +63,7 @@ export async function checkStore(
   try {
     const one = await connect()
     const other = one.isShared ? await connect() : one
-    for (const { rule, check } of rules) {
+    for (const [rule, check] of Object.entries(rules)) {
       if (only?.includes(rule) === false) continue
       const trial = new Trial(one, other, `check-${randomUUID()}`, maxValueBytes, connect)
       const why = await tried(trial, check, timeoutMs)
@@ -99,7 +102,7 @@ function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
 
 /** Why a store breaks a rule; undefined where it does not. */
 async function tried(
-  trial: Trial, check: StoreRule['check'], timeoutMs: number,
+  trial: Trial, check: StoreRules[string], timeoutMs: number,
 ): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {

@@ -5,16 +5,22 @@
  * What is said while others are still being told waits for its turn, so that all hear one order.
  */
 import { Fault } from '../../define/fault.ts'
+import { Heap, NOT_IN_HEAP } from '../../util/heap.ts'
 import { LinkedList } from '../../util/linked-list.ts'
-import { NOT_IN_HEAP, Heap } from '../../util/heap.ts'
 import { Share, Shares } from '../../util/shares.ts'
-import { tell, tellAll } from '../shared/listener.ts'
-import { measure } from '../shared/size.ts'
-import type { LinkedMember } from '../../util/linked-list.ts'
-import type { Order } from '../../util/heap.ts'
+import { measure, tell, tellAll } from '../shared/common.ts'
 import type { Keep } from '../../state/store.ts'
-import type { Follower, NumberedFollower, TopicListener } from '../shared/listener.ts'
-import type { MemoryLimits } from './memory-limits.ts'
+import type { Order } from '../../util/heap.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
+import type { Follower, NumberedFollower, TopicListener } from '../shared/common.ts'
+
+/** What topics may hold. */
+interface TopicLimits {
+  readonly maxValueBytes: number
+  readonly maxTopics: number
+  readonly maxEvents: number
+  readonly maxEventsBytes: number
+}
 
 /** Something that was said; numbers rise within a topic. */
 interface Said { readonly number: number; readonly text: string }
@@ -56,14 +62,14 @@ const byExpiry: Order<Topic> = {
 
 /** All topics of one memory store; the methods are those of `Store`. */
 export class MemoryTopics {
-  readonly #limits: MemoryLimits
+  readonly #limits: TopicLimits
   readonly #topics = new Map<string, Topic>()
   readonly #shares: Shares<Topic>
   readonly #expiring = new Heap<Topic>(byExpiry)
   /** Those that nobody follows and of which something is kept, the one of the oldest last event first. */
   readonly #quiet = new LinkedList<Topic>()
 
-  constructor(limits: MemoryLimits) {
+  constructor(limits: TopicLimits) {
     this.#limits = limits
     this.#shares = new Shares(limits.maxEvents, limits.maxEventsBytes)
   }

@@ -2,11 +2,280 @@
  * The bounded memory store: entries and topics in maps, within a number and a number of bytes. Answers at
  * once. Its state is gone with the process.
  */
-import { MemoryEntries } from './memory-entries.ts'
-import { memoryLimits } from './memory-limits.ts'
+import { Fault } from '../../define/fault.ts'
+import { rejectUnknown } from '../../schema/options.ts'
+import { MAX_VALUE_BYTES } from '../../state/store.ts'
+import { Heap, NOT_IN_HEAP } from '../../util/heap.ts'
+import { LinkedList } from '../../util/linked-list.ts'
+import { total } from '../../util/memory.ts'
+import { Share, Shares } from '../../util/shares.ts'
+import { measure, requireKey } from '../shared/common.ts'
 import { MemoryTopics } from './memory-topics.ts'
-import type { Entry, Store } from '../../state/store.ts'
-import type { MemoryStoreOptions } from './memory-limits.ts'
+import type { Entry, Store, StoreKey } from '../../state/store.ts'
+import type { Order } from '../../util/heap.ts'
+import type { LinkedMember } from '../../util/linked-list.ts'
+
+/** What a memory store may hold. `Infinity` lifts a limit. */
+export interface MemoryStoreOptions {
+  /** Entries, in all. Left out: 10,000. */
+  readonly maxEntries?: number | undefined
+  /**
+   * Bytes of all entries together, their keys and values. Left out: 256 MiB, but at most a quarter of the
+   * memory that the process may have.
+   */
+  readonly maxBytes?: number | undefined
+  /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
+  readonly maxValueBytes?: number | undefined
+  /** Topics that are followed, or of which something is kept. Left out: 10,000. */
+  readonly maxTopics?: number | undefined
+  /** Events that are kept for those who follow later, in all. Left out: 100,000. */
+  readonly maxEvents?: number | undefined
+  /** Bytes of all kept events together. Left out: 64 MiB, within the same bound. */
+  readonly maxEventsBytes?: number | undefined
+  /**
+   * Whether others see the same: the workers of a cluster, through the process that holds this store, or
+   * several servers in one process. Then what is kept for ever is a promise to them and never makes room
+   * for anything else. Left out: false.
+   */
+  readonly isShared?: boolean | undefined
+}
+
+/** The same, with nothing left out. */
+type MemoryLimits = {
+  readonly [name in keyof MemoryStoreOptions]-?: NonNullable<MemoryStoreOptions[name]>
+}
+
+const MiB = 1024 * 1024
+
+const defaults: MemoryLimits = {
+  maxEntries: 10_000,
+  maxBytes: total(256 * MiB),
+  maxValueBytes: MAX_VALUE_BYTES,
+  maxTopics: 10_000,
+  maxEvents: 100_000,
+  maxEventsBytes: total(64 * MiB),
+  isShared: false,
+}
+
+/** The limits that options mean. Throws `TypeError` for an unknown one, `RangeError` for one that is none. */
+export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
+  rejectUnknown('memoryStore', options, Object.keys(defaults))
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    if (name === 'isShared') {
+      if (typeof value === 'boolean') continue
+      throw new TypeError(`isShared is ${String(value)}; write true or false`)
+    }
+    const isWhole = value === Infinity || Number.isSafeInteger(value)
+    if (!isWhole || Number(value) < 1) {
+      throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity`)
+    }
+  }
+  const {
+    maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes,
+    maxValueBytes = defaults.maxValueBytes, maxTopics = defaults.maxTopics,
+    maxEvents = defaults.maxEvents, maxEventsBytes = defaults.maxEventsBytes,
+    isShared = defaults.isShared,
+  } = options
+  return { maxEntries, maxBytes, maxValueBytes, maxTopics, maxEvents, maxEventsBytes, isShared }
+}
+
+interface Kept extends Entry, LinkedMember<Kept> {
+  readonly shelf: Shelf
+  readonly bytes: number
+  /** Monotonic milliseconds. */
+  readonly expiresAt: number
+  readonly isPinned: boolean
+  expiryPlace: number
+}
+
+/** One owner's entries in one collection. */
+interface Shelf {
+  readonly collection: string
+  readonly holding: Holding
+  readonly entries: Map<string, Kept>
+  /** What may have to go, and what never has to: in both the last written is the last. */
+  readonly loose: LinkedList<Kept>
+  readonly pinned: LinkedList<Kept>
+}
+
+/** What one owner holds. Its share counts what may have to go. */
+class Holding {
+  readonly owner: string
+  readonly share: Share<Holding> = new Share<Holding>(this)
+  readonly shelves = new Map<string, Shelf>()
+
+  constructor(owner: string) {
+    this.owner = owner
+  }
+}
+
+const byExpiry: Order<Kept> = {
+  isBefore: (one, other) => one.expiresAt < other.expiresAt,
+  placeOf: (kept) => kept.expiryPlace,
+  place(kept, at) { kept.expiryPlace = at },
+}
+
+/** All entries of one memory store; the methods are those of `Store`. */
+class MemoryEntries {
+  readonly #limits: MemoryLimits
+  readonly #holdings = new Map<string, Holding>()
+  readonly #shares: Shares<Holding>
+  readonly #expiring = new Heap<Kept>(byExpiry)
+  #pinnedCount = 0
+  #pinnedBytes = 0
+  #lastVersion = 0
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits
+    this.#shares = new Shares(limits.maxEntries, limits.maxBytes)
+  }
+
+  read(place: StoreKey): Entry | undefined {
+    this.#forgetExpired()
+    const found = this.#find(place)
+    return found && shown(found)
+  }
+
+  write(place: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
+    requireKey(place)
+    const { maxBytes, maxValueBytes, isShared } = this.#limits
+    const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(place.key)
+    const now = this.#forgetExpired()
+    const before = this.#find(place)
+    if (!isExpected(before, expected)) return undefined
+    this.#requireRoom(bytes, before)
+    if (before !== undefined) this.#forget(before)
+    const kept: Kept = {
+      key: place.key, value, version: ++this.#lastVersion, shelf: this.#shelf(place), bytes,
+      expiresAt: now + keepMs,
+      isPinned: place.owner.startsWith('~') || (isShared && keepMs === Infinity),
+      expiryPlace: NOT_IN_HEAP, previous: undefined, next: undefined,
+    }
+    this.#keep(kept)
+    while (this.#shares.isOver) this.#forget(this.#nextToGo(kept))
+    return kept.version
+  }
+
+  remove(place: StoreKey, expected: number | 'any'): boolean {
+    this.#forgetExpired()
+    const found = this.#find(place)
+    if (found === undefined || !isExpected(found, expected)) return false
+    this.#forget(found)
+    return true
+  }
+
+  list(collection: string, owner: string, limit: number, before: number = Infinity): readonly Entry[] {
+    this.#forgetExpired()
+    const shelf = this.#holdings.get(owner)?.shelves.get(collection)
+    const found: Entry[] = []
+    let loose = shelf?.loose.last
+    let pinned = shelf?.pinned.last
+    while (found.length < limit) {
+      const isPinned = pinned !== undefined && (loose === undefined || pinned.version > loose.version)
+      const last = isPinned ? pinned : loose
+      if (last === undefined) break
+      if (last.version < before) found.push(shown(last))
+      if (isPinned) pinned = last.previous
+      else loose = last.previous
+    }
+    return found
+  }
+
+  #find({ collection, owner, key }: StoreKey): Kept | undefined {
+    return this.#holdings.get(owner)?.shelves.get(collection)?.entries.get(key)
+  }
+
+  #shelf({ collection, owner }: StoreKey): Shelf {
+    let holding = this.#holdings.get(owner)
+    if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
+    let shelf = holding.shelves.get(collection)
+    if (shelf === undefined) {
+      shelf = { collection, holding, entries: new Map(), loose: new LinkedList(), pinned: new LinkedList() }
+      holding.shelves.set(collection, shelf)
+    }
+    return shelf
+  }
+
+  /** Throws `Fault('busy')` where there would be no room even if all went that can. */
+  #requireRoom(bytes: number, before: Kept | undefined): void {
+    const { maxEntries, maxBytes } = this.#limits
+    const isReplaced = before?.isPinned === true
+    const count = this.#pinnedCount - (isReplaced ? 1 : 0) + 1
+    const sum = this.#pinnedBytes - (isReplaced ? before.bytes : 0) + bytes
+    if (count <= maxEntries && sum <= maxBytes) return
+    throw new Fault('busy', 'The store is full of what may not go; try again later')
+  }
+
+  #keep(kept: Kept): void {
+    const { shelf, key, bytes, isPinned } = kept
+    shelf.entries.set(key, kept)
+    if (kept.expiresAt !== Infinity) this.#expiring.add(kept)
+    if (isPinned) {
+      shelf.pinned.add(kept)
+      this.#setAside(1, bytes)
+    } else {
+      shelf.loose.add(kept)
+      this.#shares.change(shelf.holding.share, 1, bytes)
+    }
+  }
+
+  #forget(kept: Kept): void {
+    const { shelf, key, bytes, isPinned } = kept
+    const { holding, collection } = shelf
+    shelf.entries.delete(key)
+    if (kept.expiryPlace !== NOT_IN_HEAP) this.#expiring.remove(kept)
+    if (isPinned) {
+      shelf.pinned.remove(kept)
+      this.#setAside(-1, -bytes)
+    } else {
+      shelf.loose.remove(kept)
+      this.#shares.change(holding.share, -1, -bytes)
+    }
+    if (shelf.entries.size > 0) return
+    holding.shelves.delete(collection)
+    if (holding.shelves.size === 0) this.#holdings.delete(holding.owner)
+  }
+
+  #setAside(count: number, bytes: number): void {
+    this.#pinnedCount += count
+    this.#pinnedBytes += bytes
+    this.#shares.setAside(count, bytes)
+  }
+
+  /** Answers the time that it is, in monotonic milliseconds. */
+  #forgetExpired(): number {
+    const now = performance.now()
+    for (;;) {
+      const { first } = this.#expiring
+      if (first === undefined || first.expiresAt > now) return now
+      this.#forget(first)
+    }
+  }
+
+  /** There is one: what is pinned and what is being written have room together. */
+  #nextToGo(written: Kept): Kept {
+    const oldest = oldestOf(this.#shares.largest!)
+    return oldest === written ? oldestOf(this.#shares.next!) : oldest
+  }
+}
+
+/** The oldest of what may have to go. There is one wherever the share counts any. */
+function oldestOf({ shelves }: Holding): Kept {
+  let oldest: Kept | undefined
+  for (const { loose: { first } } of shelves.values()) {
+    if (first !== undefined && (oldest === undefined || first.version < oldest.version)) oldest = first
+  }
+  return oldest!
+}
+
+function isExpected(found: Kept | undefined, expected: number | 'any'): boolean {
+  return expected === 'any' || expected === (found?.version ?? 0)
+}
+
+function shown({ key, value, version }: Kept): Entry {
+  return { key, value, version }
+}
 
 /** A store that answers at once. */
 export interface MemoryStore extends Store {

@@ -2,16 +2,177 @@
  * The methods of a store as statements on one PostgreSQL: what they are given, and what their rows mean.
  * Tables are made when they are first needed. What has expired is forgotten now and then, after a write.
  */
-import { FollowedTopics } from '../topics/followed-topics.ts'
-import { stateOf } from './postgres-client.ts'
-import { statements } from './postgres-statements.ts'
-import { decodeNul, encodeNul, reach } from '../shared/reach.ts'
+import { decodeNul, encodeNul, reach, stateOf } from '../shared/common.ts'
+import { FollowedTopics } from '../shared/followed-topics.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
-import type { Page, Said } from '../topics/followed-topic.ts'
-import type { PostgresConnection } from './postgres-client.ts'
-import type { Parameter } from './postgres-listening.ts'
-import type { Statements } from './postgres-statements.ts'
-import type { Saying } from '../topics/publishing.ts'
+import type { Page, Said } from '../shared/followed-topics.ts'
+import type { Saying } from '../shared/remote.ts'
+
+/** What a statement is given. */
+export type Parameter = string | number | null
+
+/** What it answers. */
+export type Rows = readonly Readonly<Record<string, unknown>>[]
+
+/** A client, whichever it is. */
+export interface PostgresConnection {
+  /** Sends one statement, or several that are given nothing. */
+  query(text: string, values?: readonly Parameter[]): Promise<Rows>
+  /**
+   * Listens to a channel on a connection of its own, which is opened again where it is lost; `onAgain` is
+   * called then. Resolves when it listens, with the function that ends it.
+   */
+  listen(channel: string, hear: (text: string) => void, onAgain: () => void): Promise<() => Promise<void>>
+}
+
+/** A longer event is told without its text: PostgreSQL takes 8,000 bytes in one notice. */
+const NOTICE_BYTES = 7_000
+/** How long a long event is there to be read if it is not kept. */
+const LONG_MS = 60_000
+/** How long the number of a topic is remembered of which nothing is kept. */
+const REMEMBER = '1 hour'
+/** One page of a topic, and what is forgotten at once. */
+const PAGE_COUNT = 256
+const PAGE_BYTES = 1024 * 1024
+const SWEEP_COUNT = 1_000
+
+/** The statements of one store. */
+interface Statements {
+  /** Answers `id`, which is null where there are no tables. */
+  readonly find: string
+  /** Makes what is missing, one process after the other. Several statements. */
+  readonly create: string
+  /** $1 collection, $2 owner, $3 key. */
+  readonly read: string
+  /** $4 value, $5 milliseconds or null for ever. Writes over whatever there is; answers `version`. */
+  readonly write: string
+  /** The same, where there is nothing. */
+  readonly writeNew: string
+  /** The same, where there is version $6. */
+  readonly writeNext: string
+  /** $4 the version that is there, or null for any. */
+  readonly remove: string
+  /** $1 collection, $2 owner, $3 how many or null for all, $4 before which version or null. */
+  readonly list: string
+  /** $1 topic, $2 a JSON array of `{ text, isKept, events, ms }`, $3 channel. */
+  readonly publish: string
+  /**
+   * $1 topic, $2 after which number, $3 'late', 'missed' or 'nothing'. At least one row: `last`, and of each
+   * event `number`, `previous`, `text` and `found`, how many there are before the page is cut.
+   */
+  readonly topic: string
+  /** What has expired is forgotten. */
+  readonly sweep: readonly string[]
+}
+
+const MICROSECONDS = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+
+/** The statements for the tables of a prefix. */
+export function statements(prefix: string): Statements {
+  const entries = `${prefix}_entries`
+  const versions = `${prefix}_versions`
+  const events = `${prefix}_events`
+  const topics = `${prefix}_topics`
+  const insert = `INSERT INTO ${entries} AS kept (collection, owner, key, value, version, expires_at)
+    VALUES ($1, $2, $3, $4, nextval('${versions}'), ${until('$5::float8')})
+    ON CONFLICT (collection, owner, key)
+    DO UPDATE SET value = excluded.value, version = nextval('${versions}'), expires_at = excluded.expires_at`
+  const place = 'collection = $1 AND owner = $2 AND key = $3'
+  return {
+    find: `SELECT to_regclass('${topics}')::oid::text AS id`,
+    create: `SELECT pg_advisory_xact_lock(hashtext('${prefix}'));
+      CREATE TABLE IF NOT EXISTS ${entries} (
+        collection text COLLATE "C", owner text COLLATE "C", key text COLLATE "C", value text NOT NULL,
+        version bigint NOT NULL, expires_at timestamptz NOT NULL, PRIMARY KEY (collection, owner, key));
+      CREATE INDEX IF NOT EXISTS ${entries}_by_version ON ${entries} (collection, owner, version);
+      CREATE INDEX IF NOT EXISTS ${entries}_by_expiry ON ${entries} (expires_at)
+        WHERE expires_at < 'infinity';
+      DO $do$ BEGIN
+        IF to_regclass('${versions}') IS NULL THEN
+          EXECUTE 'CREATE SEQUENCE ${versions} START ' || ${MICROSECONDS};
+        END IF;
+      END $do$;
+      CREATE UNLOGGED TABLE IF NOT EXISTS ${events} (
+        topic text COLLATE "C", number bigint, previous bigint NOT NULL, is_kept boolean NOT NULL,
+        expires_at timestamptz NOT NULL, text text NOT NULL, PRIMARY KEY (topic, number));
+      CREATE INDEX IF NOT EXISTS ${events}_by_expiry ON ${events} (expires_at)
+        WHERE expires_at < 'infinity';
+      CREATE UNLOGGED TABLE IF NOT EXISTS ${topics} (
+        topic text COLLATE "C" PRIMARY KEY, previous bigint NOT NULL, number bigint NOT NULL,
+        dropped bigint NOT NULL, said_at timestamptz NOT NULL)`,
+    read: `SELECT value, version FROM ${entries} WHERE ${place} AND ${isLive()}`,
+    write: `${insert} RETURNING version`,
+    writeNew: `${insert} WHERE NOT ${isLive('kept')} RETURNING version`,
+    writeNext: `UPDATE ${entries}
+      SET value = $4, version = nextval('${versions}'), expires_at = ${until('$5::float8')}
+      WHERE ${place} AND version = $6::bigint AND ${isLive()} RETURNING version`,
+    remove: `DELETE FROM ${entries}
+      WHERE ${place} AND version = coalesce($4::bigint, version) AND ${isLive()} RETURNING version`,
+    list: `SELECT key, value, version FROM ${entries}
+      WHERE collection = $1 AND owner = $2 AND version < coalesce($4::bigint, 9223372036854775807)
+        AND ${isLive()} ORDER BY version DESC LIMIT $3::bigint`,
+    publish: `WITH said AS MATERIALIZED (
+        SELECT ordinality AS at, value ->> 'text' AS text, (value ->> 'isKept')::boolean AS is_kept,
+          (value ->> 'events')::bigint AS events, (value ->> 'ms')::float8 AS ms
+        FROM jsonb_array_elements($2::text::jsonb) WITH ORDINALITY
+      ), sum AS MATERIALIZED (
+        SELECT count(*) AS count, max(at - events) FILTER (WHERE is_kept) AS dropped,
+          ${MICROSECONDS} AS now
+        FROM said
+      ), topic AS (
+        INSERT INTO ${topics} AS t (topic, previous, number, dropped, said_at)
+        SELECT $1, 0, now + count, now + coalesce(dropped, 0), clock_timestamp() FROM sum
+        ON CONFLICT (topic) DO UPDATE SET previous = t.number, number = t.number + (SELECT count FROM sum),
+          dropped = greatest(t.dropped, t.number + (SELECT dropped FROM sum)), said_at = clock_timestamp()
+        RETURNING previous, number - (SELECT count FROM sum) AS base, t.dropped
+      ), numbered AS (
+        SELECT said.*, base + at AS number, CASE at WHEN 1 THEN previous ELSE base + at - 1 END AS previous,
+          dropped
+        FROM said, topic
+      ), kept AS (
+        INSERT INTO ${events} (topic, number, previous, is_kept, expires_at, text)
+        SELECT $1, number, previous, is_kept,
+          CASE WHEN is_kept THEN ${until('ms')} ELSE ${until(`${LONG_MS}`)} END, text
+        FROM numbered WHERE (is_kept AND number > dropped) OR octet_length(text) > ${NOTICE_BYTES}
+      ), gone AS (
+        DELETE FROM ${events} WHERE topic = $1 AND number <= (SELECT dropped FROM topic)
+      )
+      SELECT pg_notify($3, $1 || ' ' || previous || ' ' || number
+        || CASE WHEN octet_length(text) > ${NOTICE_BYTES} THEN '' ELSE ' ' || text END) AS told
+      FROM (SELECT * FROM numbered ORDER BY number OFFSET 0) AS ordered`,
+    topic: `SELECT t.last, e.number, e.previous, e.text, e.found
+      FROM (SELECT coalesce(max(number), 0) AS last, coalesce(max(dropped), 0) AS dropped
+        FROM ${topics} WHERE topic = $1) AS t
+      LEFT JOIN LATERAL (
+        SELECT *, count(*) OVER () AS found, row_number() OVER (ORDER BY number) AS at,
+          sum(octet_length(text)) OVER (ORDER BY number) - octet_length(text) AS bytes_before
+        FROM (SELECT * FROM ${events} WHERE topic = $1 AND number > $2::bigint AND $3 <> 'nothing'
+          AND ($3 = 'missed' OR (is_kept AND number > t.dropped AND ${isLive()}))
+          ORDER BY number LIMIT ${PAGE_COUNT + 1}) AS limited
+      ) AS e ON e.at <= ${PAGE_COUNT} AND e.bytes_before < ${PAGE_BYTES}
+      ORDER BY e.number`,
+    sweep: [
+      sweep(entries, `expires_at < 'infinity' AND NOT ${isLive()}`),
+      sweep(events, `expires_at < 'infinity' AND NOT ${isLive()}`),
+      sweep(topics, `said_at < clock_timestamp() - interval '${REMEMBER}' AND NOT EXISTS (
+        SELECT FROM ${events} WHERE ${events}.topic = ${topics}.topic)`),
+    ],
+  }
+}
+
+function isLive(table?: string): string {
+  return `(${table === undefined ? '' : `${table}.`}expires_at > clock_timestamp())`
+}
+
+function until(ms: string): string {
+  return `coalesce(clock_timestamp() + ${ms} * interval '1 millisecond', 'infinity'::timestamptz)`
+}
+
+/** Several processes may do so at once: what one has its hands on, the others leave out. */
+function sweep(table: string, isOver: string): string {
+  return `DELETE FROM ${table} WHERE ${isOver} AND ctid = ANY (ARRAY(
+    SELECT ctid FROM ${table} WHERE ${isOver} LIMIT ${SWEEP_COUNT} FOR UPDATE SKIP LOCKED))`
+}
 
 /** How often what has expired is forgotten, at most. */
 const SWEEP_EVERY_MS = 60_000

@@ -1,16 +1,18 @@
 /**
- * What one process says on topics of a store that lies across a network: one batch of each topic on its way
- * at a time, and what is said meanwhile in the next, so that it arrives in the order in which it was said.
+ * A store that lies across a network, made of its commands: what is checked before anything is sent, and what
+ * is said on topics in its order. The same for every engine.
  */
 import { Fault } from '../../define/fault.ts'
-import type { Keep } from '../../state/store.ts'
 import { total } from '../../util/memory.ts'
+import { measure, requireKey } from './common.ts'
+import type { Keep, Store } from '../../state/store.ts'
+import type { FollowedTopics } from './followed-topics.ts'
 
 /** Something to be said. */
 export interface Saying { readonly text: string; readonly keep: Keep | undefined }
 
 /** Says some things on a topic, in their order, all or none. */
-export type Say = (topic: string, batch: readonly Saying[]) => Promise<void>
+type Say = (topic: string, batch: readonly Saying[]) => Promise<void>
 
 interface Waiting extends Saying {
   readonly bytes: number
@@ -72,4 +74,41 @@ function cut(waiting: Waiting[]): readonly Waiting[] {
     if (count > 0 && bytes > BATCH_BYTES) break
   }
   return waiting.splice(0, count)
+}
+
+/** What one engine does. */
+interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' | 'list'> {
+  readonly followed: FollowedTopics
+  readonly say: Say
+  close(): Promise<void>
+}
+
+/**
+ * Makes the store. `load` brings its commands, when the first of them is needed. Over `maxValueBytes` a value
+ * or an event is `Fault('too-large')`.
+ */
+export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: number): Store {
+  let loading: Promise<RemoteCommands> | undefined
+  const loaded = (): Promise<RemoteCommands> => loading ??= load()
+  const publishing = new Publishing(async (topic, batch) => (await loaded()).say(topic, batch))
+  return {
+    isShared: true,
+    read: async (place) => (await loaded()).read(place),
+    async write(place, value, keepMs, expected) {
+      requireKey(place)
+      measure(value, maxValueBytes)
+      return (await loaded()).write(place, value, keepMs, expected)
+    },
+    remove: async (place, expected) => (await loaded()).remove(place, expected),
+    list: async (collection, owner, limit, before) => (
+      (await loaded()).list(collection, owner, limit, before)
+    ),
+    async publish(topic, text, keep) {
+      await publishing.publish(topic, text, keep, measure(text, maxValueBytes))
+    },
+    follow: async (topic, from, listener, onLost) => (
+      (await loaded()).followed.follow(topic, from, listener, onLost)
+    ),
+    close: async () => (await loaded()).close(),
+  }
 }

@@ -3,16 +3,15 @@
  * say what is wrong. Knows no rule and no test framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault } from '../../../define/fault.ts'
-import type { MaybePromise } from '../../../util/thenable.ts'
-import type { Entry, Store, StoreKey } from '../../../state/store.ts'
+import { Fault } from '../../define/fault.ts'
+import type { Entry, Store, StoreKey } from '../../state/store.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
-/** One thing that the interface promises. */
-export interface StoreRule {
-  readonly rule: string
-  /** Throws, or rejects, with a sentence where the store breaks it. */
-  check(trial: Trial): Promise<void>
-}
+/**
+ * What the interface promises, by the sentence in a report. A check throws, or rejects, with a sentence where
+ * the store breaks the rule.
+ */
+export type StoreRules = Readonly<Record<string, (trial: Trial) => Promise<void>>>
 
 /** How long entries are kept that nothing should happen to, in milliseconds. */
 export const LONG_MS = 60_000

@@ -1,0 +1,324 @@
+/**
+ * The store of a worker of `node:cluster`: every method is a question to the primary, which `hostStore` in it
+ * answers.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '../../define/fault.ts'
+import { tell } from '../shared/common.ts'
+import type { Cluster, Worker } from 'node:cluster'
+import type { FaultKind } from '../../define/fault.ts'
+import type { Entry, Keep, Store, StoreKey } from '../../state/store.ts'
+import type { Follower } from '../shared/common.ts'
+
+/** A number that may be `Infinity`. */
+type Bound = number | null
+
+/** What a worker asks for. */
+type StoreQuestion =
+  | { readonly method: 'read'; readonly place: StoreKey }
+  | {
+    readonly method: 'write'; readonly place: StoreKey; readonly value: string; readonly keepMs: Bound
+    readonly expected: number | 'any'
+  }
+  | { readonly method: 'remove'; readonly place: StoreKey; readonly expected: number | 'any' }
+  | {
+    readonly method: 'list'; readonly collection: string; readonly owner: string; readonly limit: Bound
+    readonly before: Bound
+  }
+  | {
+    readonly method: 'publish'; readonly topic: string; readonly text: string
+    readonly keep: { readonly events: Bound; readonly ms: Bound } | null
+  }
+  | { readonly method: 'follow'; readonly topic: string; readonly from: 'kept' | 'now' }
+  /** Ends the follower that the question of this number has begun. */
+  | { readonly method: 'leave'; readonly follower: number }
+
+/** What comes back: the answer to a question, its failure, or what a follower hears. */
+type StoreReply =
+  | { readonly value: unknown }
+  | { readonly fault: StoreFault }
+  | { readonly text: string }
+  | { readonly isLost: true }
+
+/** How a store has failed. `cause`: what kept it from being reached, in words for a log. */
+interface StoreFault { readonly kind: string; readonly message: string; readonly cause?: string }
+
+/** A message in one of the two directions: of which store in the worker, and of which question of it. */
+interface Envelope<Content> { readonly of: string; readonly id: number; readonly content: Content }
+
+/** Tells these messages from all others on the same channel. */
+const NAME = 'triport:store'
+
+/** A message as it is sent. */
+function encodeEnvelope<Content>(envelope: Envelope<Content>): object {
+  return { [NAME]: envelope }
+}
+
+/** The message that something received is; undefined where it is somebody else's. */
+function decodeEnvelope<Content>(message: unknown): Envelope<Content> | undefined {
+  const isOurs = typeof message === 'object' && message !== null && Object.hasOwn(message, NAME)
+  return isOurs ? (message as Record<string, Envelope<Content>>)[NAME] : undefined
+}
+
+/** A number that may be `Infinity`, as it is sent. */
+function encodeBound(bound: number): Bound {
+  return bound === Infinity ? null : bound
+}
+
+/** The number that was sent. */
+function decodeBound(bound: Bound): number {
+  return bound ?? Infinity
+}
+
+/** How long to keep something, as it was sent. */
+function decodeKeep(keep: { readonly events: Bound; readonly ms: Bound } | null): Keep | undefined {
+  return keep === null ? undefined : { events: decodeBound(keep.events), ms: decodeBound(keep.ms) }
+}
+
+const UNREACHED = 'The store cannot be reached; try again later'
+
+/** The ends of what one worker follows, by store and question; undefined while it is being begun. */
+type Followers = Map<string, (() => void) | undefined>
+
+/**
+ * Answers the `workerStore()` of every worker that this primary of `node:cluster` has or will have, out of a
+ * store that is shared: `memoryStore({ isShared: true })`, `sqliteStore(file)` or any other. Call it before
+ * `cluster.fork()`. Returns the function that ends it; the store stays open.
+ *
+ * Throws `TypeError` for a store that is not shared.
+ */
+export function hostStore(store: Store): () => void {
+  if (!store.isShared) {
+    throw new TypeError('hostStore takes a store that others may share, as memoryStore({ isShared: true })')
+  }
+  const cluster = clusterModule()
+  const workers = new Map<Worker, Followers>()
+  const hear = (worker: Worker, message: unknown): void => {
+    const envelope = decodeEnvelope<StoreQuestion>(message)
+    if (envelope === undefined) return
+    const followers = workers.get(worker) ?? new Map()
+    workers.set(worker, followers)
+    void answer(store, worker, followers, envelope)
+  }
+  const forget = (worker: Worker): void => {
+    for (const leave of workers.get(worker)?.values() ?? []) leave?.()
+    workers.delete(worker)
+  }
+  cluster.on('message', hear)
+  cluster.on('disconnect', forget)
+  return () => {
+    cluster.off('message', hear)
+    cluster.off('disconnect', forget)
+    for (const worker of workers.keys()) forget(worker)
+  }
+}
+
+/** Only a primary pays for what this module brings along. */
+function clusterModule(): Cluster {
+  const module: unknown = process.getBuiltinModule('node:cluster')
+  if (isCluster(module)) return module
+  throw new Error('hostStore needs node:cluster, which is not there')
+}
+
+function isCluster(module: unknown): module is Cluster {
+  return typeof module === 'object' && module !== null && 'fork' in module
+}
+
+async function answer(
+  store: Store, worker: Worker, followers: Followers, { of, id, content }: Envelope<StoreQuestion>,
+): Promise<void> {
+  const send = (reply: StoreReply): void => {
+    // A worker that has gone wants to know nothing any more.
+    if (worker.isConnected()) worker.send(encodeEnvelope({ of, id, content: reply }), () => {})
+  }
+  try {
+    if (content.method === 'leave') {
+      const name = `${of} ${content.follower}`
+      followers.get(name)?.()
+      followers.delete(name)
+    } else if (content.method === 'follow') {
+      const name = `${of} ${id}`
+      followers.set(name, undefined)
+      const leave = await store.follow(
+        content.topic, content.from, (text) => send({ text }), () => send({ isLost: true }),
+      )
+      // It may have left, or gone, meanwhile.
+      if (followers.has(name) && worker.isConnected()) followers.set(name, leave)
+      else leave()
+    }
+    send({ value: await perform(store, content) })
+  } catch (error) {
+    send({ fault: encodeFault(error) })
+  }
+}
+
+/** What a store answers to a question of one answer. */
+function perform(store: Store, asked: StoreQuestion): unknown {
+  switch (asked.method) {
+    case 'read': return store.read(asked.place)
+    case 'write': return store.write(asked.place, asked.value, decodeBound(asked.keepMs), asked.expected)
+    case 'remove': return store.remove(asked.place, asked.expected)
+    case 'list': {
+      const { collection, owner, limit, before } = asked
+      return store.list(collection, owner, decodeBound(limit), before ?? undefined)
+    }
+    case 'publish': return store.publish(asked.topic, asked.text, decodeKeep(asked.keep))
+    default: return undefined
+  }
+}
+
+/** What a store refuses stays what it is. With whatever else it fails, it could not do it now. */
+function encodeFault(error: unknown): StoreFault {
+  const isFault = error instanceof Fault
+  const { kind, message } = isFault ? error : { kind: 'busy', message: UNREACHED }
+  const cause = isFault ? error.cause : error
+  if (cause === undefined) return { kind, message }
+  return { kind, message, cause: cause instanceof Error ? cause.message : String(cause) }
+}
+
+/** How long the primary has for its first word. */
+const FIRST_WORD_MS = 5_000
+
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Fault) => void
+}
+
+/**
+ * Makes the store of a worker. What is kept lives as long as the store of the primary keeps it, and with a
+ * memory store as long as the primary.
+ *
+ * Throws `Error` in a process that no primary has started. Where the primary has not called `hostStore`, the
+ * methods reject with `Fault('busy')` after a while.
+ */
+export function workerStore(): Store {
+  if (process.send === undefined) {
+    throw new Error('workerStore() is for a worker that node:cluster has started; hostStore for its primary')
+  }
+  const primary = new Primary()
+  return {
+    isShared: true,
+    read: (place) => primary.ask<Entry | undefined>({ method: 'read', place }),
+    write: (place, value, keepMs, expected) => primary.ask<number | undefined>({
+      method: 'write', place, value, keepMs: encodeBound(keepMs), expected,
+    }),
+    remove: (place, expected) => primary.ask<boolean>({ method: 'remove', place, expected }),
+    list: (collection, owner, limit, before = Infinity) => primary.ask<readonly Entry[]>({
+      method: 'list', collection, owner, limit: encodeBound(limit), before: encodeBound(before),
+    }),
+    publish: (topic, text, keep) => primary.ask<void>({
+      method: 'publish', topic, text,
+      keep: keep === undefined ? null : { events: encodeBound(keep.events), ms: encodeBound(keep.ms) },
+    }),
+    follow: (topic, from, listener, onLost) => primary.follow(topic, from, { listener, onLost }),
+    close: () => primary.close(),
+  }
+}
+
+/** The primary, as one store in a worker sees it. */
+class Primary {
+  readonly #name: string = randomUUID()
+  readonly #pending = new Map<number, Pending>()
+  readonly #followers = new Map<number, Follower>()
+  readonly #onMessage = (message: unknown): void => this.#hear(message)
+  readonly #onDisconnect = (): void => this.#end('The primary has gone')
+  #lastId = 0
+  #hasSpoken = false
+  #isOver = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor() {
+    process.on('message', this.#onMessage)
+    process.on('disconnect', this.#onDisconnect)
+  }
+
+  /** Rejects with the `Fault` that the primary has answered, or with 'busy'. */
+  ask<Answer>(question: StoreQuestion, id: number = ++this.#lastId): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      if (this.#isOver || !process.connected) {
+        return reject(new Fault('busy', 'The store is closed, or the primary has gone'))
+      }
+      // The primary answers what was asked for.
+      this.#pending.set(id, { resolve: (value) => resolve(value as Answer), reject })
+      if (!this.#hasSpoken) this.#awaitFirstWord()
+      const message = encodeEnvelope({ of: this.#name, id, content: question })
+      process.send?.(message, undefined, undefined, (cause) => {
+        if (cause === null) return
+        this.#pending.delete(id)
+        reject(new Fault('busy', 'The primary cannot be reached; try again later', undefined, { cause }))
+      })
+    })
+  }
+
+  async follow(topic: string, from: 'kept' | 'now', follower: Follower): Promise<() => void> {
+    const id = ++this.#lastId
+    // What is kept may be heard before there is an answer.
+    this.#followers.set(id, follower)
+    try {
+      await this.ask({ method: 'follow', topic, from }, id)
+    } catch (error) {
+      this.#followers.delete(id)
+      throw error
+    }
+    return () => {
+      if (this.#followers.delete(id)) this.ask({ method: 'leave', follower: id }).catch(() => {})
+    }
+  }
+
+  close(): void {
+    if (this.#isOver) return
+    for (const follower of this.#followers.keys()) this.ask({ method: 'leave', follower }).catch(() => {})
+    this.#end('The store is closed')
+  }
+
+  #hear(message: unknown): void {
+    const envelope = decodeEnvelope<StoreReply>(message)
+    if (envelope?.of !== this.#name) return
+    this.#hasSpoken = true
+    clearTimeout(this.#timer)
+    const { id, content } = envelope
+    if ('text' in content || 'isLost' in content) {
+      const follower = this.#followers.get(id)
+      if (follower === undefined) return
+      return tell(follower, 'text' in content ? content.text : undefined)
+    }
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if ('fault' in content) {
+      pending?.reject(decodeFault(content.fault))
+    } else {
+      pending?.resolve(content.value)
+    }
+  }
+
+  #awaitFirstWord(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#refuse('The primary does not answer: let it call hostStore(store)')
+    }, FIRST_WORD_MS).unref()
+  }
+
+  #end(why: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    process.off('message', this.#onMessage)
+    process.off('disconnect', this.#onDisconnect)
+    const followers = [...this.#followers.values()]
+    this.#followers.clear()
+    this.#refuse(why)
+    if (!process.connected) for (const follower of followers) tell(follower, undefined)
+  }
+
+  /** Nothing that was asked so far is answered any more. */
+  #refuse(why: string): void {
+    const pending = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const { reject } of pending) reject(new Fault('busy', why))
+  }
+}
+
+function decodeFault({ kind, message, cause }: StoreFault): Fault {
+  const options = cause === undefined ? undefined : { cause: new Error(cause) }
+  return new Fault(kind as FaultKind, message, undefined, options)
+}
