@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createCards } from '../../lib/a2a/card/cards.ts'
+import { createCards } from '../../lib/a2a/card/card-replies.ts'
 import { defineAgent } from '../../lib/define/agent.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { createService } from '../../lib/server/service.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../lib/a2a/model/faults.ts'
-import { encodeRpcFault } from '../../lib/a2a/codec/rpc-errors.ts'
+import { encodeRpcFault } from '../../lib/a2a/codec/errors.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { decodeRpcFault } from '../fixtures/a2a-client/client.ts'
 import type { A2aReason } from '../../lib/a2a/model/faults.ts'

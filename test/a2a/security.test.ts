@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { securityOf } from '../../lib/a2a/card/security.ts'
+import { securityOf } from '../../lib/a2a/card/card.ts'
 
 const apiKey = { kind: 'apiKey', location: 'header', name: 'X-API-Key' }
 const bearer = { kind: 'http', scheme: 'bearer', bearerFormat: undefined }

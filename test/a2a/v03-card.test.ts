@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV03Card } from '../../lib/a2a/codec/v03-card.ts'
+import { encodeV03Card } from '../../lib/a2a/codec/card-codecs.ts'
 import { decodeV03Card } from '../fixtures/a2a-client/v03-card.ts'
 import { sent } from './sent.ts'
 import type { Card, SecurityScheme } from '../../lib/a2a/model/model.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Part, encodeV03Part } from '../../lib/a2a/codec/v03-parts.ts'
+import { decodeV03Part, encodeV03Part } from '../../lib/a2a/codec/v03-messages.ts'
 import { sent } from './sent.ts'
 import type { Content } from '../../lib/define/content.ts'
 

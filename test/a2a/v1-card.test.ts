@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Card } from '../../lib/a2a/codec/v1-card.ts'
+import { encodeV1Card } from '../../lib/a2a/codec/card-codecs.ts'
 import { decodeV1Card } from '../fixtures/a2a-client/v1-card.ts'
 import type { Card, SecurityScheme } from '../../lib/a2a/model/model.ts'
 

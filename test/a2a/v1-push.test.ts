@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV1Push, encodeV1Push } from '../../lib/a2a/codec/v1-push.ts'
+import { decodeV1Push, encodeV1Push } from '../../lib/a2a/codec/v1.ts'
 
 const url = 'https://client.example.com/webhook'
 

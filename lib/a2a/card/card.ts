@@ -1,16 +1,16 @@
 /**
- * What an agent card says, in the words of no dialect: who is served, where, what it can do, and how to be
- * let in. How it is spelled, and how caches are told of it, is not known here.
- * Spec: A2A 1.0 §4.4 and §8.
+ * What an agent card contains, for every dialect: name, addresses, skills, and exactly the authentication
+ * schemes that the server uses.
+ * Spec: A2A 1.0 §4.4, §4.5 and §8; RFC 8414 §3.
  */
 import { dialects } from '../codec/dialects.ts'
-import { securityOf } from './security.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
-import type { Service } from '../../run/service.ts'
 import type { Tool } from '../../define/tool.ts'
+import type { Authorization } from '../../http/access/auth.ts'
+import type { Service } from '../../run/service.ts'
 import type { Dialect } from '../model/dialect.ts'
-import type { Card, CardInterface } from '../model/model.ts'
+import type { Card, CardInterface, SecurityScheme } from '../model/model.ts'
 import type { A2aOptions, ExtendedCard } from '../model/options.ts'
 
 const TEXT: readonly string[] = Object.freeze(['text/plain'])
@@ -105,4 +105,35 @@ function uniqueSkills(skills: readonly Skill[]): readonly Skill[] {
     byId.set(id, tags === undefined || tags.length === 0 ? { ...skill, tags: [id] } : skill)
   }
   return [...byId.values()]
+}
+
+/** The members of a card that say how to get in: schemes by name, and any one of `security` is enough. */
+export type Security = Pick<Card, 'schemes' | 'security'>
+
+const keySchemes: readonly (readonly [name: string, scheme: SecurityScheme])[] = [
+  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
+]
+
+/** What this server asks for at this moment; nothing where everybody is let in. */
+export function securityOf({ takesKeys, auth }: A2aOptions): Security {
+  const schemes = new Map<string, SecurityScheme>(takesKeys() ? keySchemes : [])
+  const security = [...schemes.keys()].map((name) => new Map<string, readonly string[]>([[name, []]]))
+  for (const [index, issuer] of (auth?.authorizationServers ?? []).entries()) {
+    const name = index === 0 ? 'oauth' : `oauth-${index + 1}`
+    // Which flows there are, its own metadata says.
+    schemes.set(name, { kind: 'oauth2', flows: {}, metadataUrl: metadataUrl(issuer) })
+    security.push(new Map([[name, scopesOf(auth)]]))
+  }
+  return { schemes, security }
+}
+
+function scopesOf(auth: Authorization | undefined): readonly string[] {
+  return auth?.scopes ?? []
+}
+
+/** The well-known path goes between the host and the path of the issuer. */
+function metadataUrl(issuer: string): string {
+  const { origin, pathname } = new URL(issuer)
+  return `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`
 }

@@ -1,18 +1,25 @@
 /**
- * The extended card: what callers who have proved who they are may know besides the public card. Made for
- * each request, as it may be another for each caller.
+ * The extended card: what authenticated callers may know besides the public card. Made for each request, as
+ * it may differ for each caller. Clients of A2A 0.2 get it at a path of its own, and errors there as problem
+ * documents.
  * Spec: A2A 1.0 §3.1.11 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9.
  */
+import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { Clock } from '../../util/clock.ts'
-import { Fault } from '../../define/fault.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { composeCard, extendCard, hasExtendedCard } from './card.ts'
+import { JSON_TYPE } from '../../wire/media.ts'
+import { problemReply } from '../../wire/problem.ts'
+import { encodeV1Card } from '../codec/card-codecs.ts'
+import { plain } from '../codec/plain.ts'
 import { A2aFault } from '../model/faults.ts'
 import { checkExtendedCard } from '../model/options.ts'
-import { encodeV1Card } from '../codec/v1-card.ts'
+import { versionTextOf } from '../model/dialect.ts'
+import { documentOf, modeFor } from './card-replies.ts'
+import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { FaultKind } from '../../define/fault.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { Exchange } from '../../http/message/exchange.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { Card } from '../model/model.ts'
@@ -69,4 +76,37 @@ function inTime<T>(found: PromiseLike<T>, ms: number): Promise<T> {
     })
     Promise.resolve(found).then(resolve, reject).finally(() => clock.clear())
   })
+}
+
+// What one caller may know is no other's.
+const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
+
+/** What is not there is not found. */
+const statuses: ReadonlyMap<FaultKind, number> = new Map([
+  ['unsupported', 404], ['not-found', 404], ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
+  ['cancelled', 503], ['timeout', 504],
+])
+
+/** Answers with the card of somebody, for the caller. */
+export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
+  const { service, options, signer, exchange } = asked
+  const done = (card: Card): Reply => {
+    const document = documentOf(card, modeFor(versionTextOf(exchange), options.card), signer)
+    return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
+  }
+  const failed = (thrown: unknown): Reply => {
+    const { requestId } = exchange.origin
+    const fault = asFault(thrown)
+    if (fault !== thrown) {
+      service.log('error', 'An extended card could not be made', { request: requestId, cause: thrown })
+    }
+    const detail = publicMessage(fault, requestId, service.exposeErrors)
+    return problemReply({ status: statuses.get(fault.kind) ?? 500, detail, requestId, headers })
+  }
+  try {
+    const card = extendedCard({ ...asked, dialect: plain })
+    return isThenable(card) ? card.then(done).catch(failed) : done(card)
+  } catch (error) {
+    return failed(error)
+  }
 }

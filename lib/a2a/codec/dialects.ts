@@ -7,9 +7,8 @@
 import { plain } from './plain.ts'
 import { v03 } from './v03.ts'
 import { v1 } from './v1.ts'
-import type { Dialect, DialectName } from '../model/dialect.ts'
+import type { Dialect, DialectName, Version } from '../model/dialect.ts'
 import type { OperationName } from '../model/model.ts'
-import type { Version } from '../model/version.ts'
 
 /** Every dialect that is spoken here, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain, v03, v1]

@@ -1,8 +1,10 @@
 /**
  * What a dialect of A2A is: how a server reads each request, and writes each result, event, error and card.
- * Types alone; each dialect is files of codecs, and `dialects.ts` is the table of them.
+ * And which version of A2A a client asks for. `dialects.ts` is the table of all dialects.
+ * Spec: A2A 1.0 §3.6.
  */
 import type { Fault } from '../../define/fault.ts'
+import type { Exchange } from '../../http/message/exchange.ts'
 import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
@@ -58,4 +60,26 @@ export interface Dialect {
   readonly pushesTasks: boolean
   /** What this dialect's clients look for in a card. */
   encodeCard(card: Card): JsonMembers
+}
+
+/** A version that a client says it speaks, by major and minor; undefined where it says none. */
+export type Version = string | undefined
+
+/** Where a client says it. */
+type Asked = Pick<Exchange, 'head' | 'query'>
+
+/** §3.6.1: what a client says of its version, in a header or else in a query parameter. */
+export function versionTextOf({ head: { a2aVersion }, query }: Asked): string | undefined {
+  if (a2aVersion !== undefined || query === '') return a2aVersion
+  return new URLSearchParams(query).get('A2A-Version') ?? undefined
+}
+
+/** Which version that is. 0.2 is spoken as 0.3. */
+export function versionOf(asked: Asked): Version {
+  const text = versionTextOf(asked)?.trim()
+  if (text === undefined || text === '') return undefined
+  const [, major, minor = '0'] = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,9})?$/.exec(text) ?? []
+  if (major === undefined) return text
+  const version = `${Number(major)}.${Number(minor)}`
+  return version === '0.2' ? '0.3' : version
 }

@@ -2,16 +2,16 @@
  * What is behind the paths of the A2A door: both bindings, the cards, the webhooks. The door loads this file,
  * and with it most of the room, when a first request or a webhook needs it.
  */
-import { createCards } from '../card/cards.ts'
+import { createCards } from '../card/card-replies.ts'
 import { answerRoute } from './http-json.ts'
 import { receive } from './jsonrpc.ts'
-import { oldExtendedCard } from '../card/old-extended-card.ts'
+import { oldExtendedCard } from '../card/extended-card.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
 import { a2aRunner } from '../tasks/rerun.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
-import type { Cards } from '../card/cards.ts'
+import type { Cards } from '../card/card-replies.ts'
 import type { Route } from './http-json-routes.ts'
 import type { PushSettings } from '../model/push-address.ts'
 import type { A2aContext } from '../tasks/request.ts'

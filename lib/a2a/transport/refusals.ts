@@ -5,13 +5,11 @@
 import { errorReply, refusalError, rpcError } from '../../wire/jsonrpc.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { A2aFault } from '../model/faults.ts'
-import { encodeRpcFault } from '../codec/rpc-errors.ts'
-import { encodeHttpRefusal, encodeV1Error, encodeV1Fault } from '../codec/v1-errors.ts'
-import { versionOf } from '../model/version.ts'
+import { encodeRpcFault, encodeHttpRefusal, encodeV1Error, encodeV1Fault } from '../codec/errors.ts'
+import { versionOf } from '../model/dialect.ts'
 import type { Refusal, Reply } from '../../http/message/exchange.ts'
 import type { RpcError } from '../../wire/jsonrpc.ts'
-import type { Dialect } from '../model/dialect.ts'
-import type { Version } from '../model/version.ts'
+import type { Dialect, Version } from '../model/dialect.ts'
 
 /** Media types of a body of HTTP+JSON. */
 export const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])

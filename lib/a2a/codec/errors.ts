@@ -1,9 +1,10 @@
 /**
- * Errors as A2A 1.0 spells them: details that each name their type, for JSON-RPC and for HTTP+JSON alike.
+ * How each dialect writes an error: a fault and the sentence for the caller in, the error of an answer out.
  *
- * A2A's own errors have an `ErrorInfo`, wrong members a `BadRequest`, all others a `LocalizedMessage`; the
- * sentence for the caller stands in each of them. What an author attached is a `Value` behind it, and in an
- * `ErrorInfo` its metadata.
+ * The plain dialect and A2A 0.3 write the specification's own words, with the sentence in `data.detail`. A2A
+ * 1.0 writes details that each name their type, for JSON-RPC and for HTTP+JSON alike: `ErrorInfo` for A2A's
+ * own errors, `BadRequest` for wrong members, `LocalizedMessage` for all others; each has the sentence. What
+ * an author attached is a `Value` behind it, and in an `ErrorInfo` its metadata.
  * Spec: A2A 1.0 §3.3.2, §5.4, §9.5, §11.6; google/rpc/error_details.proto.
  */
 import { isRecord } from '../../define/content.ts'
@@ -136,4 +137,21 @@ function localized(message: string): JsonMembers {
 /** A text that begins with the path of a member, without `params.`. */
 function withoutParams(fault: Fault, text: string): string {
   return fault instanceof FieldFault && text.startsWith(PARAMS) ? text.slice(PARAMS.length) : text
+}
+
+/** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
+export function encodeRpcFault(fault: Fault, said: string): RpcError {
+  // A defect shows nothing of itself.
+  const shown = fault.kind === 'internal' ? undefined : fault.detail
+  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
+  const reason = knownReasonOf(fault)
+  const code = reason === undefined ? codeOf(fault) : a2aErrors[reason].code
+  const error = rpcError(code, said, more && { ...more, detail: sentenceWithin(said) })
+  return reason === undefined ? error : { ...error, message: a2aErrors[reason].message }
+}
+
+/** These dialects have no number of its own for an extension that a client must know. */
+function knownReasonOf(fault: Fault): A2aReason | undefined {
+  const reason = reasonOf(fault)
+  return reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
 }

@@ -1,18 +1,20 @@
 /**
- * Cards as replies: each is made once for the address and the readers that it is for, then sent as the same
- * bytes, with what caches need to know.
- * Spec: A2A 1.0 §8.6; RFC 9110 §13.1, RFC 9111.
+ * Cards as replies: a card is written with the members of every dialect at once, in which each client finds
+ * its own, or with those of one version. It is made once per address, then sent as the same bytes with its
+ * `ETag`. Only a card of 1.0 alone can be signed.
+ * Spec: A2A 1.0 §8.4, §8.6; RFC 9110 §13.1, RFC 9111.
  */
 import { createHash } from 'node:crypto'
+import { isRecord } from '../../define/content.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
+import { dialects } from '../codec/dialects.ts'
+import { versionTextOf } from '../model/dialect.ts'
 import { composeCard } from './card.ts'
-import { documentOf, modeFor } from './card-document.ts'
-import { versionTextOf } from '../model/version.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Service } from '../../run/service.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
-import type { JsonMembers } from '../model/model.ts'
-import type { A2aOptions } from '../model/options.ts'
+import type { Service } from '../../run/service.ts'
+import type { Card, JsonMembers } from '../model/model.ts'
+import type { A2aOptions, A2aServerOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
@@ -92,4 +94,36 @@ function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
 /** Now, as exactly as an HTTP date can say it. */
 function wholeSeconds(): number {
   return Math.floor(Date.now() / 1000) * 1000
+}
+
+/** Whose members stand in a card. */
+export type CardMode = NonNullable<A2aServerOptions['card']>
+
+const NEWEST = '1.0'
+
+/** What a client that names a version (`A2A-Version`) reads, where the operator has set a mode or none. */
+export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'): CardMode {
+  return mode === 'hybrid' && version !== undefined && /^\s*1(?:\.\d+)*\s*$/.test(version) ? NEWEST : mode
+}
+
+/** The members of a card. Only one of 1.0 alone is signed: older members would stand beside what is. */
+export function documentOf(
+  card: Card, mode: CardMode, signer: Signer | undefined,
+): JsonMembers {
+  const spoken = mode === 'hybrid' ? dialects
+    : dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
+  const parts = spoken.map((dialect) => dialect.encodeCard(card))
+  const members = parts.reduce((all, part) => joined(all, part), {})
+  return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
+}
+
+/** Both together, objects of one name within them too. */
+function joined(one: JsonMembers, other: JsonMembers): JsonMembers {
+  const members = new Map(Object.entries(one))
+  for (const [name, value] of Object.entries(other)) {
+    if (value === undefined) continue
+    const known = members.get(name)
+    members.set(name, isRecord(known) && isRecord(value) ? joined(known, value) : value)
+  }
+  return Object.fromEntries(members)
 }
