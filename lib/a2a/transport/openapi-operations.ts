@@ -1,10 +1,10 @@
 /**
- * What the OpenAPI description says of the A2A door's operations, as constants.
- * Spec: OpenAPI 3.1.1 §4.8.
+ * What the OpenAPI description lists of A2A.
  */
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import {
-  described, failures, jsonBody, jsonOrEvents, listOf, objectOf, schemaReference,
+  body, described, failures, jsonOrEvents, listOf, objectOf, operation, optionsOf, requestBody,
+  schemaReference, TEXT,
 } from '../../wire/openapi.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { Components } from '../../http/message/exchange.ts'
@@ -12,193 +12,114 @@ import type { DocumentPart } from '../../wire/openapi.ts'
 import type { Route } from './http-json-routes.ts'
 import type { OperationName } from '../model/model.ts'
 
-const text: DocumentPart = { type: 'string' }
-const anything: DocumentPart = { type: 'object' }
-const id: DocumentPart = { type: ['string', 'integer', 'null'] }
-const contextId = described(text, 'Send it with the next message to go on.')
-
+const contextId = described(TEXT, 'Send it with the next message to go on.')
+const rpc = { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer', 'null'] } }
 const plainPart: DocumentPart = {
   oneOf: [
-    objectOf({ type: { const: 'text' }, text }, 'text'),
-    objectOf({ type: { const: 'file' }, uri: text, mimeType: text }, 'uri'),
+    objectOf('type text!', { type: { const: 'text' } }),
+    objectOf('type uri! mimeType', { type: { const: 'file' } }),
   ],
 }
 
 const schemas: DocumentPart = {
-  A2aPlainMessage: objectOf({
-    role: { enum: ['user', 'agent'] },
-    parts: { ...listOf(plainPart), minItems: 1 },
-    messageId: text,
-    contextId,
-  }, 'role', 'parts'),
-  A2aRpcRequest: objectOf({
-    jsonrpc: { const: '2.0' },
-    id,
+  A2aPlainMessage: objectOf('role! parts! messageId contextId', {
+    role: { enum: ['user', 'agent'] }, parts: { ...listOf(plainPart), minItems: 1 }, contextId,
+  }),
+  A2aRpcRequest: objectOf('jsonrpc! id method! params!', {
+    ...rpc,
     method: { const: 'message/send' },
-    params: objectOf({ message: schemaReference('A2aPlainMessage'), metadata: anything }, 'message'),
-  }, 'jsonrpc', 'method', 'params'),
-  A2aRpcAnswer: objectOf({
-    jsonrpc: { const: '2.0' },
-    id,
-    result: anything,
-    error: objectOf({ code: { type: 'integer' }, message: text, data: {} }, 'code', 'message'),
-  }, 'jsonrpc', 'id'),
-  // Where agents are reached, each version says in a member of its own.
-  A2aCard: objectOf({
-    name: text,
-    description: text,
-    version: text,
-    url: text,
-    supportedInterfaces: listOf(anything),
-    capabilities: anything,
-    skills: listOf(anything),
-  }, 'name', 'description', 'version', 'capabilities', 'skills'),
-  A2aPart: objectOf({ text, url: text, raw: text, data: {}, mediaType: text, filename: text }),
-  A2aMessage: objectOf({
-    messageId: text,
+    params: objectOf('message!:A2aPlainMessage metadata:object'),
+  }),
+  A2aRpcAnswer: objectOf('jsonrpc! id! result:object error', {
+    ...rpc, error: objectOf('code!:integer message! data', { data: {} }),
+  }),
+  // Where agents are reached, each version has in a member of its own.
+  A2aCard: objectOf('name! description! version! url supportedInterfaces:object[] capabilities!:object '
+    + 'skills!:object[]'),
+  A2aPart: objectOf('text url raw data mediaType filename', { data: {} }),
+  A2aMessage: objectOf('messageId! contextId taskId role! parts!', {
     contextId,
-    taskId: text,
     role: { enum: ['ROLE_USER', 'ROLE_AGENT'] },
-    parts: { ...listOf(schemaReference('A2aPart')), minItems: 1 },
-  }, 'messageId', 'role', 'parts'),
-  A2aSendRequest: objectOf({
-    message: schemaReference('A2aMessage'),
-    configuration: objectOf({
-      acceptedOutputModes: listOf(text),
-      historyLength: { type: 'integer' },
-      returnImmediately: { type: 'boolean' },
-      taskPushNotificationConfig: schemaReference('A2aWebhook'),
-    }),
-    metadata: anything,
-  }, 'message'),
-  A2aTask: objectOf({
-    id: text,
-    contextId: text,
-    status: objectOf({ state: text, message: schemaReference('A2aMessage'), timestamp: text }, 'state'),
-    artifacts: listOf(objectOf({
-      artifactId: text, name: text, parts: listOf(schemaReference('A2aPart')),
-    }, 'artifactId', 'parts')),
-    history: listOf(schemaReference('A2aMessage')),
-    metadata: anything,
-  }, 'id', 'contextId', 'status'),
-  A2aSendAnswer: described(
-    objectOf({ task: schemaReference('A2aTask'), message: schemaReference('A2aMessage') }), 'One of the two.',
-  ),
-  A2aTasks: objectOf({
-    tasks: listOf(schemaReference('A2aTask')),
-    nextPageToken: text,
-    pageSize: { type: 'integer' },
-    totalSize: { type: 'integer' },
-  }, 'tasks', 'nextPageToken', 'pageSize', 'totalSize'),
-  A2aWebhook: objectOf({
-    id: text,
-    taskId: text,
-    url: text,
-    token: text,
-    authentication: objectOf({ scheme: text, credentials: text }, 'scheme'),
-  }, 'url'),
-  A2aWebhooks: objectOf({ configs: listOf(schemaReference('A2aWebhook')), nextPageToken: text }, 'configs'),
-  A2aError: objectOf({
-    error: objectOf({
-      code: { type: 'integer' }, status: text, message: text, details: listOf(anything),
-    }, 'code', 'status', 'message', 'details'),
-  }, 'error'),
+    parts: { ...listOf('A2aPart'), minItems: 1 },
+  }),
+  A2aSendRequest: objectOf('message!:A2aMessage configuration metadata:object', {
+    configuration: objectOf('acceptedOutputModes:string[] historyLength:integer returnImmediately:boolean '
+      + 'taskPushNotificationConfig:A2aWebhook'),
+  }),
+  A2aTask: objectOf('id! contextId! status! artifacts history:A2aMessage[] metadata:object', {
+    status: objectOf('state! message:A2aMessage timestamp'),
+    artifacts: listOf(objectOf('artifactId! name parts!:A2aPart[]')),
+  }),
+  A2aSendAnswer: described(objectOf('task:A2aTask message:A2aMessage'), 'One of the two.'),
+  A2aTasks: objectOf('tasks!:A2aTask[] nextPageToken! pageSize!:integer totalSize!:integer'),
+  A2aWebhook: objectOf('id taskId url! token authentication', {
+    authentication: objectOf('scheme! credentials'),
+  }),
+  A2aWebhooks: objectOf('configs!:A2aWebhook[] nextPageToken'),
+  A2aError: objectOf('error!', { error: objectOf('code!:integer status! message! details!:object[]') }),
 }
 
 /** What the operations refer to. */
 export const a2aComponents: Components = {
   schemas,
   responses: {
-    A2aError: jsonBody('What went wrong', schemaReference('A2aError')),
-    A2aRpcError: jsonBody('What went wrong', schemaReference('A2aRpcAnswer')),
+    A2aError: body('What went wrong', 'A2aError'), A2aRpcError: body('What went wrong', 'A2aRpcAnswer'),
   },
 }
 
 const question = 'What is 12 * (3 + 4)?'
 
-/** `POST` of a message. */
-export const sendOperation: DocumentPart = {
-  tags: ['A2A'],
-  summary: 'Send a message',
+/** `POST` of JSON-RPC. */
+export const sendOperation: DocumentPart = operation('A2A', 'Send a message', {
+  200: {
+    description: 'The answer, with `result` or with `error`',
+    content: jsonOrEvents('A2aRpcAnswer', 'Such an answer in each event.'),
+  },
+  ...failures('A2aRpcError', {
+    400: 'The body is not JSON',
+    413: 'The body is too large',
+    415: 'The body is not application/json',
+    503: 'The server is full or closing down; try again when Retry-After says',
+  }),
+}, {
   description: 'JSON-RPC 2.0. An error is an answer too: its status is 200, and `error` says what was wrong. '
     + 'Methods of A2A 1.0 and 0.3 are understood beside the one described here; what streams is answered '
     + 'with events.',
-  requestBody: {
-    required: true,
-    content: {
-      [JSON_TYPE]: {
-        schema: schemaReference('A2aRpcRequest'),
-        example: {
-          jsonrpc: '2.0', id: '1', method: 'message/send',
-          params: { message: { role: 'user', parts: [{ type: 'text', text: question }] } },
-        },
-      },
-    },
-  },
-  responses: {
-    200: {
-      description: 'The answer, with `result` or with `error`',
-      content: jsonOrEvents(schemaReference('A2aRpcAnswer'), 'Such an answer in each event.'),
-    },
-    ...failures('A2aRpcError', {
-      400: 'The body is not JSON',
-      413: 'The body is too large',
-      415: 'The body is not application/json',
-      503: 'The server is full or closing down; try again when Retry-After says',
-    }),
-  },
-}
-
-const unchanged = { description: 'The client has it already' }
+  requestBody: requestBody('A2aRpcRequest', {
+    jsonrpc: '2.0', id: '1', method: 'message/send',
+    params: { message: { role: 'user', parts: [{ type: 'text', text: question }] } },
+  }, true),
+})
 
 /** `GET` of the agent card. */
-export const cardOperation: DocumentPart = {
-  tags: ['A2A'],
-  summary: 'The agent card',
-  responses: {
-    200: jsonBody('Who is served here, where, and what it can do', schemaReference('A2aCard')),
-    304: unchanged,
-    ...failures('Problem'),
-  },
-}
+export const cardOperation: DocumentPart = operation('A2A', 'The agent card', {
+  200: body('Who is served here, where, and what it can do', 'A2aCard'),
+  304: { description: 'The client has it already' },
+  ...failures('Problem'),
+})
 
-/** `GET` of the card for the caller, where clients of 0.2 look for it. */
-export const oldExtendedCardOperation: DocumentPart = {
-  tags: ['A2A'],
-  summary: 'The extended agent card, for clients of A2A 0.2',
-  responses: {
-    200: jsonBody('What the caller may know', schemaReference('A2aCard')),
+/** `GET` of the extended card, at the path of A2A 0.2. */
+export const oldExtendedCardOperation: DocumentPart = operation(
+  'A2A', 'The extended agent card, for clients of A2A 0.2', {
+    200: body('What the caller may know', 'A2aCard'),
     ...failures('Problem', { 404: 'There is none for this caller' }),
   },
-}
+)
 
 /** `GET` of the status record. */
-export const statusOperation: DocumentPart = {
-  tags: ['A2A'],
-  summary: 'Whether the agent is up',
-  responses: {
-    200: jsonBody('The agent is up',
-      objectOf({ status: { const: 'ok' }, name: text, version: text }, 'status', 'name', 'version')),
-    ...failures('Problem'),
-  },
-}
+export const statusOperation: DocumentPart = operation('A2A', 'Whether the agent is up', {
+  200: body('The agent is up', objectOf('status! name! version!', { status: { const: 'ok' } })),
+  ...failures('Problem'),
+})
 
-const sendBody: DocumentPart = {
-  required: true,
-  content: {
-    [JSON_TYPE]: {
-      schema: schemaReference('A2aSendRequest'),
-      example: { message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: question }] } },
-    },
-  },
-}
+const sendBody = requestBody(
+  'A2aSendRequest', { message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: question }] } }, true,
+)
 
 /** Bodies of requests, by operation. */
 const bodies: { readonly [name in OperationName]?: DocumentPart } = {
-  'send': sendBody,
-  'stream': sendBody,
-  'cancel': { content: { [JSON_TYPE]: { schema: { type: 'object', properties: { metadata: anything } } } } },
-  'push-create': { required: true, content: { [JSON_TYPE]: { schema: schemaReference('A2aWebhook') } } },
+  'send': sendBody, 'stream': sendBody, 'cancel': requestBody(optionsOf('metadata:object')),
+  'push-create': requestBody('A2aWebhook', undefined, true),
 }
 
 /** Schemas of results, by operation; of the others there are events, or nothing. */
@@ -213,21 +134,14 @@ const bodyMeanings = { ...taskMeanings, 413: 'The body is too large', 415: 'The 
 
 /** One method of a route of HTTP+JSON. */
 export function httpJsonOperation({ summary, operation: name, query, status }: Route): DocumentPart {
-  const requestBody = bodies[name]
+  const request = bodies[name]
   const result = results[name]
   const schema = result === undefined ? undefined : schemaReference(result)
-  const done = schema === undefined
-    ? { description: 'Events', content: { [EVENT_STREAM]: { schema: text } } }
+  const done = schema === undefined ? body('Events', TEXT, EVENT_STREAM)
     : { description: 'Done', content: { [JSON_TYPE]: { schema }, [A2A_JSON_TYPE]: { schema } } }
-  const inQuery = Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } }))
-  return {
-    tags: ['A2A'],
-    summary,
-    ...inQuery.length > 0 && { parameters: inQuery },
-    ...requestBody !== undefined && { requestBody },
-    responses: {
-      [status]: status === 204 ? { description: 'Done' } : done,
-      ...failures('A2aError', requestBody === undefined ? taskMeanings : bodyMeanings),
-    },
-  }
+  const parameters = Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } }))
+  return operation('A2A', summary, {
+    [status]: status === 204 ? { description: 'Done' } : done,
+    ...failures('A2aError', request === undefined ? taskMeanings : bodyMeanings),
+  }, { ...parameters.length > 0 && { parameters }, ...request !== undefined && { requestBody: request } })
 }

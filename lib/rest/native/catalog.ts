@@ -32,7 +32,7 @@ export function toolEndpoints(service: Service): readonly Endpoint[] {
   const isOffered = (): boolean => catalog.tools.length > 0
   const list = (): object => ({ tools: catalog.tools.map(shownTool) })
   return [
-    listEndpoint(catalog, '/tools', async () => (await said()).toolsOperation, isOffered, list),
+    listEndpoint(catalog, '/tools', async () => (await said()).httpOperations.tools, isOffered, list),
     {
       path: '/tools/{tool}',
       methods: ['GET'],
@@ -67,11 +67,11 @@ export function resourceEndpoints(service: Service): readonly Endpoint[] {
     resources: catalog.resources.map(shownResource), resourceTemplates: catalog.templates.map(shownTemplate),
   })
   return [
-    listEndpoint(catalog, '/resources', async () => (await said()).resourcesOperation, isOffered, list),
+    listEndpoint(catalog, '/resources', async () => (await said()).httpOperations.resources, isOffered, list),
     {
       path: '/resources/read',
       methods: ['GET'],
-      describe: async () => ({ operations: { get: (await said()).readOperation } }),
+      describe: async () => ({ operations: { get: (await said()).httpOperations.readResource } }),
       isOffered,
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => answerResource(service, exchange)),
@@ -85,7 +85,7 @@ export function promptEndpoints(service: Service): readonly Endpoint[] {
   const isOffered = (): boolean => catalog.prompts.length > 0
   const list = (): object => ({ prompts: catalog.prompts.map(shownPrompt) })
   return [
-    listEndpoint(catalog, '/prompts', async () => (await said()).promptsOperation, isOffered, list),
+    listEndpoint(catalog, '/prompts', async () => (await said()).httpOperations.prompts, isOffered, list),
     {
       path: '/prompts/{prompt}',
       methods: ['POST'],

@@ -48,7 +48,7 @@ function agentList(service: Service): Endpoint {
   return {
     path: '/agents',
     methods: ['GET'],
-    describe: async () => ({ operations: { get: (await said()).listOperation } }),
+    describe: async () => ({ operations: { get: (await said()).httpOperations.agents } }),
     refuse: problemReply,
     handle: () => json({ agents: [...service.catalog.groups, ...service.catalog.agents].map(summary) }),
   }
@@ -62,7 +62,7 @@ function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
   return [queryEndpoint(service, path, named), {
     path,
     methods: ['GET'],
-    describe: async () => ({ operations: { get: (await said()).describeOperation } }),
+    describe: async () => ({ operations: { get: (await said()).httpOperations.agent } }),
     refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => {
       const who = named(exchange)
@@ -91,7 +91,7 @@ function queryEndpoint(
     path,
     methods: ['POST'],
     accepts: [JSON_TYPE],
-    describe: async () => ({ operations: { post: (await said()).queryOperation } }),
+    describe: async () => ({ operations: { post: (await said()).httpOperations.query } }),
     refuse: problemReply,
     handle: (exchange) => (
       caught(service, exchange, () => answerQuery(service, resolveAgent(exchange), exchange))

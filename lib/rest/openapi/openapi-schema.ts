@@ -26,7 +26,9 @@ const maps: ReadonlySet<string> = new Set([
  * the component of that name, which is put into `components`, and what it has in `$defs` beside it: those who
  * generate clients know components, and many take `$defs` for a member of the value.
  */
-export function placed(schema: DocumentPart, name: string, components: Record<string, unknown>): object {
+export function placed(
+  schema: DocumentPart, name: string, components: Record<string, unknown>,
+): DocumentPart {
   const { $schema, ...rest } = schema
   const written = $schema === undefined || $schema === USUAL_DIALECT ? rest : schema
   const place = schemaReference(name)

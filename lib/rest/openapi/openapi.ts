@@ -3,7 +3,7 @@
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
 import { isRecord } from '../../define/content.ts'
-import { componentsFor, ownComponents } from './openapi-components.ts'
+import { ownComponents } from './openapi-components.ts'
 import type { Service } from '../../run/service.ts'
 import type { Components, Description, Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
@@ -137,4 +137,30 @@ function parametersOf(path: string, { parameters }: DocumentPart): object {
   const schema = { type: 'string' }
   const inPath = names.map((name) => ({ name, in: 'path', required: true, schema }))
   return { parameters: Array.isArray(parameters) ? [...inPath, ...parameters] : inPath }
+}
+
+const REFERENCE = /^#\/components\/(schemas|responses)\/([^/]+)/
+
+/** The components that a part of a document refers to, and those that they refer to themselves. */
+function componentsFor(part: unknown, pools: readonly Components[]): Components {
+  const picked = { schemas: {}, responses: {} }
+  const pick = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      if (name === '$ref' && typeof member === 'string') follow(member)
+      else pick(member)
+    }
+  }
+  const follow = (reference: string): void => {
+    const [, kind, name = ''] = REFERENCE.exec(reference) ?? []
+    if (kind !== 'schemas' && kind !== 'responses') return
+    const known: Record<string, unknown> = picked[kind]
+    if (Object.hasOwn(known, name)) return
+    const pool = pools.find((one) => Object.hasOwn(one[kind] ?? {}, name))
+    if (pool === undefined) return
+    known[name] = pool[kind]?.[name]
+    pick(known[name])
+  }
+  pick(part)
+  return picked
 }

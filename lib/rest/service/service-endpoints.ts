@@ -8,7 +8,6 @@ import { PackedReply } from '../reply/reply.ts'
 import { json } from '../reply/reply.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint, Reply } from '../../http/message/exchange.ts'
-import type { DocumentPart } from '../../wire/openapi.ts'
 
 /** What the paths tell about the server around them. */
 export interface ServerFacts {
@@ -43,9 +42,11 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     health = welcome = openapi = undefined
   })
 
-  const at = (path: string, get: (said: Said) => DocumentPart, handle: Endpoint['handle']): Endpoint => ({
+  const at = (path: string, name: keyof Said['httpOperations'], handle: Endpoint['handle']): Endpoint => ({
     path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
-    describe: async () => ({ operations: { get: get(await import('../openapi/openapi-operations.ts')) } }),
+    describe: async () => ({
+      operations: { get: (await import('../openapi/openapi-operations.ts')).httpOperations[name] },
+    }),
   })
   // Neither is loaded before somebody reads it.
   let page: Page | undefined
@@ -79,7 +80,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
 
   return [
-    at('/', ({ welcomeOperation }) => welcomeOperation, ({ head, basePath }) => {
+    at('/', 'welcome', ({ head, basePath }) => {
       const docs = `${basePath}/docs`
       if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
         return { status: 303, headers: ['Location', docs, 'Vary', 'Accept'] }
@@ -91,19 +92,19 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       }
       return welcome.reply
     }),
-    at('/health', ({ healthOperation }) => healthOperation, healthy),
-    at('/healthz', ({ healthOperation }) => healthOperation, healthy),
-    at('/ready', ({ readyOperation }) => readyOperation, ({ origin: { requestId } }) => {
+    at('/health', 'health', healthy),
+    at('/healthz', 'health', healthy),
+    at('/ready', 'ready', ({ origin: { requestId } }) => {
       // Without its store a process still serves most; if it left, all others would leave with it.
       if (!facts.isDraining()) return json({ status: 'ready', ...store() })
       const headers = ['Retry-After', '1']
       return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
     }),
-    at('/docs', ({ docsOperation }) => docsOperation, (exchange) => (
+    at('/docs', 'docs', (exchange) => (
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
     {
-      ...at('/openapi.json', ({ openapiOperation }) => openapiOperation, (exchange) => {
+      ...at('/openapi.json', 'openapi', (exchange) => {
         const { baseUrl } = exchange
         if (openapi?.baseUrl === baseUrl) return openapi.reply.for(exchange)
         return describe(baseUrl).then((reply) => reply.for(exchange))
