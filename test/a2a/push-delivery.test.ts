@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, serve } from '../fixtures/client.ts'
-import { deployments, listed, spacesIn } from '../fixtures/fleet.ts'
+import { listed } from '../fixtures/fleet.ts'
 import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from '../fixtures/webhook.ts'
 import type { Dialect } from '../../lib/a2a/model/dialect.ts'
 import type { Task } from '../../lib/tasks/task.ts'
@@ -363,7 +363,7 @@ test('what was not delivered before a restart is delivered after it, in order', 
   before.service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
   before.service.tasks.move(task.id, 'completed')
   await hook.until(1)
-  await before.push.close()
+  await before.close()
   isBack = true
   const after = house(t, {}, store)
   const received = await hook.until(5)
@@ -372,7 +372,7 @@ test('what was not delivered before a restart is delivered after it, in order', 
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
   await eventually(() => after.push.waiting === 0, 'nothing waits')
-  const kept = (): readonly unknown[] => listed(store, 'push-events', '~push')
+  const kept = (): readonly unknown[] => listed(store, 'push-events', `~${before.service.shared!.nodes.id}`)
   await eventually(() => kept().length === 0, 'nothing is kept')
 })
 
@@ -389,7 +389,7 @@ test('after a restart a dialect of whole tasks says the task as it stands then',
     const [entry] = listed(store, 'tasks', 'ann')
     return entry !== undefined && entry.value.includes('completed')
   }, 'the task is kept')
-  await before.push.close()
+  await before.close()
   isBack = true
   const after = house(t, {}, store)
   assert.deepEqual(wordsOf(await hook.until(2)).slice(1), ['task completed 0'])
@@ -401,21 +401,17 @@ test('a process that lives keeps its events, and those of one that is gone are t
   const store = shared()
   let isBack = false
   const hook = await webhook(t, (response) => response.writeHead(isBack ? 200 : 503).end())
-  // One that never renews its lease, as one that was killed.
-  const gone = house(t, { retryDelaysMs: [60_000] }, store, { leaseMs: 60_000 })
+  const gone = house(t, { retryDelaysMs: [60_000] }, store)
   await gone.push.register(await taskOf(gone.service), config(hook.url), '1.0')
   await hook.until(1)
   isBack = true
+  const { nodes } = house(t, {}, store, { leaseMs: 100 }).service.shared!
   let looks = 0
-  house(t, {}, { ...store, read(key) {
-    if (key.collection.endsWith('/push-senders')) looks++
-    return store.read(key)
-  } }, { leaseMs: 30 })
-  await eventually(() => looks > 1, 'it has looked twice')
+  nodes.onBeat(() => { looks += nodes.mayJudge ? 1 : 0 })
+  await eventually(() => looks > 2, 'it has looked twice')
   assert.equal(hook.received.length, 1)
-  const [lease] = listed(store, 'push-senders', '~push')
-  const [space] = spacesIn(store.read(deployments))
-  store.remove({ collection: `${space}push-senders`, owner: '~push', key: lease!.key }, 'any')
+  // As one that was killed.
+  await gone.service.shared!.nodes.close(false)
   await hook.until(2)
 })
 

@@ -217,7 +217,7 @@ test('what was taken over, and could not be posted then, is when the store answe
   const task = await taskOf(gone.service)
   await gone.push.register(task, config(hook.url), '1.0')
   await hook.until(1)
-  await gone.push.close()
+  await gone.close()
   isBack = true
   let failures = 0
   const after = house(t, {}, { ...store, read(key) {
@@ -228,5 +228,5 @@ test('what was taken over, and could not be posted then, is when the store answe
   await hook.until(2)
   await eventually(() => after.push.status.bytes === 0, 'nothing is held')
   assert.equal(failures, 1)
-  await eventually(() => listed(store, 'push-events', '~push').length === 0, 'nothing is kept')
+  await eventually(() => listed(store, 'push-events', `~${gone.service.shared!.nodes.id}`).length === 0, 'nothing is kept')
 })

@@ -6,6 +6,7 @@ import { PushSlots } from '../../lib/a2a/push/push-slots.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { sender } from '../fixtures/webhook.ts'
 import type { KeptPushConfig } from '../../lib/a2a/push/push-config.ts'
 import type { LineMeans } from '../../lib/a2a/push/push-line.ts'
 import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
@@ -31,7 +32,7 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
     logged.push(JSON.stringify([message, fields]))
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
-    log, outbox: new PushOutbox(memoryStore(), log), slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
+    log, outbox: new PushOutbox(memoryStore(), log, undefined), slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
     retryDelaysMs: [1],
     async post(_config, body) {
       posted.push(body)
@@ -122,10 +123,10 @@ test('one that nobody wants any more posts nothing more, nor does one whose serv
   assert.deepEqual([closed.posted, closed.logged], [['one'], []])
 })
 
-test('what is over gives back once, breaks off what is on its way, and takes nothing any more', async () => {
+test('what is over gives back once, breaks off what is on its way, and takes nothing any more', async (t) => {
   const store = memoryStore({ isShared: true })
-  const outbox = new PushOutbox(store, () => {})
-  const kept = async (): Promise<number> => (await store.list('push-events', '~push', 100)).length
+  const { outbox, nodes } = sender(t, store)
+  const kept = async (): Promise<number> => (await store.list('push-events', `~${nodes.id}`, 100)).length
   for (const end of ['drop', 'leave'] as const) {
     const slots = new PushSlots({ max: 1, maxPerOwner: 1 })
     let broken = 0
@@ -149,7 +150,6 @@ test('what is over gives back once, breaks off what is on its way, and takes not
     assert.deepEqual([slots.taken, slots.waiting, line.bytes], [0, 0, 0])
     await eventually(async () => await kept() === (end === 'drop' ? 0 : 2))
   }
-  await outbox.close()
 })
 
 test('a task that is read for ever holds up nothing that was dropped', async () => {

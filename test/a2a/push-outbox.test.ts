@@ -3,24 +3,19 @@ import test from 'node:test'
 import { PushOutbox } from '../../lib/a2a/push/push-outbox.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import type { TestContext } from 'node:test'
+import { sender } from '../fixtures/webhook.ts'
 import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
 import type { Store } from '../../lib/index.ts'
+import type { Sender } from '../fixtures/webhook.ts'
 
 const event = (taskId: string, body: string | undefined = undefined): Omit<TakenOver, 'kept'> => (
   { owner: 'ann', taskId, configId: 'a', body }
 )
 
-function outbox(t: TestContext, store: Store, lines: string[] = []): PushOutbox {
-  const one = new PushOutbox(store, (_level, message) => { lines.push(message) }, 60_000)
-  t.after(() => one.close())
-  return one
-}
-
-/** What is kept for deliveries: events, and the leases of those who post them. */
-async function keptIn(store: Store): Promise<readonly [events: number, leases: number]> {
-  const count = async (name: string): Promise<number> => (await store.list(name, '~push', 100)).length
-  return [await count('push-events'), await count('push-senders')]
+/** What is kept of a process: events, and whether its name is. */
+async function keptOf(store: Store, { nodes }: Sender): Promise<readonly [events: number, name: string]> {
+  const name = await store.read({ collection: 'members', owner: '~', key: nodes.id })
+  return [(await store.list('push-events', `~${nodes.id}`, 100)).length, name?.value ?? 'none']
 }
 
 const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => (
@@ -29,76 +24,99 @@ const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => (
 
 test('an event is kept until it is forgotten', async (t) => {
   const store = memoryStore({ isShared: true })
-  const one = outbox(t, store)
-  const kept = one.keep(event('t', 'body'))
+  const one = sender(t, store)
+  const kept = one.outbox.keep(event('t', 'body'))
   await kept
-  assert.deepEqual(await keptIn(store), [1, 1])
-  one.forget(kept)
-  await eventually(async () => (await keptIn(store))[0] === 0)
+  assert.deepEqual(await keptOf(store, one), [1, ''])
+  one.outbox.forget(kept)
+  await eventually(async () => (await keptOf(store, one))[0] === 0)
+  await one.close()
+  assert.deepEqual(await keptOf(store, one), [0, 'none'])
 })
 
-test('what the store did not remove is removed at the next look, and posted by nobody', async (t) => {
+test('what the store did not remove is removed at the next beat, and posted by no other', async (t) => {
   const store = memoryStore({ isShared: true })
   let isUnavailable = true
-  const one = outbox(t, { ...store, remove(key, expected) {
+  const one = sender(t, { ...store, remove(key, expected) {
     if (isUnavailable && key.collection === 'push-events') throw new Error('away')
     return store.remove(key, expected)
-  } })
-  const kept = [one.keep(event('t', '1')), one.keep(event('t', '2'))]
+  } }, [], 200)
+  const kept = [one.outbox.keep(event('t', '1')), one.outbox.keep(event('t', '2'))]
   await Promise.all(kept)
-  for (const each of kept) one.forget(each)
-  await one.takeOver(Infinity)
-  assert.deepEqual(await keptIn(store), [2, 1])
-  assert.deepEqual(await outbox(t, store).takeOver(Infinity), [])
+  for (const each of kept) one.outbox.forget(each)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  assert.deepEqual(await keptOf(store, one), [2, ''])
   isUnavailable = false
-  await one.takeOver(Infinity)
-  assert.deepEqual(await keptIn(store), [0, 1])
+  await eventually(async () => (await keptOf(store, one))[0] === 0)
 })
 
-test('where the store is not shared nothing is kept', async (t) => {
+test('where the store is not shared nothing is kept', async () => {
   const store = memoryStore()
-  const one = outbox(t, store)
+  const one = new PushOutbox(store, () => {}, undefined)
   const kept = one.keep(event('t'))
-  assert.deepEqual([one.isKept, kept], [false, undefined])
+  assert.equal(kept, undefined)
   one.forget(kept)
-  assert.deepEqual(await keptIn(store), [0, 0])
+  assert.deepEqual(store.list('push-events', '~', 100), [])
 })
 
 test('those of a process that closed are taken over, of each configuration in order, once', async (t) => {
   const store = memoryStore({ isShared: true })
-  const [gone, here, other] = [1, 2, 3].map(() => outbox(t, store))
+  const [gone, here, other] = [1, 2, 3].map(() => sender(t, store))
+  const { id } = gone!.nodes
   for (const [task, body] of [['t', '1'], ['u', '2'], ['t', undefined], ['t', '4']] as const) {
-    void gone!.keep(event(task, body))
+    void gone!.outbox.keep(event(task, body))
   }
-  void here!.keep(event('own', 'own'))
-  assert.deepEqual(await here!.takeOver(Infinity), [])
   await gone!.close()
-  const taken = await here!.takeOver(Infinity)
-  assert.deepEqual(bodies(taken), [['1', undefined, '4'], ['2']])
-  assert.deepEqual(await other!.takeOver(Infinity), [])
-  for (const { kept } of taken.flat()) here!.forget(kept)
-  await eventually(async () => (await keptIn(store))[0] === 1)
+  assert.deepEqual(await keptOf(store, gone!), [4, 'closed'])
+  const { isEmpty, lines } = await here!.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(lines)], [false, [['1', undefined, '4'], ['2']]])
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: false, lines: [] })
+  for (const { kept } of lines.flat()) here!.outbox.forget(kept)
+  await eventually(async () => (await keptOf(store, gone!))[0] === 0)
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, lines: [] })
+})
+
+test('what one took over and had no time to post is taken over from it', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, next, last] = [1, 2, 3].map(() => sender(t, store))
+  await gone!.outbox.keep(event('t', '1'))
+  await gone!.close()
+  const { id } = gone!.nodes
+  assert.deepEqual(bodies((await next!.outbox.takeOver(id, Infinity)).lines), [['1']])
+  await next!.close()
+  assert.deepEqual(bodies((await last!.outbox.takeOver(id, Infinity)).lines), [['1']])
 })
 
 test('of two that take over at one time each event has one', async (t) => {
   const store = memoryStore({ isShared: true })
-  const [gone, one, other] = [1, 2, 3].map(() => outbox(t, store))
-  for (let count = 0; count < 20; count++) void gone!.keep(event('t', `${count}`))
+  const [gone, one, other] = [1, 2, 3].map(() => sender(t, store))
+  for (let count = 0; count < 20; count++) void gone!.outbox.keep(event('t', `${count}`))
   await gone!.close()
-  const both = await Promise.all([one!, other!].map((each) => each.takeOver(Infinity)))
-  const taken = both.flat(2).map(({ body }) => body)
+  const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(gone!.nodes.id, Infinity)))
+  const taken = both.flatMap(({ lines }) => lines).flat().map(({ body }) => body)
   assert.equal(taken.length, 20)
   assert.equal(new Set(taken).size, 20)
 })
 
-test('a store that fails is told of once, and nothing rejects', async (t) => {
+test('no more is taken over than there is room for, and the rest is for the next look', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, next] = [1, 2].map(() => sender(t, store))
+  for (let count = 0; count < 3; count++) void gone!.outbox.keep(event('t', `${count}`))
+  await gone!.close()
+  const { id } = gone!.nodes
+  for (const [maxBytes, count] of [[0, 0], [1, 1], [Infinity, 2]] as const) {
+    const { isEmpty, lines } = await next!.outbox.takeOver(id, maxBytes)
+    assert.deepEqual([isEmpty, lines.flat().length], [false, count])
+  }
+})
+
+test('a store that fails is told of once, and keeping does not reject', async (t) => {
   const store = memoryStore({ isShared: true })
   const lines: string[] = []
   const fail = async (): Promise<never> => { throw new Error('away') }
-  const one = outbox(t, { ...store, write: fail, list: fail }, lines)
-  const kept = [one.keep(event('t')), one.keep(event('t'))]
+  const { outbox } = sender(t, { ...store, write: fail }, lines)
+  const kept = [outbox.keep(event('t')), outbox.keep(event('t'))]
   assert.deepEqual(await Promise.all(kept), [undefined, undefined])
-  assert.deepEqual(await one.takeOver(Infinity), [])
-  for (const each of kept) one.forget(each)
+  for (const each of kept) outbox.forget(each)
   assert.equal(lines.length, 1)
 })

@@ -66,7 +66,7 @@ test('whatever fails and whoever leaves, nothing is held for webhooks in the end
     ),
   }
   const options = { timeoutMs: 60, retryDelaysMs: [3, 10] }
-  const { service: { tasks }, push, service } = house(t, options, store, { lookup, leaseMs: 200 })
+  const { service: { tasks }, push, service, close } = house(t, options, store, { lookup, leaseMs: 200 })
 
   const running: Task[] = []
   const steps: readonly ((task: Task) => unknown)[] = [
@@ -95,9 +95,9 @@ test('whatever fails and whoever leaves, nothing is held for webhooks in the end
   for (const { id } of running) tasks.move(id, 'completed')
   const idle = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
   await eventually(() => Object.values(push.status).every((held) => held === 0), 'nothing is held')
-  await eventually(() => listed(inner, 'push-events', '~push').length === 0, 'nothing is kept')
-  await push.close()
+  const { id } = service.shared!.nodes
+  await eventually(() => listed(inner, 'push-events', `~${id}`).length === 0, 'nothing is kept')
+  await close()
   assert.deepEqual(push.status, idle)
-  const leases = (): number => listed(inner, 'push-senders', '~push').length
-  await eventually(() => leases() === 0, 'no lease is left')
+  for (const name of ['leases', 'members']) assert.deepEqual(listed(inner, name, '~'), [], name)
 })

@@ -139,7 +139,7 @@ export class PushConfigs {
       if (configs.length >= MAX_PER_TASK) throw tooMany()
       return [...configs, kept]
     })
-    return chain(all, (configs) => pushConfigOf(configs, id))
+    return andThen(all, (configs) => pushConfigOf(configs, id))
   }
 
   /** Rejects with `Fault('too-large')` where one of that id would be one too many now. */
@@ -176,7 +176,7 @@ export class PushConfigs {
       throw new Fault('busy', 'The push configurations of this task change too fast; try again later')
     }
     const place = placeOf(task)
-    return chain(this.#store.read(place), (entry) => {
+    return andThen(this.#store.read(place), (entry) => {
       const before = decode(entry)
       const after = change(before)
       if (after === before || (after.length === 0 && entry === undefined)) return after
@@ -184,28 +184,11 @@ export class PushConfigs {
       const done: MaybePromise<boolean | number | undefined> = after.length === 0
         ? this.#store.remove(place, version)
         : this.#store.write(place, JSON.stringify(after), keepMs, version)
-      return chain(done, (result) => (
+      return andThen(done, (result) => (
         result === undefined || result === false ? this.#change(task, keepMs, change, attempts - 1) : after
       ))
     })
   }
-}
-
-function chain<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return andThen(value, next)
-}
-
-/** What names a task, as it was published for other processes. Undefined for anything else. */
-export function parseOwnedTask(text: string): OwnedTask | undefined {
-  let task: unknown
-  try {
-    task = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isRecord(task)) return undefined
-  const { owner, id } = task
-  return typeof owner === 'string' && typeof id === 'string' ? { owner, id } : undefined
 }
 
 function placeOf({ owner, id }: OwnedTask): StoreKey {

@@ -7,6 +7,7 @@
  * task posts its events, whoever registered them, and what a process that is gone has left is posted by
  * another. Spec: A2A 1.0 §4.3.
  */
+import { isRecord } from '../../define/content.ts'
 import { FairPool } from '../../util/fair-pool.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
@@ -16,14 +17,13 @@ import { PushCourier } from './push.ts'
 import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { lineName, PushLine } from './push-line.ts'
 import { lookupHost } from './push-lookups.ts'
-import { PushMarks } from './push-marks.ts'
-import { PushNews } from './push-news.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushSlots } from './push-slots.ts'
 import { pushBodyOf } from '../model/task-view.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
-import type { Service } from '../../run/service.ts'
+import type { Service, Shared } from '../../run/service.ts'
+import type { StoreKey } from '../../state/store.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { Dialect, DialectName } from '../model/dialect.ts'
 import type { PushConfig } from '../model/model.ts'
@@ -39,8 +39,6 @@ import type { ToldEvent } from '../model/task-view.ts'
 export interface PushMeans {
   readonly lookup?: Lookup
   readonly dialectOf?: (name: DialectName) => Dialect
-  /** How long after its end what a process has left is posted by another. */
-  readonly leaseMs?: number
 }
 
 /** What is held at one moment. */
@@ -60,8 +58,12 @@ interface Watched {
   readonly place: OwnedTask
   readonly stop: () => void
   configs: readonly KeptPushConfig[]
+  /** Its end, as it is kept for others from before the task ends until its last event is kept itself. */
+  marks: readonly (Promise<StoreKey | undefined> | undefined)[]
 }
 
+/** The message between processes: the configurations of a task have changed. */
+const CHANGED = 'push-configs'
 /** Posts that are on their way: in all, for one owner. */
 const POSTS: SlotLimits = { max: 32, maxPerOwner: 8 }
 /** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
@@ -75,7 +77,6 @@ const MAX_BYTES = total(67_108_864)
 const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: total(33_554_432) }
 /** One of them, besides its configurations. */
 const WATCHED_BYTES = 512
-const SWEEP_MS = 30_000
 const IDLE_CHECK_MS = 20
 const none: readonly never[] = []
 
@@ -91,25 +92,20 @@ export class PushDeliveries {
   /** Tasks that run here, by their ids. */
   readonly #watched = new Map<string, Slot<Watched>>()
   readonly #watchedPool: FairPool<Watched>
-  readonly #marks: PushMarks
-  readonly #news: PushNews
   readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #pool: FairPool<PushLine>
-  #sweep: NodeJS.Timeout | undefined
   /** What was taken over and is not in a line yet. */
   readonly #left: (readonly TakenOver[])[] = []
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
-    const { log, store } = service
-    const { lookup = lookupHost, dialectOf = dialectNamed, leaseMs } = means
+    const { log, store, shared } = service
+    const { lookup = lookupHost, dialectOf = dialectNamed } = means
     this.#service = service
     this.configs = new PushConfigs(store)
     this.#courier = new PushCourier(settings, lookup)
     this.#dialectOf = dialectOf
-    this.#outbox = new PushOutbox(store, log, leaseMs)
-    this.#marks = new PushMarks(this.#outbox)
-    this.#news = new PushNews(store, log)
+    this.#outbox = new PushOutbox(store, log, shared?.nodes)
     this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
       this.#lines.delete(line.name)
       line.drop()
@@ -130,7 +126,7 @@ export class PushDeliveries {
       resized: (line) => this.#resized(line),
       gaveUp: (line) => this.#gaveUp(line),
     }
-    if (store.isShared) this.#share(leaseMs ?? SWEEP_MS)
+    if (shared !== undefined) this.#share(shared)
   }
 
   /** Configurations for which something waits. */
@@ -164,7 +160,7 @@ export class PushDeliveries {
     const gone = await this.configs.remove(task, id, this.#keepMs(task))
     if (gone === undefined) return
     this.#forget(task, gone)
-    this.#news.tell(task)
+    this.#tellRunner(task)
   }
 
   /**
@@ -193,14 +189,12 @@ export class PushDeliveries {
   /** Ends everything. What is kept in a shared store is left to other processes. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#sweep)
-    for (const slot of [...this.#watched.values()]) this.#unwatch(slot)
+    for (const slot of [...this.#watched.values()]) this.#unwatch(slot, true)
     for (const slot of [...this.#lines.values()]) {
       this.#close(slot)
       slot.value.leave()
     }
     this.#courier.close()
-    await this.#news.close()
     await this.#outbox.close()
   }
 
@@ -220,7 +214,7 @@ export class PushDeliveries {
       const last = await this.#service.tasks.get(owner, id)
       // It was forgotten while its configuration was being kept.
       if (last === undefined) return this.configs.removeAll(place)
-      if (!isTerminal(last.status.state)) return this.#news.tell(place)
+      if (!isTerminal(last.status.state)) return this.#tellRunner(last)
       const configs = await this.configs.keepFor(last, this.#keepMs(last))
       // It may have been removed meanwhile, or have made room for another.
       if (configs.some(({ stamp }) => stamp === config.stamp)) this.#say(last, config)
@@ -246,7 +240,7 @@ export class PushDeliveries {
     })
     if (watching === undefined) return undefined
     const { stop } = watching
-    const slot = this.#watchedPool.add(place.owner, { place, stop, configs: none }, WATCHED_BYTES)
+    const slot = this.#watchedPool.add(place.owner, { place, stop, configs: none, marks: none }, WATCHED_BYTES)
     if (slot === undefined) stop()
     else this.#watched.set(place.id, slot)
     return slot
@@ -258,18 +252,39 @@ export class PushDeliveries {
     this.#watchedPool.resize(slot, bytes)
   }
 
-  #unwatch(slot: Slot<Watched>): void {
+  /** `isLeft`: its end is for another process to post. */
+  #unwatch(slot: Slot<Watched>, isLeft = false): void {
     this.#watchedPool.remove(slot)
     this.#watched.delete(slot.value.place.id)
     slot.value.stop()
+    if (!isLeft) this.#unmark(slot.value)
   }
 
-  /** A task has made room for those of others: nobody is told of it any more. */
-  #pushedOut({ place, stop, configs }: Watched): void {
+  /** The last event of a task is kept before its end is forgotten. */
+  #unmark({ marks }: Watched): void {
+    if (marks.length === 0) return
+    void this.#outbox.written().then(() => { for (const mark of marks) this.#outbox.forget(mark) })
+  }
+
+  /** A task is about to end. Resolves when that is kept; never rejects. */
+  #mark({ owner, id: taskId }: OwnedTask): Promise<void> | undefined {
+    const watched = this.#watched.get(taskId)?.value
+    if (watched === undefined) return undefined
+    if (watched.marks.length === 0) {
+      watched.marks = watched.configs.map(({ id: configId }) => (
+        this.#outbox.keep({ owner, taskId, configId, body: undefined })
+      ))
+    }
+    return Promise.all(watched.marks).then(() => {})
+  }
+
+  /** A task was evicted: its events are not posted any more. */
+  #pushedOut(watched: Watched): void {
+    const { place, stop, configs } = watched
     const { id: task } = place
     this.#watched.delete(task)
     stop()
-    this.#marks.release(task)
+    this.#unmark(watched)
     for (const config of configs) this.#forget(place, config)
     const sentence = 'There are too many push configurations: those of a task are forgotten'
     this.#service.log('warning', sentence, { task })
@@ -280,25 +295,21 @@ export class PushDeliveries {
     const watched = this.#watched.get(task.id)
     for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
     if (!isTerminal(task.status.state)) return
-    this.#marks.release(task.id)
     if (watched !== undefined) this.#unwatch(watched)
     this.#try('Push configurations could not be kept', async () => {
       await this.configs.keepFor(task, this.#keepMs(task))
     })
   }
 
-  /** It was taken by another process, or has made room for others: then nobody will hear of it again. */
+  /** It was taken by another process, or was evicted: then nothing of it is posted any more. */
   #forgotten(place: OwnedTask): void {
     const watched = this.#watched.get(place.id)
     const configs = watched?.value.configs ?? none
     if (watched !== undefined) this.#unwatch(watched)
-    this.#marks.release(place.id)
     this.#try('Push configurations could not be removed', async () => {
       const task = await this.#service.tasks.get(place.owner, place.id)
-      const node = this.#service.shared?.nodes.id
-      // Whoever has it posts it as it stands first, and what waits here must not come behind that.
-      const isTaken = task?.node !== undefined && task.node !== node
-      if (task !== undefined && !isTaken) return
+      // The process that has it posts it as it stands first, and what waits here must not come behind that.
+      if (task !== undefined && this.#runnerOf(task) === undefined) return
       for (const config of configs) this.#forget(place, config)
       if (task === undefined) await this.configs.removeAll(place)
     })
@@ -351,10 +362,7 @@ export class PushDeliveries {
     if (watched !== undefined) {
       const left = watched.value.configs.filter((one) => one.id !== config.id)
       this.#watchFor(watched, left)
-      if (left.length === 0) {
-        this.#unwatch(watched)
-        this.#marks.release(id)
-      }
+      if (left.length === 0) this.#unwatch(watched)
     }
     const slot = this.#lines.get(lineName(place, config))
     if (slot === undefined) return
@@ -378,21 +386,47 @@ export class PushDeliveries {
   }
 
   /** Other processes may run the task that was registered here, and the other way round. */
-  #share(sweepMs: number): void {
-    this.#news.hear((task) => this.follow(task))
-    const takeOver = (): void => (
-      this.#try('Events of webhooks could not be taken over', () => this.#takeOver())
-    )
-    takeOver()
-    this.#sweep = setInterval(takeOver, sweepMs).unref()
-    const { shared, tasks } = this.#service
-    shared?.recovery.onTaken((task) => this.#attach(task))
-    tasks.custody?.onBeforeEnd((task) => this.#marks.set(task, this.#configsOf(task.id)))
+  #share({ nodes, recovery }: Shared): void {
+    nodes.on(CHANGED, (task) => {
+      if (!isRecord(task)) return
+      const { owner, id } = task
+      if (typeof owner === 'string' && typeof id === 'string') this.follow({ owner, id })
+    })
+    nodes.onDead((node) => this.#takeOver(node))
+    recovery.onTaken((task) => this.#attach(task))
+    this.#service.tasks.custody?.onBeforeEnd((task) => this.#mark(task))
   }
 
-  async #takeOver(): Promise<void> {
-    const before = this.#left.splice(0)
-    const lines = before.length > 0 ? before : await this.#outbox.takeOver(MAX_BYTES - this.#waitingBytes)
+  /** The other process that runs a task. */
+  #runnerOf({ node }: Task): string | undefined {
+    return node === this.#service.shared?.nodes.id ? undefined : node
+  }
+
+  /** The process that runs a task reads its configurations again. */
+  #tellRunner(task: Task): void {
+    const node = this.#runnerOf(task)
+    if (node === undefined) return
+    const { owner, id } = task
+    this.#try('Another process was not told of a push configuration', async () => (
+      this.#service.shared?.nodes.tell(node, CHANGED, { owner, id })
+    ))
+  }
+
+  /** Posts what a dead process has left. Resolves to whether there may be more of it. */
+  async #takeOver(node: string): Promise<boolean> {
+    try {
+      await this.#adoptAll(this.#left.splice(0))
+      const maxBytes = MAX_BYTES - this.#waitingBytes
+      const { isEmpty, lines } = await this.#outbox.takeOver(node, maxBytes)
+      await this.#adoptAll(lines)
+      return !isEmpty
+    } catch (cause) {
+      this.#service.log('warning', 'Events of webhooks could not be taken over', { cause })
+      return true
+    }
+  }
+
+  async #adoptAll(lines: readonly (readonly TakenOver[])[]): Promise<void> {
     for (const [at, events] of lines.entries()) {
       // What is kept stays kept.
       if (this.#isClosed) return

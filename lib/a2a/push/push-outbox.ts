@@ -1,13 +1,12 @@
 /**
- * Events that are still to be posted, kept in a store that outlives this process: from before the first try
- * until the receiver has them. Those of a process that is gone are taken over by whichever asks next.
- *
- * A process that keeps any holds a lease, an entry that expires unless it is renewed: whoever has none is
- * gone. Knows nothing of configurations and of posting. Where the store is not shared, nothing is kept.
+ * Events that are still to be posted, kept in the shared store from before the first try until the receiver
+ * has them. What a dead process has left is taken over by another, found by the name of the dead one. Where
+ * the store is not shared, nothing is kept.
  */
 import { isRecord } from '../../define/content.ts'
-import { randomUuid } from '../../wire/random.ts'
+import { SYSTEM_OWNER } from '../../state/store.ts'
 import type { Log } from '../../define/log.ts'
+import type { ClusterMembership } from '../../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
 
 /** An event that is still to be posted. */
@@ -19,23 +18,25 @@ export interface Undelivered {
   readonly body: string | undefined
 }
 
-/** One that a process was to post that is gone. */
+/** One that a dead process was to post. */
 export interface TakenOver extends Undelivered { readonly kept: Promise<StoreKey | undefined> }
 
+/** What a dead process had left, and what of it is this one's now: of each configuration in order. */
+export interface Inheritance {
+  readonly isEmpty: boolean
+  readonly lines: readonly (readonly TakenOver[])[]
+}
+
 interface KeptEvent extends Undelivered {
-  /** Who posts it. */
+  /** Which process posts it. */
   readonly by: string
-  /** Its place among those of its process. */
+  /** Its position among those of its process. */
   readonly number: number
 }
 
 const EVENTS = 'push-events'
-const SENDERS = 'push-senders'
-/** Everybody's: it is for the house to look through. */
-const SYSTEM_OWNER = '~push'
-/** Receivers that are away for longer have lost it. */
+/** A receiver that does not answer for longer has lost it. */
 export const UNDELIVERED_KEEP_MS = 3_600_000
-const LEASE_MS = 30_000
 /** What one look takes over at most; the next takes more. */
 const MAX_TAKEN = 1_000
 const PAGE = 100
@@ -46,30 +47,26 @@ const MAX_UNREMOVED = 10_000
 export class PushOutbox {
   readonly #store: Store
   readonly #log: Log
-  readonly #leaseMs: number
-  readonly #id: string = randomUuid()
-  readonly #lease: StoreKey = { collection: SENDERS, owner: SYSTEM_OWNER, key: this.#id }
+  readonly #nodes: ClusterMembership | undefined
   readonly #writing = new Set<Promise<unknown>>()
-  /** Nobody is to post them, but they are still in the store. */
+  /** What is kept, or is being kept, on behalf of this process. */
+  readonly #kept = new Set<StoreKey>()
+  /** What is not to be posted any more, but is still in the store. */
   readonly #unremoved = new Set<StoreKey>()
   #number = 0
   #bytes = 0
-  #held = 0
   #isClosed = false
-  #leased: Promise<unknown> | undefined
-  #renewal: NodeJS.Timeout | undefined
   #hasFailed = false
 
-  /** `leaseMs`: how long after its end the events of a process are taken over by another. */
-  constructor(store: Store, log: Log, leaseMs: number = LEASE_MS) {
+  /** `nodes`: the processes that share the store, where any do. */
+  constructor(store: Store, log: Log, nodes: ClusterMembership | undefined) {
     this.#store = store
     this.#log = log
-    this.#leaseMs = leaseMs
+    this.#nodes = nodes
+    nodes?.onBeat(() => { for (const key of this.#unremoved) void this.#removeAgain(key) })
   }
 
-  /** Whether anything is kept at all. */
-  get isKept(): boolean { return this.#store.isShared }
-  /** What is on its way to the store, whether or not anybody still wants it. */
+  /** What is on its way to the store, wanted or not. */
   get bytes(): number { return this.#bytes }
 
   /**
@@ -77,15 +74,16 @@ export class PushOutbox {
    * what cannot be kept is posted all the same, and the first failure logged.
    */
   keep({ owner, taskId, configId, body }: Undelivered): Promise<StoreKey | undefined> | undefined {
-    if (!this.isKept || this.#isClosed) return undefined
+    if (this.#nodes === undefined || this.#isClosed) return undefined
+    const by = this.#nodes.id
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
-    const event: KeptEvent = { owner, taskId, configId, body, by: this.#id, number }
-    this.#held++
-    const place = { collection: EVENTS, owner: SYSTEM_OWNER, key: `${this.#id}/${number}` }
+    const event: KeptEvent = { owner, taskId, configId, body, by, number }
+    const key = { collection: EVENTS, owner: SYSTEM_OWNER + by, key: `${number}` }
     const value = JSON.stringify(event)
     const bytes = value.length * 2
     this.#bytes += bytes
-    const kept = this.#keep(place, value)
+    this.#kept.add(key)
+    const kept = this.#write(key, value)
     this.#writing.add(kept)
     void kept.finally(() => {
       this.#bytes -= bytes
@@ -99,38 +97,35 @@ export class PushOutbox {
     await Promise.all([...this.#writing])
   }
 
-  /** An event was delivered, or nobody wants it any more. */
+  /** An event was delivered, or is not wanted any more. */
   forget(kept: Promise<StoreKey | undefined> | undefined): void {
-    void kept?.then((place) => place === undefined ? this.#release() : this.#remove(place))
+    void kept?.then((key) => key && this.#remove(key))
   }
 
   /**
-   * Events of processes that are gone, which are this one's from now on: those of each configuration in their
-   * order. No more are begun when these have so many bytes. What could not be removed is removed first.
+   * Makes what a dead process has left this one's. No more is taken when it has `maxBytes`; what is left
+   * then is for the next look. Rejects where the store fails.
    */
-  async takeOver(maxBytes: number): Promise<readonly (readonly TakenOver[])[]> {
-    for (const place of [...this.#unremoved]) {
-      // Two may look at one time.
-      if (this.#unremoved.delete(place)) await this.#remove(place)
-    }
+  async takeOver(node: string, maxBytes: number): Promise<Inheritance> {
+    const owner = SYSTEM_OWNER + node
     const taken: (KeptEvent & TakenOver)[] = []
-    const alive = new Map([[this.#id, true]])
+    const alive = new Map([[this.#nodes?.id, true], [node, false]])
     let before: number | undefined
     let leftBytes = maxBytes
-    try {
-      while (taken.length < MAX_TAKEN) {
-        const entries: readonly Entry[] = await this.#store.list(EVENTS, SYSTEM_OWNER, PAGE, before)
-        for (const entry of entries) {
-          if (this.#isClosed || leftBytes <= 0) break
-          const events = await this.#take(entry, alive)
-          if (events.length > 0) leftBytes -= entry.value.length * 2
-          taken.push(...events)
-        }
-        before = entries.at(-1)?.version
-        if (entries.length < PAGE || this.#isClosed || leftBytes <= 0) break
+    let isEmpty = true
+    const isDone = (): boolean => this.#isClosed || leftBytes <= 0 || taken.length >= MAX_TAKEN
+    for (;;) {
+      const entries: readonly Entry[] = await this.#store.list(EVENTS, owner, PAGE, before)
+      isEmpty &&= entries.length === 0
+      for (const entry of entries) {
+        if (isDone()) break
+        const event = await this.#take(owner, entry, alive)
+        if (event === undefined) continue
+        leftBytes -= entry.value.length * 2
+        taken.push(event)
       }
-    } catch (cause) {
-      this.#warn(cause)
+      before = entries.at(-1)?.version
+      if (entries.length < PAGE || isDone()) break
     }
     const lines = new Map<string, TakenOver[]>()
     for (const event of taken.toSorted((a, b) => a.number - b.number)) {
@@ -139,89 +134,62 @@ export class PushOutbox {
       if (line === undefined) lines.set(name, [event])
       else line.push(event)
     }
-    return [...lines.values()]
+    return { isEmpty: isEmpty && !this.#isClosed, lines: [...lines.values()] }
   }
 
-  /** Lets another process have at once what is still here. */
+  /** Leaves what is still here to other processes. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const leased = this.#leased
-    await Promise.all(this.#writing)
-    this.#rest()
-    if (leased === undefined) return
+    await this.written()
+    if (this.#kept.size > 0) this.#nodes?.keepName()
+  }
+
+  /** Never rejects: what could not be removed is removed after the next beat. */
+  async #remove(key: StoreKey): Promise<void> {
     try {
-      await leased
-      await this.#store.remove(this.#lease, 'any')
+      await this.#store.remove(key, 'any')
     } catch (cause) {
       this.#warn(cause)
+      if (this.#unremoved.size < MAX_UNREMOVED) return void this.#unremoved.add(key)
     }
+    this.#kept.delete(key)
   }
 
-  /** Removes what nobody is to post any more. Never rejects: what is still there is for the next look. */
-  async #remove(place: StoreKey): Promise<void> {
-    try {
-      await this.#store.remove(place, 'any')
-    } catch (cause) {
-      this.#warn(cause)
-      if (this.#unremoved.size < MAX_UNREMOVED) return void this.#unremoved.add(place)
-    }
-    this.#release()
+  async #removeAgain(key: StoreKey): Promise<void> {
+    // Another beat may come meanwhile.
+    if (this.#unremoved.delete(key)) await this.#remove(key)
   }
 
-  #release(): void {
-    if (--this.#held === 0) this.#rest()
-  }
-
-  async #take(entry: Entry, alive: Map<string, boolean>): Promise<readonly (KeptEvent & TakenOver)[]> {
-    const event: unknown = JSON.parse(entry.value)
-    const place = { collection: EVENTS, owner: SYSTEM_OWNER, key: entry.key }
-    if (!isEvent(event)) return []
-    const { by } = event
-    if (!alive.has(by)) {
-      const lease = await this.#store.read({ collection: SENDERS, owner: SYSTEM_OWNER, key: by })
-      alive.set(by, lease !== undefined)
-    }
-    if (alive.get(by) === true || this.#isClosed) return []
-    await this.#ensureLease()
-    const mine = { ...event, by: this.#id }
-    const version = await this.#store.write(place, JSON.stringify(mine), UNDELIVERED_KEEP_MS, entry.version)
+  /** Undefined where the event is another process's, or none. */
+  async #take(
+    owner: string, { key, value, version }: Entry, alive: Map<string | undefined, boolean>,
+  ): Promise<(KeptEvent & TakenOver) | undefined> {
+    const event: unknown = JSON.parse(value)
+    const by = this.#nodes?.id
+    if (!isEvent(event) || by === undefined) return undefined
+    if (!alive.has(event.by)) alive.set(event.by, await this.#nodes?.isAlive(event.by) === true)
+    if (alive.get(event.by) === true || this.#isClosed) return undefined
+    const mine = { ...event, by }
+    const place = { collection: EVENTS, owner, key }
+    const isTaken = await this.#store.write(place, JSON.stringify(mine), UNDELIVERED_KEEP_MS, version)
     // Another process was first.
-    if (version === undefined) return []
-    this.#held++
-    return [{ ...mine, kept: Promise.resolve(place) }]
+    if (isTaken === undefined) return undefined
+    this.#kept.add(place)
+    return { ...mine, kept: Promise.resolve(place) }
   }
 
-  async #keep(place: StoreKey, value: string): Promise<StoreKey | undefined> {
+  async #write(key: StoreKey, value: string): Promise<StoreKey | undefined> {
     try {
-      await this.#ensureLease()
-      await this.#store.write(place, value, UNDELIVERED_KEEP_MS, 'any')
+      // What is kept under a name without a lease would be taken over at once.
+      await this.#nodes?.ready()
+      await this.#store.write(key, value, UNDELIVERED_KEEP_MS, 'any')
       this.#hasFailed = false
-      return place
+      return key
     } catch (cause) {
       this.#warn(cause)
+      this.#kept.delete(key)
       return undefined
     }
-  }
-
-  /** Nobody may find an event here without its lease. */
-  #ensureLease(): Promise<unknown> {
-    if (this.#leased !== undefined) return this.#leased
-    const renew = async (): Promise<void> => {
-      await this.#store.write(this.#lease, '', this.#leaseMs, 'any')
-    }
-    this.#renewal = setInterval(() => {
-      renew().catch((cause: unknown) => this.#warn(cause))
-    }, this.#leaseMs / 3).unref()
-    const leased = this.#leased = renew()
-    // It may be another's by then.
-    leased.catch(() => { if (this.#leased === leased) this.#rest() })
-    return leased
-  }
-
-  /** Without events no lease is needed. */
-  #rest(): void {
-    clearInterval(this.#renewal)
-    this.#leased = undefined
   }
 
   #warn(cause: unknown): void {
