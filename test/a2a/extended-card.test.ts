@@ -26,7 +26,7 @@ function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
   const origin = { principal: { id: 'key:ann', scopes: [] } }
   return {
     service, options: { ...options, takesKeys: () => true }, dialect: plain,
-    who: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
+    agent: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
     exchange: { baseUrl: 'https://a.example', params, origin },
   } as unknown as A2aRequest
 }

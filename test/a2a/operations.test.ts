@@ -24,7 +24,7 @@ function visitTo(store?: Store): A2aRequest {
   }
   return {
     service, options: { takesKeys: () => false }, seal: createSeal(undefined, 'test'), extensions: [],
-    who: service.catalog.root!, dialect: dialectNamed('1.0'),
+    agent: service.catalog.root!, dialect: dialectNamed('1.0'),
     exchange: { baseUrl: 'https://a.example', params: new Map(), origin },
   } as unknown as A2aRequest
 }

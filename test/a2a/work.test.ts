@@ -59,7 +59,7 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
     work(parts, { id = 'c', isNamed = false, who = 'bot', call = callOf() } = {}) {
       const pieces: string[] = []
       const turn = { call, message: parts, settled: undefined } as unknown as TaskTurnRun
-      const visit = { service, who: service.catalog.runnable(who)! } as A2aRequest
+      const visit = { service, agent: service.catalog.runnable(who)! } as A2aRequest
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
       return { answer: workFor(visit, id, isNamed, parts).run(turn, emit), turn, call, pieces }
     },

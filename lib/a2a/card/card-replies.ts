@@ -18,7 +18,7 @@ import type { A2aOptions, A2aServerOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 
 /** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
-export type Cards = (exchange: Exchange, who: Agent | Group, at: string) => Reply
+export type Cards = (exchange: Exchange, agent: Agent | Group, at: string) => Reply
 
 interface MadeCard {
   readonly etag: string
@@ -41,7 +41,7 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
     changedAt = wholeSeconds()
   })
 
-  function cardOf(exchange: Exchange, who: Agent | Group, at: string): MadeCard {
+  function cardOf(exchange: Exchange, agent: Agent | Group, at: string): MadeCard {
     const { baseUrl, baseUrlIsTrusted } = exchange
     const mode = modeFor(versionTextOf(exchange), options.card)
     // A key may be made when the server listens.
@@ -50,15 +50,15 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
     if (card === undefined) {
       const [oldest] = cards.keys()
       if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
-      const said = composeCard(service, options, who, baseUrl + at, at === '')
+      const said = composeCard(service, options, agent, baseUrl + at, at === '')
       card = makeCard(documentOf(said, mode, signer), changedAt, baseUrlIsTrusted)
       cards.set(key, card)
     }
     return card
   }
 
-  return (exchange, who, at) => {
-    const card = cardOf(exchange, who, at)
+  return (exchange, agent, at) => {
+    const card = cardOf(exchange, agent, at)
     return isKnown(exchange, card.etag, changedAt) ? card.unchanged : card.whole
   }
 }

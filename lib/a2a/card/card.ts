@@ -29,27 +29,28 @@ const places: readonly (readonly [binding: CardInterface['binding'], version: st
  * `spoken` are the dialects that it promises.
  */
 export function composeCard(
-  service: Service, options: A2aOptions, who: Agent | Group, url: string, isRoot: boolean,
+  service: Service, options: A2aOptions, agent: Agent | Group, url: string, isRoot: boolean,
   spoken: readonly Dialect[] = dialects,
 ): Card {
   const { extensions = [], tenants = [], provider, documentationUrl, iconUrl, pushNotifications } = options
-  const modes: Partial<Agent> = who.kind === 'agent' ? who : {}
+  const modes: Partial<Agent> = agent.kind === 'agent' ? agent : {}
   return {
-    name: who.name,
-    description: who.description || (who === rootOf(service) && service.description) || who.name,
-    version: who.version ?? service.version,
+    name: agent.name,
+    description: agent.description || (agent === rootOf(service) && service.description) || agent.name,
+    version: agent.version ?? service.version,
     interfaces: interfacesOf(url, tenants, spoken),
     provider,
     documentationUrl,
     iconUrl,
     streams: true,
     pushes: pushNotifications !== undefined && pushNotifications !== false,
-    hasExtendedCard: hasExtendedCard(service, options, who),
+    hasExtendedCard: hasExtendedCard(service, options, agent),
     extensions,
     inputModes: modes.inputModes ?? TEXT,
     outputModes: modes.outputModes ?? TEXT,
     skills: uniqueSkills([
-      ...isToolAgent(service, who) ? [] : skillsOf(who), ...isRoot ? service.catalog.tools.map(skillOf) : [],
+      ...isToolAgent(service, agent) ? [] : skillsOf(agent),
+      ...isRoot ? service.catalog.tools.map(skillOf) : [],
     ]),
     ...securityOf(options),
   }
@@ -57,9 +58,9 @@ export function composeCard(
 
 /** Whether there is an extended card of somebody. */
 export function hasExtendedCard(
-  service: Service, { extendedCard }: A2aOptions, who: Agent | Group,
+  service: Service, { extendedCard }: A2aOptions, agent: Agent | Group,
 ): boolean {
-  return typeof extendedCard === 'function' || (extendedCard !== undefined && who === rootOf(service))
+  return typeof extendedCard === 'function' || (extendedCard !== undefined && agent === rootOf(service))
 }
 
 /** A card with more in it. */
@@ -80,13 +81,13 @@ function interfacesOf(
 }
 
 /** An agent's own, or conversation; of a group, its agents are the skills. */
-function skillsOf(who: Agent | Group): readonly Skill[] {
-  if (who.kind === 'group') {
-    return who.agents.map(({ id, name, description }) => {
+function skillsOf(agent: Agent | Group): readonly Skill[] {
+  if (agent.kind === 'group') {
+    return agent.agents.map(({ id, name, description }) => {
       return { id, name, description: description || name, tags: [id] }
     })
   }
-  return who.skills === undefined || who.skills.length === 0 ? [chat] : who.skills
+  return agent.skills === undefined || agent.skills.length === 0 ? [chat] : agent.skills
 }
 
 /** What calls it is data with its arguments; what it answers is its own text or data. */

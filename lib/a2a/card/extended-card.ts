@@ -31,19 +31,19 @@ export interface CardAsked {
   readonly service: Service
   readonly options: A2aOptions
   readonly signer?: Signer | undefined
-  readonly who: Agent | Group
+  readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
 }
 
 /** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
 export function extendedCard(asked: CardAsked): MaybePromise<Card> {
-  const { service, options, who, dialect, exchange: { origin } } = asked
+  const { service, options, agent, dialect, exchange: { origin } } = asked
   const given = options.extendedCard
-  if (given === undefined || !hasExtendedCard(service, options, who)) {
+  if (given === undefined || !hasExtendedCard(service, options, agent)) {
     throw new A2aFault(dialect.undeclaredCard ?? 'UNSUPPORTED_OPERATION', 'There is no extended card here')
   }
-  const more = typeof given === 'function' ? given(origin.principal, who) : given
+  const more = typeof given === 'function' ? given(origin.principal, agent) : given
   if (!isThenable(more)) return cardOf(asked, more)
   return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(asked, found))
 }
@@ -57,15 +57,15 @@ export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
   return andThen(card, signed)
 }
 
-function cardOf({ service, options, who, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {
+function cardOf({ service, options, agent, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {
   if (more === undefined || more === null) {
     const sentence = 'There is no extended card for this caller'
     throw new A2aFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', sentence)
   }
   checkExtendedCard('The result of a2a.extendedCard', more)
   const isRoot = !params.has('agent')
-  const url = isRoot ? baseUrl : `${baseUrl}/agents/${who.id}`
-  return extendCard(composeCard(service, options, who, url, isRoot), more)
+  const url = isRoot ? baseUrl : `${baseUrl}/agents/${agent.id}`
+  return extendCard(composeCard(service, options, agent, url, isRoot), more)
 }
 
 function inTime<T>(found: PromiseLike<T>, ms: number): Promise<T> {

@@ -10,14 +10,14 @@ import type { Answer } from '../../define/answer.ts'
 import type { Content } from '../../define/content.ts'
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` for a part that the agent does not read. */
-export function checkMediaTypes(who: Agent | Group, parts: readonly Content[]): void {
-  const modes = who.kind === 'agent' ? who.inputModes : undefined
+export function checkMediaTypes(agent: Agent | Group, parts: readonly Content[]): void {
+  const modes = agent.kind === 'agent' ? agent.inputModes : undefined
   if (modes === undefined) return
   for (const part of parts) {
     const type = mediaTypeOf(part)
     if (type === undefined || modes.some((mode) => covers(mode, type))) continue
     const remedy = `send ${modes.join(', ')}`
-    throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${who.name} does not read ${type}; ${remedy}`)
+    throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${agent.name} does not read ${type}; ${remedy}`)
   }
 }
 

@@ -35,7 +35,7 @@ export interface ExtendedCard {
  * gets no extended card of it.
  */
 export type ExtendedCardOf = (
-  principal: Principal, who: Agent | Group,
+  principal: Principal, agent: Agent | Group,
 ) => MaybePromise<ExtendedCard | undefined | null>
 
 /** What only the A2A door needs to know. */

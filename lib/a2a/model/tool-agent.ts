@@ -32,8 +32,8 @@ export function agentNamed(service: Service, id: string): Agent | Group | undefi
 }
 
 /** Whether somebody is the agent of a server of tools alone. */
-export function isToolAgent(service: Service, who: Agent | Group): boolean {
-  return agents.get(service) === who
+export function isToolAgent(service: Service, agent: Agent | Group): boolean {
+  return agents.get(service) === agent
 }
 
 function toolAgent(service: Service): Agent {
@@ -54,10 +54,10 @@ function toolAgent(service: Service): Agent {
  * have the tools.
  */
 export function toolCallFor(
-  service: Service, who: Agent | Group, parts: readonly Content[],
+  service: Service, agent: Agent | Group, parts: readonly Content[],
 ): ToolCall | undefined {
-  const isAlone = isToolAgent(service, who)
-  if (!isAlone && who !== service.catalog.root) return undefined
+  const isAlone = isToolAgent(service, agent)
+  if (!isAlone && agent !== service.catalog.root) return undefined
   for (const part of parts) {
     if (part.type !== 'data' || !isRecord(part.data)) continue
     const { skill, arguments: args = {} } = part.data

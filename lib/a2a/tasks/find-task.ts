@@ -10,8 +10,8 @@ import type { A2aRequest } from './request.ts'
 type Visible = Pick<Task, 'protocol' | 'runnable' | 'tenant' | 'isReserved'>
 
 /** Whether a task is the visitor's to see. */
-export function isVisible({ who }: A2aRequest, tenant: string | undefined, task: Visible): boolean {
-  return task.protocol === 'a2a' && task.runnable.name === who.id && task.tenant === tenant
+export function isVisible({ agent }: A2aRequest, tenant: string | undefined, task: Visible): boolean {
+  return task.protocol === 'a2a' && task.runnable.name === agent.id && task.tenant === tenant
     && task.isReserved !== true
 }
 

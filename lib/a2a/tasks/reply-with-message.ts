@@ -40,7 +40,7 @@ export function attachedTo(
  * the dialect has texts and files alone.
  */
 export function replyWithMessage(
-  service: Service, who: Agent | Group, { message, metadata: beside }: SendRequest, origin: Origin,
+  service: Service, agent: Agent | Group, { message, metadata: beside }: SendRequest, origin: Origin,
   isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts: content } = message
@@ -48,7 +48,7 @@ export function replyWithMessage(
   const metadata = attachedTo(message, beside)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, content, metadata)
   const call = new LiveCall(origin, channel, channel)
-  const answer = answerTo(service, who, message, conversationId, call)
+  const answer = answerTo(service, agent, message, conversationId, call)
   if (!isThenable(answer)) return messageOf(answer, conversationId, isPlain)
   call.cancelOnDisconnect()
   return answer.then((later) => messageOf(later, conversationId, isPlain))
@@ -56,15 +56,16 @@ export function replyWithMessage(
 
 /** Who answers: a tool that the message names, else the agent. */
 function answerTo(
-  service: Service, who: Agent | Group, { parts, contextId }: Message, conversationId: string, call: LiveCall,
+  service: Service, agent: Agent | Group, { parts, contextId }: Message, conversationId: string,
+  call: LiveCall,
 ): MaybePromise<Answer> {
-  const chosen = toolCallFor(service, who, parts)
+  const chosen = toolCallFor(service, agent, parts)
   if (chosen !== undefined) {
     const result = callTool(service, chosen.tool, chosen.args, call)
     return andThen(result, toolAnswer)
   }
   const prompt = promptOf(parts)
-  return answerMessage(service, who, {
+  return answerMessage(service, agent, {
     prompt, conversationId, isNamed: contextId !== undefined,
     remembered: prompt === '' ? namesOfFiles(parts) : prompt,
   }, call)

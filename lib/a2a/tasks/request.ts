@@ -26,7 +26,7 @@ export interface A2aContext {
 
 /** One request: who is asked, by whom, and in which dialect. */
 export interface A2aRequest extends A2aContext {
-  readonly who: Agent | Group
+  readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
   /** Addresses of the extensions that the client asks for. */

@@ -13,33 +13,38 @@ import type { Service } from '../../run/service.ts'
 import type { Task, TaskMessage, TurnRequest } from '../../tasks/task.ts'
 import type { TaskRunner } from '../../tasks/task-recovery.ts'
 
-interface Again { readonly who: Agent | Group; readonly message: TaskMessage; readonly request: TurnRequest }
+interface Again {
+  readonly agent: Agent | Group
+  readonly message: TaskMessage
+  readonly request: TurnRequest
+}
 
 /** Runs the tasks of this door again. */
 export function a2aRunner(service: Service): TaskRunner {
   const find = ({ runnable, history, turn }: Task): Again | undefined => {
-    const who = agentNamed(service, runnable.name)
+    const agent = agentNamed(service, runnable.name)
     const message = history.find(({ id }) => id === turn?.messageId)
     const request = turn?.request
-    return who === undefined || message === undefined || request === undefined ? undefined
-      : { who, message, request }
+    return agent === undefined || message === undefined || request === undefined ? undefined
+      : { agent, message, request }
   }
   return {
     serves(task) {
       const again = find(task)
       if (again === undefined) return false
-      return isInterrupted(task.status.state) || isRerunFor({ service, who: again.who }, again.message.parts)
+      const { agent, message } = again
+      return isInterrupted(task.status.state) || isRerunFor({ service, agent }, message.parts)
     },
     run(task) {
       const again = find(task)
       if (again === undefined) return
-      const { who, message, request } = again
+      const { agent, message, request } = again
       const { said } = request
       const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
       const turn = new TaskTurnRun({
         service, origin: originOf(request), message, metadata: task.turn?.metadata, extensions, task,
         isReserved: false, isRerun: task.turn?.isRerun === true,
-        work: workFor({ service, who }, task.contextId, true, message.parts),
+        work: workFor({ service, agent }, task.contextId, true, message.parts),
       })
       turn.resume()
       turn.execute()?.catch((error: unknown) => service.log('error', 'A run could not be begun again', {

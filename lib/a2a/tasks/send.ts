@@ -27,9 +27,9 @@ export function sendMessage(visit: A2aRequest, request: SendRequest): MaybePromi
   check(visit, request)
   if (!visit.dialect.hasTasks || isMessenger(visit)) {
     checkNoTask(request)
-    checkMediaTypes(visit.who, request.message.parts)
+    checkMediaTypes(visit.agent, request.message.parts)
     const isPlain = !visit.dialect.hasTasks
-    const answer = replyWithMessage(visit.service, visit.who, request, visit.exchange.origin, isPlain)
+    const answer = replyWithMessage(visit.service, visit.agent, request, visit.exchange.origin, isPlain)
     return andThen(answer, messageResult)
   }
   if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
@@ -42,7 +42,7 @@ export function streamMessage(visit: A2aRequest, request: SendRequest): MaybePro
   check(visit, request)
   if (isMessenger(visit)) {
     checkNoTask(request)
-    checkMediaTypes(visit.who, request.message.parts)
+    checkMediaTypes(visit.agent, request.message.parts)
     return messageStream(visit, request)
   }
   if (request.push !== undefined) {
@@ -64,15 +64,15 @@ function checkNoTask({ message, push }: SendRequest): void {
 
 /** What is refused before it is known which task the message is for. */
 function check(visit: A2aRequest, { message }: SendRequest): void {
-  const { service, who, exchange } = visit
+  const { service, agent, exchange } = visit
   service.workload.check(exchange.origin)
   checkExtensions(visit)
-  const chosen = toolCallFor(service, who, message.parts)
+  const chosen = toolCallFor(service, agent, message.parts)
   if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
 }
 
-function isMessenger({ who }: A2aRequest): boolean {
-  return who.kind === 'agent' && who.replies === 'message'
+function isMessenger({ agent }: A2aRequest): boolean {
+  return agent.kind === 'agent' && agent.replies === 'message'
 }
 
 function messageResult(message: Message): SendResult {
@@ -153,7 +153,7 @@ function messageStream(visit: A2aRequest, request: SendRequest): EventStream {
         sink.end()
       }
       try {
-        const answer = replyWithMessage(visit.service, visit.who, request, visit.exchange.origin, false)
+        const answer = replyWithMessage(visit.service, visit.agent, request, visit.exchange.origin, false)
         if (isThenable(answer)) answer.then(done).catch((error: unknown) => sink.end(error))
         else done(answer)
       } catch (error) {

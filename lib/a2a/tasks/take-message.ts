@@ -58,12 +58,12 @@ export async function takeWatched(visit: A2aRequest, request: SendRequest): Prom
 }
 
 function begin(visit: A2aRequest, request: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
-  const { service, who, exchange: { origin } } = visit
+  const { service, agent, exchange: { origin } } = visit
   const { message, tenant, metadata } = request
-  checkMediaTypes(visit.who, request.message.parts)
+  checkMediaTypes(visit.agent, request.message.parts)
   service.tasks.check()
   const contextId = message.contextId ?? service.conversations.makeId()
-  const isReserved = who.kind === 'agent' && who.replies === 'either'
+  const isReserved = agent.kind === 'agent' && agent.replies === 'either'
   const said = historical(message)
   const id = randomUuid()
   const turn = new TaskTurnRun({
@@ -71,7 +71,7 @@ function begin(visit: A2aRequest, request: SendRequest, isSeen: boolean): MaybeP
     isRerun: isRerunFor(visit, said.parts),
     work: workFor(visit, contextId, message.contextId !== undefined, said.parts),
     task: {
-      id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: who.kind, name: who.id }, tenant,
+      id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
       contextId, sessionId: undefined, ttlMs: undefined, history: [said], turn: undefined,
       isReserved: isReserved && service.store.isShared,
     },
@@ -97,7 +97,7 @@ function goOn(visit: A2aRequest, request: SendRequest, task: Task): MaybePromise
   if (task.history.some((one) => one.id === message.id)) {
     throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
   }
-  checkMediaTypes(visit.who, request.message.parts)
+  checkMediaTypes(visit.agent, request.message.parts)
   const isAskedElsewhere = task.questions.length > 0 && visit.service.shared?.relay.nodeOf(task) !== undefined
   return isAskedElsewhere ? heardElsewhere(visit, request, task) : takeUp(visit, request, task)
 }

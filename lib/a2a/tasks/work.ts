@@ -17,7 +17,7 @@ import type { TaskTurnRun, Work } from './task-turn-run.ts'
 import type { A2aRequest } from './request.ts'
 
 /** Who is asked. */
-type Asked = Pick<A2aRequest, 'service' | 'who'>
+type Asked = Pick<A2aRequest, 'service' | 'agent'>
 
 /**
  * The work of one turn within a conversation, which a message begins; `isNamed`: something may have been said
@@ -26,15 +26,15 @@ type Asked = Pick<A2aRequest, 'service' | 'who'>
 export function workFor(
   visit: Asked, conversationId: string, isNamed: boolean, parts: readonly Content[],
 ): Work {
-  const chosen = toolCallFor(visit.service, visit.who, parts)
+  const chosen = toolCallFor(visit.service, visit.agent, parts)
   return chosen === undefined ? new AgentWork(visit, conversationId, isNamed) : toolWork(visit, chosen)
 }
 
 /** Whether the work of a message is done again where its process has died. */
-export function isRerunFor({ service, who }: Asked, parts: readonly Content[]): boolean {
+export function isRerunFor({ service, agent }: Asked, parts: readonly Content[]): boolean {
   if (service.shared === undefined) return false
-  const chosen = toolCallFor(service, who, parts)
-  return chosen === undefined ? mayRerun(who) : chosen.tool.recover === 'rerun'
+  const chosen = toolCallFor(service, agent, parts)
+  return chosen === undefined ? mayRerun(agent) : chosen.tool.recover === 'rerun'
 }
 
 /** A message to an agent, before it is known what its parts ask. */
@@ -50,9 +50,9 @@ class AgentWork implements Work {
   }
 
   run(turn: TaskTurnRun, emit: Emit): MaybePromise<Answer> {
-    const { service, who } = this.#asked
-    const one = { service, who, turn, emit, conversationId: this.#conversationId, isNamed: this.#isNamed }
-    return runHandler(service, turn.call, who, timeoutOf(service, who), speakTo, one)
+    const { service, agent } = this.#asked
+    const one = { service, agent, turn, emit, conversationId: this.#conversationId, isNamed: this.#isNamed }
+    return runHandler(service, turn.call, agent, timeoutOf(service, agent), speakTo, one)
   }
 }
 
@@ -64,10 +64,10 @@ interface AgentRun extends Asked {
   readonly isNamed: boolean
 }
 
-function speakTo({ service, who, turn, emit, conversationId, isNamed }: AgentRun): MaybePromise<Answer> {
+function speakTo({ service, agent, turn, emit, conversationId, isNamed }: AgentRun): MaybePromise<Answer> {
   const prompt = promptOf(turn.message)
   const remembered = prompt === '' ? namesOfFiles(turn.message) : prompt
-  return runConversationTurn(service, who, { prompt, conversationId, isNamed, remembered }, turn.call, emit)
+  return runConversationTurn(service, agent, { prompt, conversationId, isNamed, remembered }, turn.call, emit)
 }
 
 function toolWork({ service }: Pick<A2aRequest, 'service'>, { tool, args }: ToolCall): Work {

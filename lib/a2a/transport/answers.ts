@@ -31,20 +31,20 @@ export class A2aAnswers {
     service.shared?.recovery.register('a2a', a2aRunner(service))
   }
 
-  message(exchange: Exchange, who: Agent | Group): MaybePromise<Reply> {
-    return receive(this.#context, who, exchange)
+  message(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {
+    return receive(this.#context, agent, exchange)
   }
 
-  route(exchange: Exchange, who: Agent | Group, route: Route): MaybePromise<Reply> {
-    return answerRoute(this.#context, who, route, exchange)
+  route(exchange: Exchange, agent: Agent | Group, route: Route): MaybePromise<Reply> {
+    return answerRoute(this.#context, agent, route, exchange)
   }
 
   /** `at`: below which path somebody is reached, '' or `/agents/<id>`. */
-  card(exchange: Exchange, who: Agent | Group, at: string): Reply {
-    return this.#cards(exchange, who, at)
+  card(exchange: Exchange, agent: Agent | Group, at: string): Reply {
+    return this.#cards(exchange, agent, at)
   }
 
-  oldCard(exchange: Exchange, who: Agent | Group): MaybePromise<Reply> {
-    return oldExtendedCard({ ...this.#context, who, exchange })
+  oldCard(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {
+    return oldExtendedCard({ ...this.#context, agent, exchange })
   }
 }

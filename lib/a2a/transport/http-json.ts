@@ -30,10 +30,10 @@ const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-s
 
 /** Answers one request to an agent or a group. */
 export function answerRoute(
-  context: A2aContext, who: Agent | Group, route: Route, exchange: Exchange,
+  context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange,
 ): MaybePromise<Reply> {
   const request = new RouteRequest(route, exchange, context.service.limits)
-  return perform(visitOf(context, who, v1, exchange), route.operation, request)
+  return perform(visitOf(context, agent, v1, exchange), route.operation, request)
 }
 
 /** A request whose params stand in several places. */

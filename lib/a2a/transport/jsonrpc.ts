@@ -30,7 +30,7 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** Answers one body that was sent to an agent or a group. */
-export function receive(context: A2aContext, who: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+export function receive(context: A2aContext, agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
   const parsed = parseJson(exchange.body, maxDepth, maxObjects)
   if (!parsed.ok) return refuseBody(exchange, null, PARSE_ERROR, parsed.why, 400)
@@ -53,7 +53,7 @@ export function receive(context: A2aContext, who: Agent | Group, exchange: Excha
     return errorReply(id, unknownMethod(method, params, version), 200)
   }
   const { dialect, operation } = row
-  return perform(visitOf(context, who, dialect, exchange), operation, new RpcRequest(id, params, dialect))
+  return perform(visitOf(context, agent, dialect, exchange), operation, new RpcRequest(id, params, dialect))
 }
 
 /** Refuses what is no request, in the words of the version that its client says it speaks. */

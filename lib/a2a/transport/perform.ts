@@ -46,11 +46,11 @@ type Codec = OperationCodec<ForTenant, unknown>
 
 /** A request as operations see it. */
 export function visitOf(
-  { service, options, seal, signer, push }: A2aContext, who: Agent | Group, dialect: Dialect,
+  { service, options, seal, signer, push }: A2aContext, agent: Agent | Group, dialect: Dialect,
   exchange: Exchange,
 ): A2aRequest {
   const extensions = requestedExtensions(exchange.origin)
-  return { service, options, seal, signer, push, who, dialect, exchange, extensions }
+  return { service, options, seal, signer, push, agent, dialect, exchange, extensions }
 }
 
 /** The answer of one operation of the visit's dialect. */

@@ -25,7 +25,7 @@ const OLD_CARD = '/.well-known/agent.json'
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
 type AgentResolver = (exchange: Exchange) => Agent | Group | undefined
-type Answer = (answers: A2aAnswers, exchange: Exchange, who: Agent | Group) => Reply | Promise<Reply>
+type Answer = (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => Reply | Promise<Reply>
 /** What OpenAPI says of a path, of what the file about that has. */
 type Said = (all: typeof import('./openapi-operations.ts')) => MethodOperations
 
@@ -114,7 +114,9 @@ class Paths {
       methods: ['POST'],
       accepts: [JSON_TYPE],
       refuse: refuseMessage,
-    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, who) => answers.message(exchange, who))
+    }, ({ sendOperation: post }) => ({ post }), (answers, exchange, agent) => (
+      answers.message(exchange, agent)
+    ))
 
     const card = (path: string): Endpoint => this.#addressed(resolveAgent, {
       path: base + path,
@@ -122,8 +124,8 @@ class Paths {
       open: 'public',
       // A refusal of a card or a status is for people and browsers.
       refuse: problemReply,
-    }, ({ cardOperation: get }) => ({ get }), (answers, exchange, who) => (
-      answers.card(exchange, who, base === '' ? '' : `/agents/${who.id}`)
+    }, ({ cardOperation: get }) => ({ get }), (answers, exchange, agent) => (
+      answers.card(exchange, agent, base === '' ? '' : `/agents/${agent.id}`)
     ))
 
     return [
@@ -135,8 +137,8 @@ class Paths {
       // There only where there is something to find.
       ...this.#options.extendedCard === undefined ? [] : [this.#addressed(resolveAgent, {
         path: base + OLD_EXTENDED_CARD, methods: ['GET'], refuse: problemReply,
-      }, ({ oldExtendedCardOperation: get }) => ({ get }), (answers, exchange, who) => (
-        answers.oldCard(exchange, who)
+      }, ({ oldExtendedCardOperation: get }) => ({ get }), (answers, exchange, agent) => (
+        answers.oldCard(exchange, agent)
       ))],
       this.#status(base, resolveAgent),
     ]
@@ -151,7 +153,7 @@ class Paths {
       refuse: refuseHttpJson,
     }, ({ httpJsonOperation }) => (
       Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
-    ), (answers, exchange, who) => answers.route(exchange, who, route)))
+    ), (answers, exchange, agent) => answers.route(exchange, agent, route)))
   }
 
   #status(base: string, resolveAgent: AgentResolver): Endpoint {
@@ -162,8 +164,8 @@ class Paths {
       refuse: problemReply,
       describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
       handle: (exchange) => {
-        const who = resolveAgent(exchange)
-        return who === undefined ? refuseNobody(problemReply, exchange) : status(this.#service, who)
+        const agent = resolveAgent(exchange)
+        return agent === undefined ? refuseNobody(problemReply, exchange) : status(this.#service, agent)
       },
     }
   }
@@ -177,8 +179,9 @@ class Paths {
       describe: this.#described(rest.path, said),
       load: this.#loaded,
       handle: (exchange) => {
-        const who = resolveAgent(exchange)
-        return who === undefined ? refuseNobody(rest.refuse, exchange) : answer(this.#answers!, exchange, who)
+        const agent = resolveAgent(exchange)
+        if (agent === undefined) return refuseNobody(rest.refuse, exchange)
+        return answer(this.#answers!, exchange, agent)
       },
     }
   }
@@ -191,7 +194,7 @@ class Paths {
       if (!path.includes('{agent}')) return { operations, components }
       const { catalog } = this.#service
       const all = [rootOf(this.#service), ...catalog.groups, ...catalog.agents]
-      const ids = all.flatMap((who) => who?.id ?? [])
+      const ids = all.flatMap((agent) => agent?.id ?? [])
       return { named: new Map(ids.map((id) => [id, operations])), components }
     }
   }
