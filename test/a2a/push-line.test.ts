@@ -32,7 +32,8 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
     logged.push(JSON.stringify([message, fields]))
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
-    log, outbox: new PushOutbox(memoryStore(), log, undefined), slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
+    log, outbox: new PushOutbox(memoryStore(), log, undefined),
+    slots: new PushSlots({ max: 8, maxPerOwner: 8 }),
     retryDelaysMs: [1],
     async post(_config, body) {
       posted.push(body)

@@ -92,7 +92,8 @@ test('of two that take over at one time each event has one', async (t) => {
   const [gone, one, other] = [1, 2, 3].map(() => sender(t, store))
   for (let count = 0; count < 20; count++) void gone!.outbox.keep(event('t', `${count}`))
   await gone!.close()
-  const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(gone!.nodes.id, Infinity)))
+  const { id } = gone!.nodes
+  const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(id, Infinity)))
   const taken = both.flatMap(({ lines }) => lines).flat().map(({ body }) => body)
   assert.equal(taken.length, 20)
   assert.equal(new Set(taken).size, 20)

@@ -240,7 +240,8 @@ export class PushDeliveries {
     })
     if (watching === undefined) return undefined
     const { stop } = watching
-    const slot = this.#watchedPool.add(place.owner, { place, stop, configs: none, marks: none }, WATCHED_BYTES)
+    const watched = { place, stop, configs: none, marks: none }
+    const slot = this.#watchedPool.add(place.owner, watched, WATCHED_BYTES)
     if (slot === undefined) stop()
     else this.#watched.set(place.id, slot)
     return slot
