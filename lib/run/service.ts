@@ -23,10 +23,10 @@ import type { Tool } from '../define/tool.ts'
 /** A store that processes share, and the way from one of them to another. */
 export interface Shared {
   readonly store: GuardedStore
-  readonly nodes: ClusterMembership
-  readonly lines: PeerChannels
+  readonly cluster: ClusterMembership
+  readonly channels: PeerChannels
   /** Tasks that run in other processes. */
-  readonly relay: RemoteTasks
+  readonly remoteTasks: RemoteTasks
   /** Tasks that are run again here. */
   readonly recovery: TaskRecovery
 }

@@ -85,7 +85,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#id = id
     this.#call.channel = this
     // What an earlier turn has left is not this one's.
-    if (this.#memory !== undefined) tasks.keep(id, { turn: this.#memory.turn })
+    if (this.#memory !== undefined) tasks.update(id, { turn: this.#memory.turn })
     this.#move('working')
   }
 
@@ -139,18 +139,18 @@ export class TaskRun implements CallChannel, RunningTask {
     if (known !== undefined) return known
     const { tasks } = this.#service
     // Whoever was silent for too long may not be the one who runs it any more.
-    if (this.#id !== undefined) await tasks.custody?.confirm(this.#id)
+    if (this.#id !== undefined) await tasks.ownership?.confirm(this.#id)
     if (this.#call.reason !== undefined) throw this.#call.reason
     const result = memory.keepResult(key, await fn())
     if (this.#id === undefined) await this.#beginning
-    if (this.#id !== undefined) await tasks.keepSurely(this.#id, { turn: memory.turn })
+    if (this.#id !== undefined) await tasks.updateDurably(this.#id, { turn: memory.turn })
     return result
   }
 
   /** Keeps what is needed to run it again, where there is anything. */
   keepMemory(): void {
     const turn = this.#memory?.turn
-    if (turn !== undefined && this.#id !== undefined) this.#service.tasks.keep(this.#id, { turn })
+    if (turn !== undefined && this.#id !== undefined) this.#service.tasks.update(this.#id, { turn })
   }
 
   /** A task has no log of its own. */

@@ -91,7 +91,7 @@ export function createServer<const T extends readonly unknown[]>(options: Server
     return assemble(options, made, metrics)
   } catch (error) {
     // Others who share its store would take it for alive.
-    made.service.shared?.nodes.close(true).catch(() => {})
+    made.service.shared?.cluster.close(true).catch(() => {})
     throw error
   }
 }
@@ -162,7 +162,7 @@ function assemble(
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     // Whoever reaches this process may need others to reach it too; without its store it serves all the same.
-    await service.shared?.nodes.ready()?.catch(() => {})
+    await service.shared?.cluster.ready()?.catch(() => {})
     const bound = await listener.listen(port, host)
     return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
   }
@@ -191,17 +191,17 @@ function assemble(
     const sweep = setInterval(() => mcp?.closeIdle(), SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
-    service.tasks.custody?.handOver()
+    service.tasks.ownership?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     await mcp?.close()
     // What was cancelled has said so. What another process runs, or nobody, goes on without this one.
     await new Promise((resolve) => { setImmediate(resolve) })
-    service.tasks.letGo()
-    service.shared?.relay.letGo()
+    service.tasks.stopWatchers()
+    service.shared?.remoteTasks.stopWatchers()
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
     await listener.destroy()
-    await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)
+    await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await atMost(FAREWELL_MS, service.store.close?.())
     service.timers.close()
     metrics?.close()

@@ -56,10 +56,10 @@ export function createService(options: ServerOptions): MadeService {
   const deployment = options.store?.isShared === true && secret !== undefined
     ? new DeploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
   const guarded = deployment && new GuardedStore(deployment, limits, log)
-  const nodes = guarded && new ClusterMembership(guarded, seal, limits, log)
-  nodes?.onForgotten(() => deployment?.confirm().catch(() => {}))
+  const cluster = guarded && new ClusterMembership(guarded, seal, limits, log)
+  cluster?.onForgotten(() => deployment?.confirm().catch(() => {}))
   const store = guarded ?? options.store ?? memoryStore()
-  const tasks = new Tasks(limits, store, log, nodes)
+  const tasks = new Tasks(limits, store, log, cluster)
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // Who asks often must not push out what was promised to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
@@ -77,9 +77,9 @@ export function createService(options: ServerOptions): MadeService {
     onCall: options.onCall,
     conversations: new Conversations(limits, store, log),
     tasks,
-    idempotency: new IdempotentReplies(limits, replies, log, nodes),
+    idempotency: new IdempotentReplies(limits, replies, log, cluster),
     store,
-    shared: guarded && nodes && share(guarded, nodes, { tasks, workload, limits, log }),
+    shared: guarded && cluster && share(guarded, cluster, { tasks, workload, limits, log }),
   }
   return { service, seal }
 }
@@ -100,13 +100,13 @@ function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal 
   }
 }
 
-function share(store: GuardedStore, nodes: ClusterMembership, service: Helping): Shared | undefined {
+function share(store: GuardedStore, cluster: ClusterMembership, service: Helping): Shared | undefined {
   const { tasks, limits } = service
-  const { custody } = tasks
-  if (custody === undefined) return undefined
-  const lines = new PeerChannels(nodes)
-  const recovery = new TaskRecovery(service, custody, nodes)
-  new OrphanReaper(service, custody, recovery, store, nodes).begin()
-  const relay = new RemoteTasks(tasks, nodes, lines, limits, recovery)
-  return { store, nodes, lines, relay, recovery }
+  const { ownership } = tasks
+  if (ownership === undefined) return undefined
+  const channels = new PeerChannels(cluster)
+  const recovery = new TaskRecovery(service, ownership, cluster)
+  new OrphanReaper(service, ownership, recovery, store, cluster).begin()
+  const remoteTasks = new RemoteTasks(tasks, cluster, channels, limits, recovery)
+  return { store, cluster, channels, remoteTasks, recovery }
 }

@@ -61,7 +61,7 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   const lines = serveLines(mcp, input, output ?? claimStdout())
   const closed = lines.over.then(async () => {
-    await service.shared?.nodes.close(await service.tasks.custody?.written() ?? true)
+    await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await service.store.close?.()
   })
   const forget = signals ? endOnSignals({

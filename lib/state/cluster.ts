@@ -19,7 +19,7 @@ import type { Seal } from '../wire/seal.ts'
 export type TakeOver = (node: string) => Promise<boolean>
 
 /** Takes what another process says. What it throws is logged. */
-export type Hear = (body: unknown, from: string) => void
+export type OnMessage = (body: unknown, from: string) => void
 
 /** What is said stays in an inbox for whoever was cut off from the store: so many events, for so long. */
 const KEEP = { events: 1_000, ms: 60_000 }
@@ -42,7 +42,7 @@ export class ClusterMembership {
   readonly #seal: Seal
   readonly #limits: Limits
   readonly #log: Log
-  readonly #hear = new Map<string, Hear>()
+  readonly #hear = new Map<string, OnMessage>()
   readonly #onLost: ((isFirst: boolean) => void)[] = []
   readonly #onBeat: (() => void)[] = []
   readonly #onLapse: (() => void)[] = []
@@ -98,7 +98,7 @@ export class ClusterMembership {
   }
 
   /** What is done with messages of one kind. */
-  on(kind: string, hear: Hear): void { this.#hear.set(kind, hear) }
+  on(kind: string, hear: OnMessage): void { this.#hear.set(kind, hear) }
 
   /** Calls where messages were lost for good; `isFirst`: those to all, before this process could hear. */
   onLost(listener: (isFirst: boolean) => void): void { this.#onLost.push(listener) }
@@ -128,13 +128,13 @@ export class ClusterMembership {
   keepName(): void { this.#hasLeft = true }
 
   /** Says something to one process. Rejects with `Fault('busy')` where that cannot be said. */
-  async tell(node: string, kind: string, body: unknown): Promise<void> {
+  async send(node: string, kind: string, body: unknown): Promise<void> {
     if (node === this.id) return this.#take(kind, body, node)
     await this.#publish(`node/${node}`, kind, body)
   }
 
   /** Says something to all other processes. Rejects in the same way. */
-  async tellAll(kind: string, body: unknown): Promise<void> {
+  async broadcast(kind: string, body: unknown): Promise<void> {
     await this.#publish(ALL, kind, body)
   }
 

@@ -8,13 +8,13 @@ import { startDeadline } from '../util/clock.ts'
 import type { ClusterMembership } from './cluster.ts'
 
 /** How one side of a line hears of the other. */
-export interface NodeLineEnds {
+export interface ChannelListener {
   /** Something was said. */
-  hear?(value: unknown): void
+  onMessage?(value: unknown): void
   /** The other side has ended the line, or hung up. Called once, and not after `lost`. */
-  end?(): void
+  onEnd?(): void
   /** The other process has died, or something that it said is lost. Called once. */
-  lost?(): void
+  onLost?(): void
 }
 
 /** One side of a line. */
@@ -22,15 +22,15 @@ export interface PeerChannel {
   /** The process at the other side. */
   readonly node: string
   /** Says something to the other side; nothing after the end. */
-  say(value: unknown): void
+  send(value: unknown): void
   /** Ends it, or hangs up. */
   end(): void
 }
 
 /** Takes a line that another process opens, and says what its side does. It must not throw. */
-export type TakeLine = (question: unknown, line: PeerChannel) => NodeLineEnds | undefined
+export type AcceptChannel = (question: unknown, line: PeerChannel) => ChannelListener | undefined
 
-interface Open { readonly line: PeerChannel; ends: NodeLineEnds | undefined; unsaid: number }
+interface Open { readonly line: PeerChannel; ends: ChannelListener | undefined; unsaid: number }
 
 /** Characters that may be on their way on one line. */
 const MAX_UNSAID = 8 * 1024 * 1024
@@ -39,7 +39,7 @@ const LOOK_MS = 1_000
 /** All lines of this process. */
 export class PeerChannels {
   readonly #nodes: ClusterMembership
-  readonly #answers = new Map<string, TakeLine>()
+  readonly #answers = new Map<string, AcceptChannel>()
   readonly #open = new Map<string, Open>()
   /** Lines that are being opened: an answer may be there before whoever opens one has it. */
   readonly #opening = new Set<string>()
@@ -57,10 +57,10 @@ export class PeerChannels {
     })
     nodes.on('say', (body) => {
       const [id, value]: readonly unknown[] = Array.isArray(body) ? body : []
-      if (typeof id === 'string') this.#onceOpen(id, () => this.#open.get(id)?.ends?.hear?.(value))
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#open.get(id)?.ends?.onMessage?.(value))
     })
     nodes.on('end', (id) => {
-      if (typeof id === 'string') this.#onceOpen(id, () => this.#take(id)?.ends?.end?.())
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#take(id)?.ends?.onEnd?.())
     })
     nodes.onLost((isFirst) => {
       if (isFirst) return
@@ -69,10 +69,10 @@ export class PeerChannels {
   }
 
   /** What is done with lines that are opened for one thing. */
-  on(kind: string, answer: TakeLine): void { this.#answers.set(kind, answer) }
+  on(kind: string, answer: AcceptChannel): void { this.#answers.set(kind, answer) }
 
   /** Opens a line to another process. Nothing is heard on it before this returns. */
-  open(node: string, kind: string, question: unknown, ends: NodeLineEnds): PeerChannel {
+  open(node: string, kind: string, question: unknown, ends: ChannelListener): PeerChannel {
     const id = `${this.#nodes.id}.${++this.#count}`
     const open = this.#add(id, node)
     open.ends = ends
@@ -98,12 +98,12 @@ export class PeerChannels {
         settle()
       }
       const line = this.open(node, kind, question, {
-        hear: (value) => done(() => {
+        onMessage: (value) => done(() => {
           line.end()
           resolve(value)
         }),
-        end: () => done(() => reject(late())),
-        lost: () => done(silent),
+        onEnd: () => done(() => reject(late())),
+        onLost: () => done(silent),
       })
     })
   }
@@ -125,11 +125,11 @@ export class PeerChannels {
       ends: undefined, unsaid: 0,
       line: {
         node,
-        say: (value) => { if (this.#open.get(id) === open) this.#post(id, open, 'say', [id, value]) },
+        send: (value) => { if (this.#open.get(id) === open) this.#post(id, open, 'say', [id, value]) },
         end: () => {
           if (this.#open.get(id) !== open) return
           this.#take(id)
-          this.#nodes.tell(node, 'end', id).catch(() => {})
+          this.#nodes.send(node, 'end', id).catch(() => {})
         },
       },
     }
@@ -142,7 +142,7 @@ export class PeerChannels {
     const size = JSON.stringify(body)?.length ?? 0
     open.unsaid += size
     if (open.unsaid > MAX_UNSAID) return this.#onceOpen(id, () => this.#lose(id))
-    this.#nodes.tell(open.line.node, kind, body).then(() => { open.unsaid -= size }, () => this.#lose(id))
+    this.#nodes.send(open.line.node, kind, body).then(() => { open.unsaid -= size }, () => this.#lose(id))
   }
 
   #take(id: string): Open | undefined {
@@ -154,9 +154,9 @@ export class PeerChannels {
   #lose(id: string): void {
     const open = this.#take(id)
     if (open === undefined) return
-    this.#nodes.tell(open.line.node, 'end', id).catch(() => {})
+    this.#nodes.send(open.line.node, 'end', id).catch(() => {})
     try {
-      open.ends?.lost?.()
+      open.ends?.onLost?.()
     } catch (error) {
       warn(error)
     }

@@ -29,7 +29,7 @@ const LOOKS_FOR_ONE = 24
 /** Goes on with what dead processes have left, each time that this one says that it lives. */
 export class OrphanReaper {
   readonly #service: Helping
-  readonly #custody: TaskOwnership
+  readonly #ownership: TaskOwnership
   readonly #recovery: TaskRecovery
   readonly #store: GuardedStore
   readonly #nodes: ClusterMembership
@@ -40,11 +40,11 @@ export class OrphanReaper {
   #heirs = 0
 
   constructor(
-    service: Helping, custody: TaskOwnership, recovery: TaskRecovery, store: GuardedStore,
+    service: Helping, ownership: TaskOwnership, recovery: TaskRecovery, store: GuardedStore,
     nodes: ClusterMembership,
   ) {
     this.#service = service
-    this.#custody = custody
+    this.#ownership = ownership
     this.#recovery = recovery
     this.#store = store
     this.#nodes = nodes
@@ -53,14 +53,14 @@ export class OrphanReaper {
   /** From now on. */
   begin(): void {
     this.#nodes.onBeat(() => void this.#sweep())
-    this.#nodes.onLapse(() => void this.#custody.recheck())
+    this.#nodes.onLapse(() => void this.#ownership.recheck())
   }
 
   async #sweep(): Promise<void> {
     if (this.#isSweeping) return
     this.#isSweeping = true
     try {
-      for (const id of [...this.#custody.doubts.keys()]) await this.#clear(id)
+      for (const id of [...this.#ownership.doubts.keys()]) await this.#clear(id)
       if (this.#nodes.isLeased) await this.#look()
     } catch {
       // The guard of the store has said why; the next look goes on.
@@ -119,7 +119,7 @@ export class OrphanReaper {
   /** One task of a dead process. What others have changed meanwhile is looked at again the next time. */
   async #settle(node: string, { value, version }: Entry): Promise<void> {
     const [owner, id] = JSON.parse(value) as readonly [string, string]
-    const task = await this.#custody.read(owner, id)
+    const task = await this.#ownership.read(owner, id)
     const isOver = task === undefined ? await this.#bar(owner, id, 0)
       : task.node !== node || await this.#goOn(task, node)
     if (!isOver) return
@@ -128,24 +128,24 @@ export class OrphanReaper {
 
   /** What this process may have written though no answer came. */
   async #clear(id: string): Promise<void> {
-    const doubt = this.#custody.doubts.get(id)
+    const doubt = this.#ownership.doubts.get(id)
     if (doubt === undefined) return
     // It came back here by another way.
-    if (this.#custody.has(id)) return
-    const task = await this.#custody.read(doubt.owner, id)
-    const version = task && this.#custody.versionOf(task)
+    if (this.#ownership.has(id)) return
+    const task = await this.#ownership.read(doubt.owner, id)
+    const version = task && this.#ownership.versionOf(task)
     // Its client was refused: it never was, and never comes to be.
     if (doubt.version === 0 && (task === undefined || task.node === this.#nodes.id)) {
       if (!await this.#bar(doubt.owner, id, version ?? 0)) return
     } else if (task?.node === this.#nodes.id) {
       if (!await this.#goOn(task, this.#nodes.id)) return
       // It is here now.
-      if (this.#custody.has(id)) return
+      if (this.#ownership.has(id)) return
     } else if (task !== undefined && version === doubt.version && !isTerminal(task.status.state)) {
       // What was written may still arrive.
       return
     }
-    await this.#custody.settle(id)
+    await this.#ownership.settle(id)
   }
 
   /** Puts something in the place of a task: what is written there later is refused. False: it just came. */
@@ -163,7 +163,7 @@ export class OrphanReaper {
     const fate = this.#recovery.decideRecovery(task, performance.now() - since)
     if (fate === 'later') return false
     if (fate === 'rerun') return this.#recovery.rerun(task)
-    await this.#custody.take(task, task, true)
+    await this.#ownership.take(task, task, true)
     if (!tasks.isCurrent(task)) return false
     await this.#recovery.taken(task)
     log('warning', 'The process of a task has ended, and the task with it', { task: task.id })
@@ -171,7 +171,7 @@ export class OrphanReaper {
     tasks.move(task.id, 'failed', {
       message: [{ type: 'text', text: message }], questions: [], fault: { kind: 'failed', message },
     })
-    await tasks.kept(task.id)
+    await tasks.whenPersisted(task.id)
     return true
   }
 }

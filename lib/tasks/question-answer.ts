@@ -83,7 +83,7 @@ function valueFrom(text: string, form: unknown): unknown {
  * Puts a message into the task, and gives its run what it answers, where there is a run. Returns the answers
  * by the key of each question; undefined where something was asked and the message answers nothing of it.
  */
-export function hear(
+export function deliverMessage(
   tasks: Tasks, { id, questions, status: { state, message: asked } }: Task, message: TaskMessage,
   maxSteps: number,
 ): ReadonlyMap<string, unknown> | undefined {

@@ -4,11 +4,11 @@
  */
 import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
-import { hear } from './question-answer.ts'
+import { deliverMessage } from './question-answer.ts'
 import { isTerminal, isInterrupted } from './task.ts'
 import { TaskRecord } from './task-record.ts'
 import type { Limits } from '../define/limits.ts'
-import type { PeerChannel, NodeLineEnds, PeerChannels } from '../state/peer-channels.ts'
+import type { PeerChannel, ChannelListener, PeerChannels } from '../state/peer-channels.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery } from './task-recovery.ts'
@@ -48,7 +48,7 @@ export class RemoteTasks {
     this.#limits = limits
     lines.on(ACT, (question, line) => {
       // Where the store does not answer, whoever asked is to try again: that it was not done is not known.
-      this.#act(question as TaskQuestion).then((outcome) => line.say(outcome), () => line.end())
+      this.#act(question as TaskQuestion).then((outcome) => line.send(outcome), () => line.end())
       return {}
     })
     lines.on(WATCH, (question, line) => this.#watched(question as readonly [string, string], line))
@@ -71,7 +71,7 @@ export class RemoteTasks {
     await this.#tasks.take(task)
     await this.#recovery.taken(task)
     if (this.#tasks.isCurrent(task)) this.#tasks.move(task.id, 'canceled', { questions: [] })
-    await this.#tasks.kept(task.id)
+    await this.#tasks.whenPersisted(task.id)
   }
 
   /**
@@ -102,14 +102,14 @@ export class RemoteTasks {
         message: [{ type: 'text', text: why }], questions: [], fault: { kind: 'failed', message: why },
       })
     }
-    await this.#tasks.kept(id)
+    await this.#tasks.whenPersisted(id)
   }
 
   /**
    * Brings a message to the run that waits for it. Rejects with `Fault('busy')` where its process does not
    * answer now.
    */
-  tell(task: Task, message: TaskMessage): Promise<TaskOutcome> {
+  deliver(task: Task, message: TaskMessage): Promise<TaskOutcome> {
     return this.#ask(task, ['tell', task.owner, task.id, message])
   }
 
@@ -188,17 +188,17 @@ export class RemoteTasks {
         wait()
       }
       const line = this.#lines.open(node, WATCH, [owner, id], {
-        hear: (word) => {
+        onMessage: (word) => {
           isHeard = true
           if (!isOver) hear(word as TaskWord)
         },
-        end: () => {
+        onEnd: () => {
           if (isHeard || wasRefused) return lost()
           // It is not there any more, and has been written by now.
           wasRefused = true
           again()
         },
-        lost,
+        onLost: lost,
       })
       hangUp = () => line.end()
     }
@@ -208,7 +208,7 @@ export class RemoteTasks {
   }
 
   /** Nothing more is heard here: whoever follows a task is told so. */
-  letGo(): void {
+  stopWatchers(): void {
     for (const letGo of [...this.#following]) letGo()
   }
 
@@ -241,26 +241,26 @@ export class RemoteTasks {
     else if (act === 'refuse') run.refuse(said[0], new Fault('failed', said[1]))
     else if (!isInterrupted(task.status.state) || !this.#tasks.isCurrent(task)
       || task.history.some((one) => one.id === said.id)) return 'late'
-    else hear(this.#tasks, task, said, this.#limits.maxCheckSteps)
-    await this.#tasks.kept(id)
+    else deliverMessage(this.#tasks, task, said, this.#limits.maxCheckSteps)
+    await this.#tasks.whenPersisted(id)
     return 'done'
   }
 
   /** A task of this process, as others read it. */
   #own(task: Task): Task { return { ...task, node: this.#nodes.id } }
 
-  #watched([owner, id]: readonly [string, string], line: PeerChannel): NodeLineEnds | undefined {
+  #watched([owner, id]: readonly [string, string], line: PeerChannel): ChannelListener | undefined {
     let before: Promise<void> | undefined
     const watched = this.#tasks.watch(owner, id, (event, after) => {
       const word = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
       const isLast = event.what === 'forgotten' || (event.what === 'status' && isTerminal(event.status.state))
       const say = (): void => {
-        line.say(word)
+        line.send(word)
         if (isLast) line.end()
       }
       // Whoever hears that a task waits or has ended may read it at any process next.
       const isRead = isLast || (event.what === 'status' && isInterrupted(event.status.state))
-      const kept = isRead ? this.#tasks.kept(id) : undefined
+      const kept = isRead ? this.#tasks.whenPersisted(id) : undefined
       if (kept === undefined && before === undefined) return say()
       const said = Promise.all([before, kept]).then(() => {
         if (before === said) before = undefined
@@ -271,13 +271,13 @@ export class RemoteTasks {
     })
     if (watched === undefined) {
       // Whoever asked reads next how it has ended.
-      const kept = this.#tasks.kept(id)
+      const kept = this.#tasks.whenPersisted(id)
       if (kept === undefined) return undefined
       void kept.then(() => line.end())
       return {}
     }
-    line.say([null, this.#own(watched.task)])
-    return { end: watched.stop, lost: watched.stop }
+    line.send([null, this.#own(watched.task)])
+    return { onEnd: watched.stop, onLost: watched.stop }
   }
 }
 

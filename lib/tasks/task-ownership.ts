@@ -80,7 +80,7 @@ export class TaskOwnership {
     const { id, node } = task
     if (isDead || node === undefined || node === this.#nodes?.id) return
     // Where it is not heard, it is found out with the next that is written there.
-    this.#nodes?.tell(node, TAKEN, id).catch(() => {})
+    this.#nodes?.send(node, TAKEN, id).catch(() => {})
   }
 
   /** The task as it is in the store, unless it is this process's own. */

@@ -42,14 +42,14 @@ const MAX_TRIES = 5
 /** All that this process runs again. */
 export class TaskRecovery {
   readonly #service: Helping
-  readonly #custody: TaskOwnership
+  readonly #ownership: TaskOwnership
   readonly #nodes: ClusterMembership
   readonly #runners = new Map<Protocol, TaskRunner>()
   readonly #onTaken: ((task: Task) => Promise<void>)[] = []
 
-  constructor(service: Helping, custody: TaskOwnership, nodes: ClusterMembership) {
+  constructor(service: Helping, ownership: TaskOwnership, nodes: ClusterMembership) {
     this.#service = service
-    this.#custody = custody
+    this.#ownership = ownership
     this.#nodes = nodes
   }
 
@@ -104,7 +104,7 @@ export class TaskRecovery {
    */
   async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const task = await this.#custody.read(owner, id)
+      const task = await this.#ownership.read(owner, id)
       if (task?.turn === undefined || !isInterrupted(task.status.state)) return false
       if (this.#runners.get(task.protocol)?.serves(task) !== true) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
@@ -116,7 +116,7 @@ export class TaskRecovery {
 
   async #begin(task: Task, next: Task, isDead: boolean): Promise<boolean> {
     const { tasks } = this.#service
-    await this.#custody.take(task, next, isDead)
+    await this.#ownership.take(task, next, isDead)
     if (!tasks.isCurrent(next)) return false
     await this.taken(next)
     void this.#run(next)

@@ -36,7 +36,7 @@ export class Tasks {
   readonly #stored: StoredTasks | undefined
   readonly #ends: TaskFinalizer | undefined
   /** Which process has which task; undefined where there is only this one. */
-  readonly custody: TaskOwnership | undefined
+  readonly ownership: TaskOwnership | undefined
   readonly #log: Log
   readonly #places: TaskTable
   readonly #artifacts: TaskArtifacts
@@ -51,7 +51,7 @@ export class Tasks {
     this.#stored = new StoredTasks(store, this.#places, nodes)
     const onUnkept = (place: TaskRecord, cause: unknown): void => this.#unkept(place, cause)
     this.#ends = new TaskFinalizer(this.#stored, this.#places, limits, onUnkept)
-    this.custody = new TaskOwnership(this.#stored, this.#places, this.#ends, onUnkept, nodes)
+    this.ownership = new TaskOwnership(this.#stored, this.#places, this.#ends, onUnkept, nodes)
   }
 
   /** Tasks that run. */
@@ -98,7 +98,7 @@ export class Tasks {
    * where there is no room.
    */
   take(task: Task, next: Task = task): MaybePromise<void> {
-    return this.custody?.take(task, next)
+    return this.ownership?.take(task, next)
   }
 
   /** Whether a task is here, and as it was read. */
@@ -131,7 +131,7 @@ export class Tasks {
   }
 
   /** Resolves when other processes can read what is here of a task. Undefined where there are none. */
-  kept(id: string): Promise<void> | undefined {
+  whenPersisted(id: string): Promise<void> | undefined {
     if (this.#stored === undefined) return undefined
     const place = this.#places.find(id)
     if (place !== undefined && this.#stored.isDue(place)) void this.#write(place)
@@ -222,13 +222,13 @@ export class Tasks {
   }
 
   /** Keeps what its watchers are not told of. */
-  keep(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
+  update(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
     const place = this.#unfinished(id)
     if (place !== undefined) void this.#change(place, { ...place.task, ...more })
   }
 
   /** The same. Resolves when it is kept, however long that takes; rejects where it is another's to keep. */
-  async keepSurely(id: string, more: Partial<Pick<Task, 'turn'>>): Promise<void> {
+  async updateDurably(id: string, more: Partial<Pick<Task, 'turn'>>): Promise<void> {
     const place = this.#unfinished(id)
     if (place === undefined) return
     this.#places.change(place, { ...place.task, ...more })
@@ -248,7 +248,7 @@ export class Tasks {
   }
 
   /** Nothing more is heard here of tasks that have not ended: whoever watches one is told so. */
-  letGo(): void {
+  stopWatchers(): void {
     for (const place of this.#places.unfinished()) tellForgotten(place)
   }
 
@@ -289,7 +289,7 @@ export class Tasks {
     if (cause instanceof Fault && cause.kind === 'conflict') {
       return this.#log('info', 'A task belongs to another process by now', { task })
     }
-    if (cause instanceof Fault && cause.kind === 'busy') this.custody?.owe(place)
+    if (cause instanceof Fault && cause.kind === 'busy') this.ownership?.owe(place)
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 

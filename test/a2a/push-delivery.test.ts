@@ -17,7 +17,7 @@ async function handOver(
   await began.push.register(await began.service.tasks.get('ann', id) as Task, config(hook.url), '1.0')
   began.service.tasks.move(id, 'input-required')
   await hook.until(2)
-  await began.service.tasks.kept(id)
+  await began.service.tasks.whenPersisted(id)
   const { tasks } = goesOn.service
   const task = await tasks.get('ann', id) as Task
   await tasks.take(task)

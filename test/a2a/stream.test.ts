@@ -257,11 +257,11 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
   ] as const) {
     const heard: string[] = []
     let show: ((task: Task) => void) | undefined
-    const relay = { follow: (_task: Task, begin: (task: Task) => void) => {
+    const remoteTasks = { follow: (_task: Task, begin: (task: Task) => void) => {
       show = begin
       return () => {}
     } }
-    followElsewhere({ service: { shared: { relay } } } as unknown as A2aRequest, waits, undefined, {
+    followElsewhere({ service: { shared: { remoteTasks } } } as unknown as A2aRequest, waits, undefined, {
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { lendQuestions, TaskAsking } from '../../lib/mcp/tasks/task-asking.ts'
-import type { PeerChannel, TakeLine } from '../../lib/state/peer-channels.ts'
+import type { PeerChannel, AcceptChannel } from '../../lib/state/peer-channels.ts'
 import type { Service } from '../../lib/run/service.ts'
 
 type Shared = NonNullable<Service['shared']>
@@ -12,7 +12,7 @@ interface Lent {
   readonly answers: readonly unknown[]
   /** What was said on the line. */
   readonly said: readonly unknown[]
-  readonly open: () => ReturnType<TakeLine>
+  readonly open: () => ReturnType<AcceptChannel>
 }
 
 /** The questions of one task, and a line on which another process borrows them. */
@@ -22,10 +22,10 @@ function lent(): Lent {
   const asking = new TaskAsking({
     answer: (key, answer) => answers.push([key, answer]), refuse: (key) => answers.push([key]),
   })
-  let take: TakeLine | undefined
-  const lines = { on: (_kind: string, taken: TakeLine) => { take = taken } }
-  lendQuestions({ lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
-  const line: PeerChannel = { node: 'other', say: (word) => said.push(word), end() {} }
+  let take: AcceptChannel | undefined
+  const lines = { on: (_kind: string, taken: AcceptChannel) => { take = taken } }
+  lendQuestions({ channels: lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
+  const line: PeerChannel = { node: 'other', send: (word) => said.push(word), end() {} }
   return { asking, answers, said, open: () => take!(['ann', 't'], line) }
 }
 
@@ -37,7 +37,7 @@ test('what a task asks is asked on the line of another process, and answered fro
   await turn()
   asking.show(questions)
   assert.deepEqual(said, [['ask', 'name', { what: 'roots' }]])
-  ends?.hear?.(['answer', 'name', 'Ann'])
+  ends?.onMessage?.(['answer', 'name', 'Ann'])
   await turn()
   assert.deepEqual(answers, [['name', 'Ann']])
   asking.show([])
@@ -49,7 +49,7 @@ test('nothing is asked on a line that has ended, not even in the turn in which i
     const { asking, said, open } = lent()
     const ends = open()
     if (waits > 0) await turn()
-    ends?.end?.()
+    ends?.onEnd?.()
     await turn()
     asking.show(questions)
     assert.deepEqual(said, [], `after ${waits} turns`)

@@ -37,9 +37,9 @@ test('what a process tells another is heard by it alone, and what it tells all b
     nodes.on('word', (body, from) => heard.push(`${at} ${body as string} ${from === all[0]!.nodes.id}`))
   })
   const [one, two] = all
-  await one!.nodes.tell(two!.nodes.id, 'word', 'you')
+  await one!.nodes.send(two!.nodes.id, 'word', 'you')
   await eventually(() => heard.length === 1)
-  await one!.nodes.tellAll('word', 'all')
+  await one!.nodes.broadcast('word', 'all')
   await eventually(() => heard.length === 3)
   assert.deepEqual(heard.toSorted(), ['1 all true', '1 you true', '2 all true'])
 })
@@ -71,12 +71,12 @@ test('what was said is not believed a second time, nor on another topic, nor fro
   two.nodes.on('word', (body) => heard.push(body))
   const copies: string[] = []
   shared.memory.follow(`node/${two.nodes.id}`, 'now', (text) => copies.push(text))
-  await one.nodes.tell(two.nodes.id, 'word', 1)
-  await stranger.nodes.tell(two.nodes.id, 'word', 'mine')
+  await one.nodes.send(two.nodes.id, 'word', 1)
+  await stranger.nodes.send(two.nodes.id, 'word', 'mine')
   shared.memory.publish(`node/${two.nodes.id}`, copies[0]!)
   shared.memory.publish('all', copies[0]!)
   shared.memory.publish('all', 'no message at all')
-  await one.nodes.tell(two.nodes.id, 'word', 2)
+  await one.nodes.send(two.nodes.id, 'word', 2)
   await eventually(() => heard.length >= 2)
   assert.deepEqual(heard, [1, 2])
 })
@@ -118,16 +118,18 @@ test('on a line each word is heard once and in order, until one of the two ends 
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   let hungUp = 0
   two.lines.on('count', (question, line) => {
-    for (let at = 1; at <= (question as number); at++) line.say(at)
+    for (let at = 1; at <= (question as number); at++) line.send(at)
     if (question === 3) line.end()
-    return { end: () => { hungUp += 1 } }
+    return { onEnd: () => { hungUp += 1 } }
   })
   const heard: unknown[] = []
   let ended = 0
-  one.lines.open(two.nodes.id, 'count', 3, { hear: (value) => heard.push(value), end: () => { ended += 1 } })
+  one.lines.open(two.nodes.id, 'count', 3, {
+    onMessage: (value) => heard.push(value), onEnd: () => { ended += 1 },
+  })
   await eventually(() => ended === 1)
   assert.deepEqual([heard, hungUp], [[1, 2, 3], 0])
-  const line = one.lines.open(two.nodes.id, 'count', 2, { hear: (value) => heard.push(value) })
+  const line = one.lines.open(two.nodes.id, 'count', 2, { onMessage: (value) => heard.push(value) })
   await eventually(() => heard.length === 5)
   line.end()
   await eventually(() => hungUp === 1)
@@ -137,7 +139,7 @@ test('a question to a process that is dead, silent, or knows nothing of it is re
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
   two.lines.on('echo', (question, line) => {
-    line.say(question)
+    line.send(question)
     return {}
   })
   two.lines.on('silence', () => ({}))
@@ -155,7 +157,7 @@ test('a line to a process that dies is lost', async (t) => {
   const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
   two.lines.on('wait', () => ({}))
   let lost = 0
-  one.lines.open(two.nodes.id, 'wait', null, { lost: () => { lost += 1 } })
+  one.lines.open(two.nodes.id, 'wait', null, { onLost: () => { lost += 1 } })
   two.store.isCut = true
   await eventually(() => lost === 1)
 })

@@ -15,7 +15,7 @@ function hastyLines(answer: (hear: ReadonlyMap<string, Hear>, id: string) => voi
     on: (kind: string, listener: Hear) => hear.set(kind, listener),
     onLost: () => {},
     isAlive: () => Promise.resolve(true),
-    tell(_node: string, kind: string, body: readonly unknown[]) {
+    send(_node: string, kind: string, body: readonly unknown[]) {
       if (kind === 'open') answer(hear, String(body[0]))
       return Promise.resolve()
     },
@@ -42,9 +42,9 @@ test('whoever opens a line has it before anything is heard on it', async () => {
   const heard: unknown[] = []
   await new Promise<void>((resolve) => {
     const line = lines.open('there', 'any', 'question', {
-      hear: (value) => heard.push([line.node, value]),
-      end: () => resolve(),
-      lost: () => assert.fail('nothing is lost'),
+      onMessage: (value) => heard.push([line.node, value]),
+      onEnd: () => resolve(),
+      onLost: () => assert.fail('nothing is lost'),
     })
   })
   assert.deepEqual(heard, [['there', 1], ['there', 2]])

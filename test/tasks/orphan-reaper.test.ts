@@ -37,8 +37,8 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
   const service = { tasks, workload: new Workload(10, 'here'), limits, log: () => {} }
-  const recovery = new TaskRecovery(service, tasks.custody!, nodes)
-  new OrphanReaper(service, tasks.custody!, recovery, guard, nodes).begin()
+  const recovery = new TaskRecovery(service, tasks.ownership!, nodes)
+  new OrphanReaper(service, tasks.ownership!, recovery, guard, nodes).begin()
   t.after(() => {
     store.isCut = false
     return nodes.close(true)
@@ -64,7 +64,7 @@ function runOf(): RunningTask & { cancels: number } {
 async function working({ tasks }: Process, run: RunningTask = runOf()): Promise<string> {
   const { id } = await tasks.create(seed, run)
   tasks.move(id, 'working')
-  await tasks.kept(id)
+  await tasks.whenPersisted(id)
   return id
 }
 
@@ -94,7 +94,7 @@ test('what a dead process ran has failed, and what waits for its client goes on 
     const { id } = await one.tasks.create({ ...seed, protocol: at === 4 ? 'mcp' : 'a2a' }, runOf())
     one.tasks.move(id, 'working')
     if (at > 2) one.tasks.move(id, 'input-required')
-    await one.tasks.kept(id)
+    await one.tasks.whenPersisted(id)
     return id
   }))
   one.store.isCut = true
@@ -123,7 +123,7 @@ test('a process that was silent for too long overwrites nothing', async (t) => {
   // While its own end is not kept, nor known to be too late, it says that it is busy.
   const isBusy = (fault: unknown): undefined => assert.equal((fault as Fault).kind, 'busy') as undefined
   await eventually(async () => await stateOf(one, id).catch(isBusy) === 'failed')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   assert.equal(await stateOf(two, id), 'failed')
 })
 
@@ -204,7 +204,7 @@ test('a write whose answer never came is known again as one of its own', async (
   const { id } = await one.tasks.create(seed, run)
   deafen(one, 'tasks')
   one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   one.tasks.addArtifact(id, { id: 'a', parts: [{ type: 'text', text: 'whole' }] })
   one.tasks.move(id, 'completed', { result: 1 })
   await eventually(async () => await stateOf(two, id) === 'completed')
@@ -246,13 +246,13 @@ test('a task that went on after its process was taken for dead is announced agai
   const announced = (): number => shared.memory.list('runs', `~${one.nodes.id}`, 10).length
   const { id } = await one.tasks.create(seed, runOf())
   one.tasks.move(id, 'input-required')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   one.store.isCut = true
   await eventually(() => announced() === 0)
   one.store.isCut = false
   await eventually(() => one.nodes.isLeased)
   one.tasks.move(id, 'working')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   assert.equal(announced(), 1)
   one.store.isCut = true
   await eventually(async () => await stateOf(two, id) === 'failed')
@@ -276,7 +276,7 @@ test('what is taken from a process that lives is known there at once', async (t)
   const run = runOf()
   const { id } = await one.tasks.create(seed, run)
   one.tasks.move(id, 'input-required')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   const seen = await two.tasks.get('ann', id) as Task
   await two.tasks.take(seen)
   assert.ok(two.tasks.isCurrent(seen))
@@ -305,7 +305,7 @@ test('growing artifacts are written at most four times a second, and whole with 
   const kept = (): Task => JSON.parse(shared.memory.list('tasks', 'ann', 1)[0]!.value)
   one.tasks.addPiece(id, { id: 'a', parts: [{ type: 'text', text: '.' }] }, true, true)
   one.tasks.move(id, 'input-required')
-  await one.tasks.kept(id)
+  await one.tasks.whenPersisted(id)
   assert.deepEqual(kept().artifacts[0]?.parts, [{ type: 'text', text: `${said}.` }])
 })
 

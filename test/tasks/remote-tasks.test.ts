@@ -3,22 +3,23 @@ import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
 import { RemoteTasks } from '../../lib/tasks/remote-tasks.ts'
 import type { Limits } from '../../lib/define/limits.ts'
-import type { PeerChannels, TakeLine } from '../../lib/state/peer-channels.ts'
+import type { PeerChannels, AcceptChannel } from '../../lib/state/peer-channels.ts'
 import type { ClusterMembership } from '../../lib/state/cluster.ts'
 import type { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import type { Tasks } from '../../lib/tasks/tasks.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
-  const takes = new Map<string, TakeLine>()
-  const lines = { on: (kind: string, take: TakeLine) => takes.set(kind, take) } as unknown as PeerChannels
+  const takes = new Map<string, AcceptChannel>()
+  const on = (kind: string, take: AcceptChannel): unknown => takes.set(kind, take)
+  const lines = { on } as unknown as PeerChannels
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
-  const here = { runOf: () => run, kept: () => undefined, ...tasks } as unknown as Tasks
+  const here = { runOf: () => run, whenPersisted: () => undefined, ...tasks } as unknown as Tasks
   new RemoteTasks(here, {} as ClusterMembership, lines, {} as Limits, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
     takes.get('task-act')!(['cancel', 'ann', 't'], {
-      node: 'other', say: resolve, end: () => resolve('the end'),
+      node: 'other', send: resolve, end: () => resolve('the end'),
     })
   })
   return [heard, isCancelled]

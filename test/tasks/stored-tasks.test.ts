@@ -28,7 +28,7 @@ function runOf(): RunningTask & { readonly cancels: () => number } {
 async function waiting(tasks: Tasks, run?: RunningTask): Promise<string> {
   const { id } = await tasks.create(seed, run)
   tasks.move(id, 'input-required', { message: [{ type: 'text', text: 'Which?' }] })
-  await tasks.kept(id)
+  await tasks.whenPersisted(id)
   return id
 }
 
@@ -49,7 +49,7 @@ test('a task is taken as it was read, once, and by one process', async () => {
   // What was read before is not what stands now.
   await winner.take(task)
   assert.equal(winner.isCurrent(task), false)
-  await winner.kept(id)
+  await winner.whenPersisted(id)
   assert.equal((await loser.get('ann', id))?.history.length, 2)
 })
 
@@ -77,7 +77,7 @@ test('a list has each task once, as it stands', async () => {
   assert.ok(seen)
   await two.take(seen)
   two.move(ids[0]!, 'working')
-  await two.kept(ids[0]!)
+  await two.whenPersisted(ids[0]!)
   for (const tasks of [one, two]) {
     const list = await tasks.list('ann')
     assert.deepEqual(list.map(({ id, status: { state } }) => [id, state]), [
@@ -98,7 +98,7 @@ test('how long the store keeps a task depends on what it waits for', async () =>
   }, { taskKeepMs: 1_000_000, waitingTaskKeepMs: 2_000_000 })
   const id = await waiting(tasks)
   tasks.move(id, 'completed')
-  await tasks.kept(id)
+  await tasks.whenPersisted(id)
   assert.deepEqual(keeps, [Infinity, 2_000_000, 1_000_000])
 })
 
@@ -148,7 +148,7 @@ test('a task that is being begun is not taken for lost when all are looked at', 
   const tasks = processOn({ ...sharedStore(), read: () => Promise.resolve(undefined) })
   const run = runOf()
   const created = tasks.create(seed, run)
-  await tasks.custody!.recheck()
+  await tasks.ownership!.recheck()
   const task = await created
   assert.equal(tasks.isCurrent(task), true)
   assert.equal(tasks.runOf(task.id), run)

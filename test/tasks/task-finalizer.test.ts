@@ -12,7 +12,7 @@ async function ending(): Promise<{ readonly tasks: Tasks; readonly id: string }>
     sessionId: undefined, ttlMs: undefined,
   })
   tasks.move(id, 'working')
-  await tasks.kept(id)
+  await tasks.whenPersisted(id)
   tasks.move(id, 'completed')
   return { tasks, id }
 }
@@ -24,5 +24,5 @@ test('without a limit, who reads a task waits until its end is kept', async () =
 
 test('without a limit, a process that closes waits until all ends are kept', async () => {
   const { tasks } = await ending()
-  assert.equal(await tasks.custody!.written(), true)
+  assert.equal(await tasks.ownership!.written(), true)
 })

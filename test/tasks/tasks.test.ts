@@ -233,7 +233,7 @@ test('in a shared store a task is there before it is promised, and every change 
   tasks.move(id, 'working')
   tasks.addArtifact(id, { id: 'a', parts: [text('1')] })
   tasks.move(id, 'completed', { result: 'done' })
-  await tasks.kept(id)
+  await tasks.whenPersisted(id)
   assert.equal(tasks.running, 0)
   const other = tasksWith({}, store)
   const task = await other.get('ann', id)

@@ -105,7 +105,7 @@ export class PushDeliveries {
     this.configs = new PushConfigs(store)
     this.#courier = new PushCourier(settings, lookup)
     this.#dialectOf = dialectOf
-    this.#outbox = new PushOutbox(store, log, shared?.nodes)
+    this.#outbox = new PushOutbox(store, log, shared?.cluster)
     this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
       this.#lines.delete(line.name)
       line.drop()
@@ -387,20 +387,20 @@ export class PushDeliveries {
   }
 
   /** Other processes may run the task that was registered here, and the other way round. */
-  #share({ nodes, recovery }: Shared): void {
-    nodes.on(CHANGED, (task) => {
+  #share({ cluster, recovery }: Shared): void {
+    cluster.on(CHANGED, (task) => {
       if (!isRecord(task)) return
       const { owner, id } = task
       if (typeof owner === 'string' && typeof id === 'string') this.follow({ owner, id })
     })
-    nodes.onDead((node) => this.#takeOver(node))
+    cluster.onDead((node) => this.#takeOver(node))
     recovery.onTaken((task) => this.#attach(task))
-    this.#service.tasks.custody?.onBeforeEnd((task) => this.#mark(task))
+    this.#service.tasks.ownership?.onBeforeEnd((task) => this.#mark(task))
   }
 
   /** The other process that runs a task. */
   #runnerOf({ node }: Task): string | undefined {
-    return node === this.#service.shared?.nodes.id ? undefined : node
+    return node === this.#service.shared?.cluster.id ? undefined : node
   }
 
   /** The process that runs a task reads its configurations again. */
@@ -409,7 +409,7 @@ export class PushDeliveries {
     if (node === undefined) return
     const { owner, id } = task
     this.#try('Another process was not told of a push configuration', async () => (
-      this.#service.shared?.nodes.tell(node, CHANGED, { owner, id })
+      this.#service.shared?.cluster.send(node, CHANGED, { owner, id })
     ))
   }
 

@@ -39,10 +39,10 @@ function end(visit: A2aRequest, request: TaskRequest, task: Task, tries: number)
     run.cancel()
     return endOf(run, limits.cancelWaitMs).then(() => shown(visit, request))
   }
-  const { relay, recovery } = service.shared ?? {}
-  if (relay?.nodeOf(task) !== undefined) {
+  const { remoteTasks, recovery } = service.shared ?? {}
+  if (remoteTasks?.nodeOf(task) !== undefined) {
     // It may have ended before its process heard of this.
-    return relay.cancel(task).then(() => cancelAgain(visit, request, tries))
+    return remoteTasks.cancel(task).then(() => cancelAgain(visit, request, tries))
   }
   const done = (): MaybePromise<TaskView> => {
     if (tasks.isCurrent(task)) tasks.move(id, 'canceled', { questions: [] })

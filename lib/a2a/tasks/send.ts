@@ -109,7 +109,7 @@ function taskResult(
 ): MaybePromise<SendResult> {
   const result: SendResult = { what: 'task', task: viewOf(task, historyLength) }
   // The client's next request may go to another process.
-  const kept = tasks.kept(task.id)
+  const kept = tasks.whenPersisted(task.id)
   return kept === undefined ? result : kept.then(() => result)
 }
 
@@ -129,12 +129,12 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
       standing = after
       if (event.what === 'forgotten' || (event.what === 'status' && isSettled(event.status.state))) done()
     }
-    if (shared?.relay.nodeOf(task) === undefined) {
+    if (shared?.remoteTasks.nodeOf(task) === undefined) {
       const watched = tasks.watch(task.owner, task.id, watcher)
       if (watched === undefined) return done()
       stop = watched.stop
     } else {
-      stop = shared.relay.follow(task, (now) => {
+      stop = shared.remoteTasks.follow(task, (now) => {
         standing = { task: now }
         if (isSettled(now.status.state)) done()
       }, watcher)

@@ -21,7 +21,7 @@ export function subscribe(
 ): MaybePromise<EventStream> {
   const { shared } = visit.service
   const follow = (task: Task): EventStream => {
-    const isElsewhere = shared?.relay.nodeOf(task) !== undefined
+    const isElsewhere = shared?.remoteTasks.nodeOf(task) !== undefined
     if (isElsewhere) return { open: (sink) => followElsewhere(visit, task, historyLength, sink) }
     if (!isTerminal(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
@@ -44,7 +44,7 @@ export function followElsewhere(
     sink.send(told)
     if (told.what === 'status' && told.isLast) end()
   }
-  const stop = shared!.relay.follow(task, (now) => {
+  const stop = shared!.remoteTasks.follow(task, (now) => {
     const before = known
     known = now
     if (before !== undefined) {
@@ -124,7 +124,7 @@ class Follower {
     }
     this.watched?.stop()
     // The client's next request may go to another process.
-    const kept = this.#tasks.kept(this.#id)
+    const kept = this.#tasks.whenPersisted(this.#id)
     if (kept === undefined) this.#end(told)
     else void kept.then(() => this.#end(told))
     return undefined

@@ -5,7 +5,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { hear } from '../../tasks/question-answer.ts'
+import { deliverMessage } from '../../tasks/question-answer.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -98,13 +98,14 @@ function goOn(visit: A2aRequest, request: SendRequest, task: Task): MaybePromise
     throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
   }
   checkMediaTypes(visit.agent, request.message.parts)
-  const isAskedElsewhere = task.questions.length > 0 && visit.service.shared?.relay.nodeOf(task) !== undefined
+  const isAskedElsewhere = task.questions.length > 0
+    && visit.service.shared?.remoteTasks.nodeOf(task) !== undefined
   return isAskedElsewhere ? heardElsewhere(visit, request, task) : takeUp(visit, request, task)
 }
 
 /** Brings a message to the process whose run waits for it; where that run has gone, it begins again here. */
 async function heardElsewhere(visit: A2aRequest, request: SendRequest, task: Task): Promise<TakenMessage> {
-  const outcome = await visit.service.shared!.relay.tell(task, historical(request.message))
+  const outcome = await visit.service.shared!.remoteTasks.deliver(task, historical(request.message))
   if (outcome === 'done') return { id: task.id, turn: undefined, elsewhere: task }
   if (outcome === 'late') throw quicker()
   return takeUp(visit, request, task)
@@ -128,7 +129,7 @@ function heard(visit: A2aRequest, { message, metadata }: SendRequest, task: Task
   if (!service.tasks.isCurrent(task)) throw quicker()
   const said = historical(message)
   const run = service.tasks.runOf(id)
-  const answers = hear(service.tasks, task, said, service.limits.maxCheckSteps)
+  const answers = deliverMessage(service.tasks, task, said, service.limits.maxCheckSteps)
   if (answers === undefined || run !== undefined) return { id, turn: undefined }
   const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
   const turn = new TaskTurnRun({

@@ -209,7 +209,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     // Where the store is shared it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      this.#setup.service.tasks.keep(this.taskId, { isReserved: false })
+      this.#setup.service.tasks.update(this.taskId, { isReserved: false })
     } else {
       void this.#run.begin(this.#setup.task)
     }

@@ -131,7 +131,7 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
       for (const task of found.filter(isOurs)) {
         const { id } = task
         if (shared !== undefined) {
-          stops.push(shared.relay.follow(task, say, (event, after) => {
+          stops.push(shared.remoteTasks.follow(task, say, (event, after) => {
             if (event.what !== 'forgotten') say(after.task)
           }))
           continue

@@ -67,7 +67,7 @@ export class McpContext {
     this.options = options
     this.seal = seal
     this.replay = new ReplayBudget(service.limits)
-    this.sessions = new Sessions(service.limits, this.replay, service.shared?.nodes.id)
+    this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
     this.tools = toolTable(service)
     this.#noteTasks()
     service.catalog.onCheck(() => { toolTable(service) })

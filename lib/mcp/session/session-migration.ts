@@ -65,7 +65,7 @@ export class SessionMigration {
 
   /** The id of one that lives as long as its stream, and so stays here; undefined where nobody else asks. */
   get pairId(): string | undefined {
-    return this.shared && `${this.shared.nodes.id}.${randomBytes(24).toString('base64url')}`
+    return this.shared && `${this.shared.cluster.id}.${randomBytes(24).toString('base64url')}`
   }
 
   /** The same as `handle`, after the request's session was brought here where it is elsewhere. */
@@ -111,7 +111,7 @@ export class SessionMigration {
     // The session of a pair goes nowhere.
     if (session.isBound) return
     await this.#words.change(owner, id, change)
-    await this.shared?.nodes.tellAll('session', [id, owner])
+    await this.shared?.cluster.broadcast('session', [id, owner])
   }
 
   /** Ends a session everywhere. Rejects in the same way, and then it has not ended. */
@@ -126,15 +126,16 @@ export class SessionMigration {
    */
   pass(session: Session, message: RpcMessage): Promise<void> | undefined {
     if (this.shared === undefined) return undefined
-    const { nodes } = this.shared
+    const { cluster } = this.shared
     const { id, owner } = session
     const cancelled = cancelledBy(message)
     // It may have come to its end long ago: nobody is promised anything.
-    if (cancelled !== undefined) return nodes.tellAll('cancel', [id, owner, cancelled]).catch(() => {})
+    if (cancelled !== undefined) return cluster.broadcast('cancel', [id, owner, cancelled]).catch(() => {})
     if (message.kind !== 'response') return undefined
     const node = nodeIn(message.id)
-    if (node === undefined || node === nodes.id) return undefined
-    return nodes.tell(node, 'answer', [id, owner, message.id, message.result ?? null, message.error ?? null])
+    if (node === undefined || node === cluster.id) return undefined
+    const answer = [id, owner, message.id, message.result ?? null, message.error ?? null]
+    return cluster.send(node, 'answer', answer)
   }
 
   /**
@@ -145,17 +146,18 @@ export class SessionMigration {
     const outlet = this.#sessions.has(id) ? this.#sessions.find(id, owner)?.outlet : undefined
     // It may be kept here for a client that comes back, and be heard where it has come back.
     outlet?.send(text)
-    if (outlet?.isHeard !== true) this.shared?.nodes.tellAll('session-say', [id, owner, text]).catch(() => {})
+    if (outlet?.isHeard === true) return
+    this.shared?.cluster.broadcast('session-say', [id, owner, text]).catch(() => {})
   }
 
   /** Brings a message to the stream of a pair, where that is elsewhere; undefined where it is not. */
   passToPair(id: string, { body, origin }: Pick<Exchange, 'body' | 'origin'>): Promise<Reply> | undefined {
     const node = /^([\w-]{8})\./.exec(id)?.[1]
-    if (this.shared === undefined || node === undefined || node === this.shared.nodes.id) return undefined
+    if (this.shared === undefined || node === undefined || node === this.shared.cluster.id) return undefined
     const { principal, requestId, headers } = origin
     const said: PairPost = { id, body, principal, requestId, headers: [...headers] }
     const { storeTimeoutMs } = this.#service.limits
-    return this.shared.lines.ask(node, 'pair', said, storeTimeoutMs).then(
+    return this.shared.channels.ask(node, 'pair', said, storeTimeoutMs).then(
       // It was made by the same code.
       (reply) => reply as Reply,
       (error: unknown) => error instanceof Fault && error.kind === 'not-found'
@@ -165,20 +167,20 @@ export class SessionMigration {
 
   /** Takes what other processes get for the pairs of this one. */
   onPair(take: (id: string, origin: Origin, body: string) => Reply): void {
-    this.shared?.lines.on('pair', (question, line) => {
+    this.shared?.channels.on('pair', (question, line) => {
       // Sealed by another process of ours.
       const { id, body, principal, requestId, headers } = question as PairPost
       const map = new Map(headers)
-      line.say(take(id, {
+      line.send(take(id, {
         requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect: () => {},
       }, body))
       return {}
     })
   }
 
-  #hear({ nodes }: Shared): void {
+  #hear({ cluster }: Shared): void {
     const on = (kind: string, act: (session: Session, rest: readonly unknown[]) => void): void => {
-      nodes.on(kind, (body) => {
+      cluster.on(kind, (body) => {
         const [id, owner, ...rest]: readonly unknown[] = Array.isArray(body) ? body : []
         if (typeof id !== 'string' || typeof owner !== 'string' || !this.#sessions.has(id)) return
         const session = this.#sessions.find(id, owner)
@@ -195,15 +197,15 @@ export class SessionMigration {
     on('answer', (session, [id, result, error]) => {
       takeAnswer(session, id, result, error)
     })
-    nodes.on('updated', (uris) => {
+    cluster.on('updated', (uris) => {
       if (!Array.isArray(uris)) return
       for (const uri of uris) if (typeof uri === 'string') this.#notifications.updated(uri)
     })
-    nodes.onLost((isFirst) => {
+    cluster.onLost((isFirst) => {
       if (!isFirst) this.#notifications.everything()
       for (const session of this.#sessions.all) void this.#refresh(session)
     })
-    this.#service.catalog.onChange((change) => this.#tellUpdated(change, nodes))
+    this.#service.catalog.onChange((change) => this.#tellUpdated(change, cluster))
   }
 
   async #refresh(session: Session): Promise<void> {
@@ -217,14 +219,14 @@ export class SessionMigration {
   }
 
   /** What changes in one turn of the event loop is one message. */
-  #tellUpdated({ change, name }: CatalogChange, nodes: Shared['nodes']): void {
+  #tellUpdated({ change, name }: CatalogChange, cluster: Shared['cluster']): void {
     if (change !== 'updated') return
     this.#updated.add(name)
     if (this.#updated.size > 1) return
     setImmediate(() => {
       const uris = [...this.#updated]
       this.#updated.clear()
-      nodes.tellAll('updated', uris).then(() => { this.#hasFailed = false }, (cause: unknown) => {
+      cluster.broadcast('updated', uris).then(() => { this.#hasFailed = false }, (cause: unknown) => {
         if (this.#hasFailed) return
         this.#hasFailed = true
         this.#service.log('warning', 'Updates of resources reach the clients of this process only', { cause })

@@ -7,7 +7,7 @@ import { asFault, Fault } from '../../define/fault.ts'
 import { sendQuestion } from '../session/ask.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { META } from '../protocol/revisions.ts'
-import type { PeerChannel, NodeLineEnds } from '../../state/peer-channels.ts'
+import type { PeerChannel, ChannelListener } from '../../state/peer-channels.ts'
 import type { Question } from '../../define/question.ts'
 import type { Task, TaskQuestion } from '../../tasks/task.ts'
 import type { Asking } from '../session/ask.ts'
@@ -149,23 +149,23 @@ const LEND = 'task-ask'
 
 /** The asking of tasks that run here, by their ids, for the streams of other processes. */
 export function lendQuestions(
-  { lines }: NonNullable<McpRequest['mcp']['service']['shared']>,
+  { channels }: NonNullable<McpRequest['mcp']['service']['shared']>,
   find: (owner: string, id: string) => TaskAsking | undefined,
 ): void {
-  lines.on(LEND, (question, line) => {
+  channels.on(LEND, (question, line) => {
     const [owner, id] = question as readonly [string, string]
     const asking = find(owner, id)
     return asking && lendTo(asking, line)
   })
 }
 
-function lendTo(asking: TaskAsking, line: PeerChannel): NodeLineEnds {
+function lendTo(asking: TaskAsking, line: PeerChannel): ChannelListener {
   const open = new Map<string, { resolve(answer: unknown): void; reject(reason: Fault): void }>()
   const stream: AskingStream = {
     ask(key, question) {
       const answer = new Promise<unknown>((resolve, reject) => { open.set(key, { resolve, reject }) })
-      line.say(['ask', key, question])
-      return { answer, withdraw: () => line.say(['withdraw', key]) }
+      line.send(['ask', key, question])
+      return { answer, withdraw: () => line.send(['withdraw', key]) }
     },
   }
   let isOver = false
@@ -176,13 +176,13 @@ function lendTo(asking: TaskAsking, line: PeerChannel): NodeLineEnds {
     asking.lose(stream)
   }
   return {
-    hear(word) {
+    onMessage(word) {
       const [act, key, said] = word as readonly ['answer' | 'refuse' | 'pass', string, unknown]
       if (act === 'answer') open.get(key)?.resolve(said)
       else open.get(key)?.reject(new Fault(act === 'pass' ? 'unsupported' : 'failed', String(said)))
       open.delete(key)
     },
-    end: lost, lost,
+    onEnd: lost, onLost: lost,
   }
 }
 
@@ -211,9 +211,9 @@ export class TaskStream {
     )
     this.#alone = new TaskAsking({
       answer: (key, answer) => {
-        shared?.relay.answer(this.#task, new Map([[key, answer]])).catch(lost)
+        shared?.remoteTasks.answer(this.#task, new Map([[key, answer]])).catch(lost)
       },
-      refuse: (key, { message }) => { shared?.relay.refuse(this.#task, key, message).catch(lost) },
+      refuse: (key, { message }) => { shared?.remoteTasks.refuse(this.#task, key, message).catch(lost) },
     })
     this.#alone.attach(stream)
   }
@@ -224,9 +224,9 @@ export class TaskStream {
     const here = this.#find(task.id)
     if (here !== undefined) return this.#at(here, () => here.attach(this.#stream))
     const { shared } = this.#request.mcp.service
-    const node = shared?.relay.nodeOf(task)
+    const node = shared?.remoteTasks.nodeOf(task)
     if (shared === undefined || node === undefined) return this.#askAlone()
-    this.#at(node, () => this.#borrow(shared.lines, node))
+    this.#at(node, () => this.#borrow(shared.channels, node))
   }
 
   leave(): void {
@@ -250,30 +250,32 @@ export class TaskStream {
     this.#alone.show(this.#task.questions)
   }
 
-  #borrow(lines: NonNullable<McpRequest['mcp']['service']['shared']>['lines'], node: string): () => void {
+  #borrow(
+    channels: NonNullable<McpRequest['mcp']['service']['shared']>['channels'], node: string,
+  ): () => void {
     const asked = new Map<string, Asking>()
     const lost = (): void => { if (this.#where === node) this.#askAlone() }
     const { id, owner } = this.#task
-    const line = lines.open(node, LEND, [owner, id], {
-      hear: (word) => {
+    const line = channels.open(node, LEND, [owner, id], {
+      onMessage: (word) => {
         const [act, key, question] = word as readonly ['ask' | 'withdraw', string, Question]
         if (act === 'withdraw') return asked.get(key)?.withdraw(new Fault('cancelled', 'It stands no longer'))
         let asking: Asking
         try {
           asking = this.#stream.ask(key, question)
         } catch {
-          return line.say(['pass', key])
+          return line.send(['pass', key])
         }
         asked.set(key, asking)
         asking.answer.then(
-          (answer) => line.say(['answer', key, answer]),
+          (answer) => line.send(['answer', key, answer]),
           (reason: unknown) => {
             const { kind, message } = asFault(reason)
-            line.say(kind === 'unsupported' ? ['pass', key] : ['refuse', key, message])
+            line.send(kind === 'unsupported' ? ['pass', key] : ['refuse', key, message])
           },
         )
       },
-      end: lost, lost,
+      onEnd: lost, onLost: lost,
     })
     return () => line.end()
   }

@@ -164,14 +164,14 @@ class AugmentedTask {
     this.asking = new TaskAsking({
       answer: (key, answer) => {
         const answers = new Map([[key, answer]])
-        const { relay } = elsewhere() ?? {}
-        if (relay === undefined) run.answer(answers)
-        else this.#bring(id, (task) => relay.answer(task, answers))
+        const { remoteTasks } = elsewhere() ?? {}
+        if (remoteTasks === undefined) run.answer(answers)
+        else this.#bring(id, (task) => remoteTasks.answer(task, answers))
       },
       refuse: (key, reason) => {
-        const { relay } = elsewhere() ?? {}
-        if (relay === undefined) run.refuse(key, reason)
-        else this.#bring(id, (task) => relay.refuse(task, key, reason.message))
+        const { remoteTasks } = elsewhere() ?? {}
+        if (remoteTasks === undefined) run.refuse(key, reason)
+        else this.#bring(id, (task) => remoteTasks.refuse(task, key, reason.message))
       },
       fallback: () => streamOf(request, id, request.session?.outlet),
     })
@@ -245,7 +245,7 @@ export function cancelAugmented(request: McpRequest): MaybePromise<object> {
     requireOpen(task)
     const run = tasks.runOf(task.id)
     // Where another process has it, it may have ended before that hears of this.
-    if (run === undefined && shared !== undefined) return shared.relay.cancel(task).then(cancelled)
+    if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task).then(cancelled)
     run?.cancel()
     return cancelled()
   }) as MaybePromise<object>
@@ -292,7 +292,7 @@ function wait(request: McpRequest, task: Task): Promise<object> {
       asking?.look(task)
       stop = tasks.watch(owner, id, hear)?.stop
     } else {
-      stop = shared.relay.follow(task, (now) => look(now), hear)
+      stop = shared.remoteTasks.follow(task, (now) => look(now), hear)
     }
     if (isOver) stop?.()
     call.onCancel((reason) => end(() => reject(reason)))

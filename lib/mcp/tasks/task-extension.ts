@@ -266,7 +266,7 @@ export function updateTask(request: McpRequest): MaybePromise<object> {
       [key, decodeResponse(request, key, question, inputResponses[key])]
     ))
     const { tasks, shared } = request.mcp.service
-    if (shared !== undefined) return shared.relay.answer(task, new Map(answers)).then(() => ({}))
+    if (shared !== undefined) return shared.remoteTasks.answer(task, new Map(answers)).then(() => ({}))
     tasks.runOf(id)?.answer(new Map(answers))
     return {}
   })
@@ -288,7 +288,7 @@ export function cancelTask(request: McpRequest): MaybePromise<object> {
     const { tasks, shared } = request.mcp.service
     const run = tasks.runOf(task.id)
     if (run === undefined && shared !== undefined && !isTerminal(task.status.state)) {
-      return shared.relay.cancel(task).then(() => ({}))
+      return shared.remoteTasks.cancel(task).then(() => ({}))
     }
     run?.cancel()
     return {}

@@ -52,7 +52,7 @@ export async function resumeElsewhere(
   stream.write(placeEvent(session, lastEventId))
   const reply: Reply = { status: 200, type: EVENT_STREAM, body: stream }
   try {
-    if (!await shared.nodes.isAlive(node)) {
+    if (!await shared.cluster.isAlive(node)) {
       const kept = await handedOver(mcp, session, event)
       if (kept === undefined && event.owed.length === 0) return begin()
       stream.end(kept ?? errorsFor(event))
@@ -66,21 +66,21 @@ export async function resumeElsewhere(
     const { storeTimeoutMs } = mcp.service.limits
     // A process that has just died is silent too: the client's stream is kept until that is known.
     const timer = setTimeout(() => resolve(reply), Math.min(storeTimeoutMs, MAX_TIMER_MS))
-    const line = shared.lines.open(node, KIND, question, {
-      hear(word) {
+    const line = shared.channels.open(node, KIND, question, {
+      onMessage(word) {
         if (word === FORGOTTEN) resolve(noEvent())
         else if (word === KEPT) resolve(reply)
         else if (typeof word === 'string') stream.write(word)
       },
-      end() {
+      onEnd() {
         clearTimeout(timer)
         resolve(reply)
         stream.end()
       },
-      lost() {
+      onLost() {
         clearTimeout(timer)
         void (async () => {
-          const isAlive = await shared.nodes.isAlive(node).catch(() => undefined)
+          const isAlive = await shared.cluster.isAlive(node).catch(() => undefined)
           const unknown = new Fault('busy', 'The stream cannot be reached now; try again later')
           resolve(isAlive === undefined ? unavailable(unknown) : reply)
           // Where it lives, the client has its place and comes back.
@@ -97,26 +97,26 @@ export async function resumeElsewhere(
 
 /** Lets other processes have what is kept here. */
 export function hearResumes(mcp: McpContext): void {
-  mcp.service.shared?.lines.on(KIND, (question, line) => {
+  mcp.service.shared?.channels.on(KIND, (question, line) => {
     // Sealed by another process of ours.
     const [id, owner, name, after] = question as ResumeQuestion
     const stream = mcp.sessions.find(id, owner)?.streamOf(name)
-    if (stream === undefined || stream.hasLost(after)) return void line.say(FORGOTTEN)
-    line.say(KEPT)
+    if (stream === undefined || stream.hasLost(after)) return void line.send(FORGOTTEN)
+    line.send(KEPT)
     const sink: Sink = {
       closed: false,
       write(text) {
-        line.say(text)
+        line.send(text)
         return true
       },
       ready: () => Promise.resolve(),
       end(text = '') {
-        if (text !== '') line.say(text)
+        if (text !== '') line.send(text)
         line.end()
       },
     }
     const leave = stream.source(after).open(sink) ?? (() => {})
-    return { end: leave, lost: leave }
+    return { onEnd: leave, onLost: leave }
   })
 }
 

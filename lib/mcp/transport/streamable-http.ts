@@ -211,7 +211,7 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
   const stream = session.streamOf(event.stream)
   if (stream === undefined || stream.hasLost(event.number)) {
     const { node } = event
-    if (shared === undefined || node === undefined || node === shared.nodes.id) return noEvent()
+    if (shared === undefined || node === undefined || node === shared.cluster.id) return noEvent()
     return resumeElsewhere(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
   }
   const place = shared === undefined ? '' : placeEvent(session, lastEventId)
