@@ -372,7 +372,7 @@ test('what was not delivered before a restart is delivered after it, in order', 
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
   await eventually(() => after.push.waiting === 0, 'nothing waits')
-  const kept = (): readonly unknown[] => listed(store, 'push-events', `~${before.service.shared!.nodes.id}`)
+  const kept = (): readonly unknown[] => listed(store, 'push-events', `~${before.service.shared!.cluster.id}`)
   await eventually(() => kept().length === 0, 'nothing is kept')
 })
 
@@ -405,13 +405,13 @@ test('a process that lives keeps its events, and those of one that is gone are t
   await gone.push.register(await taskOf(gone.service), config(hook.url), '1.0')
   await hook.until(1)
   isBack = true
-  const { nodes } = house(t, {}, store, { leaseMs: 100 }).service.shared!
+  const { cluster: nodes } = house(t, {}, store, { leaseMs: 100 }).service.shared!
   let looks = 0
   nodes.onBeat(() => { looks += nodes.mayJudge ? 1 : 0 })
   await eventually(() => looks > 2, 'it has looked twice')
   assert.equal(hook.received.length, 1)
   // As one that was killed.
-  await gone.service.shared!.nodes.close(false)
+  await gone.service.shared!.cluster.close(false)
   await hook.until(2)
 })
 

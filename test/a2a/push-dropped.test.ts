@@ -228,6 +228,6 @@ test('what was taken over, and could not be posted then, is when the store answe
   await hook.until(2)
   await eventually(() => after.push.status.bytes === 0, 'nothing is held')
   assert.equal(failures, 1)
-  const { id } = gone.service.shared!.nodes
+  const { id } = gone.service.shared!.cluster
   await eventually(() => listed(store, 'push-events', `~${id}`).length === 0, 'nothing is kept')
 })

@@ -95,7 +95,7 @@ test('whatever fails and whoever leaves, nothing is held for webhooks in the end
   for (const { id } of running) tasks.move(id, 'completed')
   const idle = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
   await eventually(() => Object.values(push.status).every((held) => held === 0), 'nothing is held')
-  const { id } = service.shared!.nodes
+  const { id } = service.shared!.cluster
   await eventually(() => listed(inner, 'push-events', `~${id}`).length === 0, 'nothing is kept')
   await close()
   assert.deepEqual(push.status, idle)
