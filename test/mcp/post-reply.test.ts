@@ -5,14 +5,37 @@ import { anonymousPeer } from '../../lib/mcp/transport/choose.ts'
 import { formsOf, PostReply } from '../../lib/mcp/transport/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
+import type { Origin } from '../../lib/define/call.ts'
 import type { Reply, Sink } from '../../lib/http/message/exchange.ts'
-import type { McpRequest } from '../../lib/mcp/request/request.ts'
+import type { McpContext } from '../../lib/mcp/request/context.ts'
 
 interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }
 
-function make({ accept, batch, heartbeatMs = Infinity }: Asked = {}): PostReply {
-  const peer = { ...anonymousPeer(revisionByName.get('2026-07-28')!) }
-  return new PostReply(peer, formsOf(accept)!, new Timers(), heartbeatMs, batch)
+const origin = { principal: { id: 'ann', scopes: [] }, onDisconnect: () => {} } as unknown as Origin
+const unending = new Promise<never>(() => {})
+
+/** Replies to requests that never end by themselves. `course` is what happens while the last one is begun. */
+function make(
+  { accept, batch, heartbeatMs = Infinity }: Asked = {}, course: (reply: PostReply) => void = () => {},
+  method = 'tasks/get', onLeave = (): void => {},
+): PostReply {
+  const extensions = { 'io.modelcontextprotocol/tasks': {} }
+  const bare = anonymousPeer(revisionByName.get('2026-07-28')!)
+  const peer = { ...bare, abilities: { ...bare.abilities, extensions } }
+  let left = batch ?? 1
+  const get = (): Promise<never> => {
+    if (--left === 0) course(reply)
+    return unending
+  }
+  const mcp = {
+    service: { tasks: { get }, timers: new Timers(), limits: { heartbeatMs, maxResultBytes: 1_000 } },
+    offers: () => true, stampOf: () => ({}), notifications: { add: () => onLeave },
+  } as unknown as McpContext
+  const params = { taskId: 't', notifications: {} }
+  const message = { kind: 'request', id: 1, method, params } as const
+  const messages = Array.from({ length: batch ?? 0 }, () => message)
+  const reply = new PostReply(mcp, peer, formsOf(accept)!, batch === undefined ? message : messages)
+  return reply
 }
 
 /** What a client reads of a reply: its status, its media type, and its text. */
@@ -61,11 +84,10 @@ const rows: readonly (readonly [
 
 test('the first thing that is said decides what the reply is', async () => {
   for (const [what, options, course, heard] of rows) {
-    const early = make(options)
-    course(early)
-    assert.deepEqual(read(early.reply() as Reply), heard, what)
+    const early = make(options, course)
+    assert.deepEqual(read(early.run(origin) as Reply), heard, what)
     const late = make(options)
-    const promise = late.reply()
+    const promise = late.run(origin)
     assert.ok(promise instanceof Promise, what)
     course(late)
     assert.deepEqual(read(await promise), heard, `${what}, later`)
@@ -78,7 +100,7 @@ test('a silence of one heartbeat makes it a stream, for a client that reads even
     const post = make({ accept: acceptsEvents ? '*/*' : JSON_TYPE, heartbeatMs: 50 })
     assert.equal(post.sends, acceptsEvents)
     let reply: Reply | undefined
-    void Promise.resolve(post.reply()).then((known) => { reply = known })
+    void Promise.resolve(post.run(origin)).then((known) => { reply = known })
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
     pass(49)
     await turn()
@@ -105,10 +127,8 @@ test('what Accept says decides which forms there are', () => {
 test('a client that leaves is told of, unless all was said', () => {
   let gone = 0
   for (const isFinished of [true, false]) {
-    const post = make()
-    post.waitFor({ leave: () => { gone++ } } as unknown as McpRequest)
-    post.send('0')
-    const { body } = post.reply() as Reply
+    const post = make({}, undefined, 'subscriptions/listen', () => { gone++ })
+    const { body } = post.run(origin) as Reply
     const sink = { closed: false, write: () => true, ready: () => Promise.resolve(), end: () => {} }
     const over = (body as { open(sink: Sink): () => void }).open(sink as unknown as Sink)
     if (isFinished) post.finish('1')

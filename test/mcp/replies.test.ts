@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { invalid, noSession, refuseHttp } from '../../lib/mcp/protocol/replies.ts'
+import { invalid, refuseHttp, unavailable } from '../../lib/mcp/protocol/replies.ts'
 import type { Reply } from '../../lib/http/message/exchange.ts'
 
 function told(
@@ -20,7 +20,7 @@ test('what is no valid request is told why, by its id where that could be read',
 })
 
 test('where no session can begin a client is told when to come again', () => {
-  const [status, headers, message] = told(noSession(new Fault('busy', 'All are in use'), 'a'))
+  const [status, headers, message] = told(unavailable(new Fault('busy', 'All are in use'), 'a'))
   assert.equal(status, 503)
   assert.ok(headers?.[0] === 'Retry-After' && Number(headers[1]) > 0)
   assert.deepEqual(message, {

@@ -14,7 +14,7 @@ import { openCall } from '../request/call-channel.ts'
 import { listen } from './listen.ts'
 import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest } from '../request/request.ts'
-import { watching } from '../session/session-state.ts'
+import { subscribed } from '../session/session-state.ts'
 import { promptResult, readResult, pick } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
@@ -29,7 +29,7 @@ import type { Offering } from '../../define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
-import type { WordChange } from '../session/session-state.ts'
+import type { StateChange } from '../session/session-state.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 /** A result, its JSON text, or nothing where the method answers by itself. */
@@ -177,19 +177,19 @@ function subscribe(request: McpRequest): Result {
   }
   requireScopes(principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
   session.subscribe(uri, principal.scopes)
-  return kept(request, watching(uri, principal.scopes))
+  return kept(request, subscribed(uri, principal.scopes))
 }
 
 function unsubscribe(request: McpRequest): Result {
   const uri = stringParam(request, 'uri')
   request.peer.session?.unsubscribe(uri)
-  return kept(request, watching(uri, undefined))
+  return kept(request, subscribed(uri, undefined))
 }
 
 /** Answers when whoever goes on with the session knows what has changed. */
-function kept({ mcp: { elsewhere }, peer: { session } }: McpRequest, change: WordChange): Result {
-  if (elsewhere === undefined || session === undefined) return empty
-  return elsewhere.keep(session, change).then(() => empty)
+function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
+  if (migration === undefined || session === undefined) return empty
+  return migration.keep(session, change).then(() => empty)
 }
 
 function prompt(request: McpRequest): Result {

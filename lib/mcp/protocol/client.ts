@@ -1,14 +1,11 @@
 /**
- * What is known of a client: who it says it is and what it says it can do, in one fixed shape. Of all that a
- * client declares only this is kept, within bounds.
- *
+ * What is known of a client: its name and its capabilities, in one fixed shape and within bounds.
  * Spec: MCP 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client Capabilities.
  */
 import { isRecord } from '../../define/content.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { Revision } from './revisions.ts'
 
-/** What a client can be asked for, and what it knows. */
 export interface ClientAbilities {
   readonly forms: boolean
   readonly urls: boolean
@@ -16,14 +13,14 @@ export interface ClientAbilities {
   readonly samplingTools: boolean
   readonly samplingContext: boolean
   readonly roots: boolean
-  /** Whether it answers samplings and elicitations as tasks of its own (2025-11-25). */
+  /** It answers samplings, or elicitations, as tasks of its own (2025-11-25). */
   readonly samplingTasks: boolean
   readonly elicitationTasks: boolean
   /** Extensions by name, with their settings. */
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** What decides how a client is asked: the revision it speaks, and what it can do. */
+/** What decides how a client is asked. */
 export interface PeerInfo {
   readonly revision: Revision
   readonly abilities: ClientAbilities
@@ -33,15 +30,24 @@ export interface PeerInfo {
 const MAX_NAME = 256
 /** All settings of extensions together, as JSON, in characters. */
 const MAX_SETTINGS = 16 * 1024
-/** Longer ones are kept as text: values may take twenty times its room. Each reading makes new ones. */
+/** Longer ones are kept as text and parsed at each reading: values may take twenty times its room. */
 const MAX_VALUES = 256
 
 type Extensions = ClientAbilities['extensions']
 
 const noExtensions: Extensions = Object.freeze({})
 
-/** One bit for each thing that a client can do, in the order of `ClientAbilities`. */
-function abilitiesOf(bits: number, extensions: Extensions | string): ClientAbilities {
+/** In the order of their bits, which session ids carry: a new one goes to the end. */
+const abilityNames = [
+  'forms', 'urls', 'sampling', 'samplingTools', 'samplingContext', 'roots', 'samplingTasks',
+  'elicitationTasks',
+] as const satisfies readonly (keyof ClientAbilities)[]
+
+export function bitsOf(abilities: ClientAbilities): number {
+  return abilityNames.reduce((bits, name, at) => abilities[name] ? bits | 1 << at : bits, 0)
+}
+
+export function abilitiesOf(bits: number, extensions: Extensions | string): ClientAbilities {
   const has = (at: number): boolean => (bits >> at & 1) === 1
   return Object.freeze({
     forms: has(0), urls: has(1), sampling: has(2), samplingTools: has(3), samplingContext: has(4),
@@ -50,13 +56,12 @@ function abilitiesOf(bits: number, extensions: Extensions | string): ClientAbili
   })
 }
 
-/** A client that has declared nothing. */
 export const unable: ClientAbilities = abilitiesOf(0, noExtensions)
 
-/** What clients without extensions can do, by their bits: one object for all that can do the same. */
+/** Those without extensions by their bits: one object for all clients that declare the same. */
 const plain: (ClientAbilities | undefined)[] = [unable]
 
-/** Reads a client's capabilities. What is not known is passed over. */
+/** Reads a client's capabilities. Unknown ones are ignored. */
 export function decodeAbilities(capabilities: unknown): ClientAbilities {
   if (!isRecord(capabilities)) return unable
   const { elicitation, sampling, roots, tasks, extensions } = capabilities
@@ -93,7 +98,7 @@ function valuesOf(json: string): Extensions {
   return Object.assign(kept, JSON.parse(json))
 }
 
-/** Who a client says that it is, and which extensions it has; undefined where it says neither. */
+/** A client's name and extensions; undefined where it gives neither. */
 export function decodeClient(info: unknown, abilities: ClientAbilities): ClientInfo | undefined {
   const isNamed = isRecord(info) && typeof info['name'] === 'string'
   const hasExtensions = abilities.extensions !== noExtensions
@@ -102,20 +107,20 @@ export function decodeClient(info: unknown, abilities: ClientAbilities): ClientI
   return hasExtensions ? { ...client, get extensions() { return abilities.extensions } } : client
 }
 
-/** Clients that were met, in places that the length of their names tells: sessions of one share it. */
-const met: (ClientInfo | undefined)[] = Array.from({ length: 64 })
+/** Clients seen so far, hashed by the lengths of their names: sessions of one client share its object. */
+const seen: (ClientInfo | undefined)[] = Array.from({ length: 64 })
 
 function clientOf(info: Readonly<Record<string, unknown>>): ClientInfo {
   const name = cut(info['name'])
   const version = cut(info['version'])
   const title = typeof info['title'] === 'string' ? cut(info['title']) : undefined
-  const place = (name.length * 7 + version.length) % met.length
-  const known = met[place]
+  const slot = (name.length * 7 + version.length) % seen.length
+  const known = seen[slot]
   if (known?.name === name && known.version === version && known.title === title) return known
-  return met[place] = Object.freeze({ name, version, ...title !== undefined && { title } })
+  return seen[slot] = Object.freeze({ name, version, ...title !== undefined && { title } })
 }
 
-/** A text within the bound, in a memory of its own: a piece of a large body would keep all of it. */
+/** A text within the bound, copied: a slice of a large body would keep all of it in memory. */
 function cut(value: unknown): string {
   if (typeof value !== 'string') return ''
   return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString()

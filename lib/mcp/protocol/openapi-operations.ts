@@ -90,7 +90,7 @@ export const streamOperation: DocumentPart = operation(
 )
 
 /** `GET /sse` */
-export const pairOperation: DocumentPart = operation('MCP', 'A session of the oldest transport', {
+export const legacySseOperation: DocumentPart = operation('MCP', 'A session of the oldest transport', {
   200: events, ...failures('McpError', { 406: 'Accept wants no events', 503: 'The server is full' }),
 })
 

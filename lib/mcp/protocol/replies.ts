@@ -1,37 +1,43 @@
 /**
- * What the HTTP transports of MCP reply to what is no request, or none that can be answered. An id that could
- * not be read is left out, as MCP's schema wants.
+ * HTTP replies of the MCP transports to what cannot be run. An id that could not be read is left out, as
+ * MCP's schema wants.
  */
 import { errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError } from '../../wire/jsonrpc.ts'
 import { Fault } from '../../define/fault.ts'
-import type { Refusal, Reply } from '../../http/message/exchange.ts'
+import type { Overuse, Refusal, Reply } from '../../http/message/exchange.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
 
 /** How long a client should wait where all sessions are in use, in seconds. */
 const RETRY_AFTER = '5'
 
-/** The reply to what is no valid request, with a sentence that says why. */
+/** The reply to an invalid request, with a sentence that says why. */
 export function invalid(status: number, why: string, id?: Id, headers?: readonly string[]): Reply {
   return errorReply(id ?? undefined, rpcError(INVALID_REQUEST, why), status, headers)
 }
 
-/** The reply to a request whose id another has that runs. */
-export function twice(id: Id): Reply {
+/** The reply where a rate limit is used up. */
+export function overLimit({ detail, headers }: Overuse, id?: Id): Reply {
+  return invalid(429, detail, id, headers)
+}
+
+/** The reply to a request whose id is that of a running one. */
+export function duplicate(id: Id): Reply {
   return invalid(400, 'A request with this id is running in this session already', id)
 }
 
-/** The reply where something cannot be done now. Throws what is no `Fault`. */
-export function unavailable(thrown: unknown): Reply {
-  if (thrown instanceof Fault) return noSession(thrown)
-  throw thrown
+/** The reply where the stream of the oldest transport is gone. */
+export function noLegacySse(): Reply {
+  return invalid(404, 'There is no such session, or it has ended; open /sse again')
 }
 
-/** The reply where no session can begin. */
-export function noSession({ message }: Fault, id?: Id): Reply {
-  return errorReply(id ?? undefined, rpcError(INTERNAL_ERROR, message), 503, ['Retry-After', RETRY_AFTER])
+/** The reply where a `Fault` prevents something now. Throws anything else. */
+export function unavailable(thrown: unknown, id?: Id): Reply {
+  if (!(thrown instanceof Fault)) throw thrown
+  const error = rpcError(INTERNAL_ERROR, thrown.message)
+  return errorReply(id ?? undefined, error, 503, ['Retry-After', RETRY_AFTER])
 }
 
-/** A refusal that was made before the message was read. */
+/** The reply to a request that was refused before its message was read. */
 export function refuseHttp(refusal: Refusal): Reply {
   return errorReply(undefined, refusalError(refusal), refusal.status, refusal.headers)
 }

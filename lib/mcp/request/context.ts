@@ -1,7 +1,4 @@
-/**
- * What all MCP requests of one server share: its service, its sessions, its tool table, and the texts of
- * lists that were put together once.
- */
+/** What all MCP requests of one server share: its service, its sessions, its tools, and texts of lists. */
 import { Fault } from '../../define/fault.ts'
 import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'
@@ -18,7 +15,7 @@ import type { Seal } from '../../wire/seal.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
 
-/** What the operator says about the MCP door. */
+/** The operator's options of MCP. */
 export interface McpOptions {
   /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
   readonly sessions?: 'optional' | 'required' | 'none' | undefined
@@ -42,7 +39,6 @@ export interface McpOptions {
 /** The same, with what the server knows besides. */
 export interface McpSetup extends McpOptions { readonly auth?: Authorization | undefined }
 
-/** One server, from the side of MCP. */
 export class McpContext {
   readonly service: Service
   readonly options: McpSetup
@@ -50,14 +46,13 @@ export class McpContext {
   readonly replay: ReplayBudget
   readonly sessions: Sessions
   readonly notifications: Notifications
-  /** Sessions beyond this process; undefined where nobody else can know of them. */
-  readonly elsewhere: SessionMigration | undefined
-  /** JSON texts of lists by what they are of; emptied when the catalog changes. */
+  /** Sessions beyond this process; undefined where no other process can know of them. */
+  readonly migration: SessionMigration | undefined
+  /** JSON texts of lists; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
-  /** Both made once. */
   readonly #stamps = new Map<Revision, Readonly<Record<string, unknown>>>()
   readonly #heads = new Map<Revision, string>()
-  /** What can be called now. Only this file writes it. */
+  /** Only written here. */
   tools: ToolTable
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
   offersTasks = false
@@ -78,11 +73,11 @@ export class McpContext {
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
     const isKnown = service.shared !== undefined || !seal.isOwn
-    this.elsewhere = isKnown
+    this.migration = isKnown
       ? new SessionMigration(service, seal, this.sessions, this.notifications) : undefined
   }
 
-  /** Ends what would go on for ever, and lets what runs come to its end. May be called again. */
+  /** Ends what only waits, and lets calls go on to their end. May be called again. */
   closeIdle(): void {
     this.notifications.close()
     for (const session of this.sessions.all) {
@@ -91,13 +86,13 @@ export class McpContext {
     }
   }
 
-  /** Ends what runs, and what waits for it, with an answer each. */
+  /** Ends calls and what waits for them, each with an answer. */
   cancel(): void {
     this.notifications.close()
     this.sessions.cancelAll(new Fault('cancelled', 'The server is closing down'))
   }
 
-  /** Ends everything. What was not answered before is not answered any more. */
+  /** Ends everything; nothing is answered any more. */
   close(): void {
     this.notifications.close()
     this.sessions.closeAll()
@@ -114,7 +109,7 @@ export class McpContext {
     return head
   }
 
-  /** What a revision says of the server in every result. */
+  /** The `_meta` of every result of a revision. */
   stampOf(revision: Revision): Readonly<Record<string, unknown>> {
     let stamp = this.#stamps.get(revision)
     if (stamp === undefined) {
@@ -124,7 +119,6 @@ export class McpContext {
     return stamp
   }
 
-  /** Whether the server has what a method is about. */
   offers(feature: Offering | 'tasks'): boolean {
     return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
   }
@@ -133,7 +127,7 @@ export class McpContext {
     this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
   }
 
-  /** The server as it names itself, with all that any revision has a place for. */
+  /** The server with all the members that any revision has. */
   get implementation(): Readonly<Record<string, unknown>> {
     const { name, version, description } = this.service
     const { title, icons, websiteUrl } = this.options

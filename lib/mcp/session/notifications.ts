@@ -108,12 +108,12 @@ export class Notifications {
     const method = 'notifications/resources/updated'
     const message = formatNotification(method, JSON.stringify({ uri }))
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
-    const mayHear = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
+    const mayRead = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
     for (const { subscriptions, scopes, outlet } of this.#sessions.all) {
-      if (outlet !== undefined && isWatched(subscriptions, uri) && mayHear(scopes)) outlet.send(message)
+      if (outlet !== undefined && isWatched(subscriptions, uri) && mayRead(scopes)) outlet.send(message)
     }
     for (const subscriber of this.#subscribers) {
-      if (isWatched(subscriber.uris, uri) && mayHear(subscriber.scopes)) subscriber.tell(method, { uri })
+      if (isWatched(subscriber.uris, uri) && mayRead(subscriber.scopes)) subscriber.tell(method, { uri })
     }
   }
 }

@@ -119,7 +119,7 @@ export class ReplayStream implements LinkedMember<ReplayStream> {
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
   /** Whether somebody reads it, or is about to. */
-  get isHeard(): boolean { return this.isAttached || !this.#hasBegun }
+  get isConnected(): boolean { return this.isAttached || !this.#hasBegun }
 
   /** It has ended, and its client has not had all of it. */
   get isUnread(): boolean {

@@ -23,7 +23,7 @@ import type { Revision } from '../protocol/revisions.ts'
 /** Where messages of a session go that belong to no request. */
 export interface Outlet {
   /** Whether its client is there. Left out: as long as the session. */
-  readonly isHeard?: boolean
+  readonly isConnected?: boolean
   send(message: string): void
   /** Set where the session lives as long as this does: ends it. */
   end?(): void
@@ -34,7 +34,7 @@ export interface ResponseChannel {
   /** Whether messages can go out before the answer. */
   readonly sends: boolean
   /** Whether its client is there. Left out: as long as the session. */
-  readonly isHeard?: boolean
+  readonly isConnected?: boolean
   /** Sends a message that is not the answer: a notification, or a request of ours. */
   send(message: string): void
   /** Sends the answer, once. `status` and `headers` count only where HTTP has not begun to answer. */

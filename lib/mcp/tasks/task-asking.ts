@@ -22,7 +22,7 @@ export interface AskingStream {
    */
   ask(key: string, question: Question): Asking
   /** Whether its client is there. Left out: that is not known. */
-  isHeard?(): boolean
+  isConnected?(): boolean
 }
 
 /** Where answers go. */
@@ -55,12 +55,12 @@ export function streamOf(
       })
       return { answer, withdraw: (reason) => asking.withdraw(reason) }
     },
-    isHeard: () => outlet.isHeard !== false,
+    isConnected: () => outlet.isConnected !== false,
   }
 }
 
-function isHeard(stream: AskingStream): boolean {
-  return stream.isHeard?.() !== false
+function isConnected(stream: AskingStream): boolean {
+  return stream.isConnected?.() !== false
 }
 
 /** The questions of one task. */
@@ -68,7 +68,7 @@ export class TaskAsking {
   readonly #ends: AskingEnds
   readonly #streams = new Set<AskingStream>()
   readonly #asking = new Map<string, { readonly stream: AskingStream; readonly asking: Asking }>()
-  /** What the clients of streams elsewhere could not be asked. */
+  /** What the clients of streams migration could not be asked. */
   readonly #unable = new WeakMap<AskingStream, Set<string>>()
   #questions: readonly TaskQuestion[] = []
 
@@ -79,7 +79,7 @@ export class TaskAsking {
   /** Lets questions go out on one more stream, as long as it is open. */
   attach(stream: AskingStream): () => void {
     this.#streams.add(stream)
-    if (isHeard(stream)) this.#takeUnheard()
+    if (isConnected(stream)) this.#takeUnheard()
     this.#ask()
     return () => this.#streams.delete(stream)
   }
@@ -105,7 +105,7 @@ export class TaskAsking {
   /** What was asked where no client is there is asked again. */
   #takeUnheard(): void {
     for (const [key, { stream, asking }] of this.#asking) {
-      if (isHeard(stream)) continue
+      if (isConnected(stream)) continue
       this.#asking.delete(key)
       asking.withdraw(new Fault('cancelled', 'The question is asked on another stream'))
     }
@@ -115,7 +115,7 @@ export class TaskAsking {
     if (this.#questions.length === 0) return
     const fallback = this.#ends.fallback?.()
     const all = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
-    const streams = [...all.filter(isHeard), ...all.filter((one) => !isHeard(one))]
+    const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
     for (const { key, question } of this.#questions) {
       if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
     }

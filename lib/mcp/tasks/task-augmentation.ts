@@ -93,7 +93,7 @@ export function rerunAugmented(
 }
 
 /** Lets the streams of other processes ask what tasks ask that run here. */
-export function lendTaskQuestions({ service: { shared, tasks } }: McpContext): void {
+export function serveTaskQuestions({ service: { shared, tasks } }: McpContext): void {
   if (shared === undefined) return
   lendQuestions(shared, (owner, id) => {
     const run = tasks.runOf(id)
@@ -158,18 +158,18 @@ class AugmentedTask {
   constructor(request: McpRequest, { id, owner }: Task, run: RunningTask) {
     const { tasks, shared } = request.mcp.service
     // Its run may have ended meanwhile: then an answer begins it again, and a refusal ends the task.
-    const elsewhere = (): Shared | undefined => tasks.runOf(id) === run ? undefined : shared
+    const migration = (): Shared | undefined => tasks.runOf(id) === run ? undefined : shared
     this.#request = request
     this.owner = owner
     this.asking = new TaskAsking({
       answer: (key, answer) => {
         const answers = new Map([[key, answer]])
-        const { remoteTasks } = elsewhere() ?? {}
+        const { remoteTasks } = migration() ?? {}
         if (remoteTasks === undefined) run.answer(answers)
         else this.#bring(id, (task) => remoteTasks.answer(task, answers))
       },
       refuse: (key, reason) => {
-        const { remoteTasks } = elsewhere() ?? {}
+        const { remoteTasks } = migration() ?? {}
         if (remoteTasks === undefined) run.refuse(key, reason)
         else this.#bring(id, (task) => remoteTasks.refuse(task, key, reason.message))
       },
@@ -191,11 +191,11 @@ class AugmentedTask {
 
   #heard(task: Task, isGone: boolean): void {
     if (isGone) return this.asking.show([])
-    const { session, mcp: { elsewhere } } = this.#request
+    const { session, mcp: { migration } } = this.#request
     const { sessionId } = task
     const params = JSON.stringify(shapeOf(this.#request, task))
     const text = formatNotification('notifications/tasks/status', params)
-    if (sessionId !== undefined && elsewhere !== undefined) elsewhere.say(sessionId, this.owner, text)
+    if (sessionId !== undefined && migration !== undefined) migration.send(sessionId, this.owner, text)
     else session?.outlet?.send(text)
     this.asking.show(task.questions)
   }

@@ -1,22 +1,20 @@
 /**
- * Messages that came together as an array: read, and judged as a whole before any of them is taken. How
- * they are answered is in `batch-answer.ts`.
- *
- * Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
+ * JSON-RPC batches: read and checked as a whole before any message is taken, and answered as one array. Only
+ * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
-import { readMessage } from '../session/messages.ts'
 import { formatError, INVALID_REQUEST, rpcError } from '../../wire/jsonrpc.ts'
+import { readMessage } from '../session/messages.ts'
 import { claimsModern } from './choose.ts'
 import type { Limits } from '../../define/limits.ts'
-import type { RpcMessage, Id } from '../../wire/jsonrpc.ts'
+import type { RpcMessage } from '../../wire/jsonrpc.ts'
+import type { ResponseChannel } from '../session/session.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { ResponseChannel } from '../session/session.ts'
 
-/** What is said where there are none. */
+/** The error of a revision without batches. */
 export const NO_BATCHES = 'This revision has no batches'
 
-/** Reads as many messages as may come together; a sentence where that is another number. */
+/** Reads the messages of a batch; a sentence where there are none, or too many. */
 export function readBatch(
   values: readonly unknown[], { maxBatch, maxNameBytes }: Pick<Limits, 'maxBatch' | 'maxNameBytes'>,
 ): readonly RpcMessage[] | string {
@@ -37,7 +35,6 @@ export function batchObjection(messages: readonly RpcMessage[], revision: Revisi
   return ids.size < requests.length ? 'Two requests of the batch have one id' : undefined
 }
 
-/** Those that owe an answer. */
 export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMessage[] {
   return messages.filter((message) => message.kind === 'request')
 }
@@ -45,7 +42,7 @@ export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMes
 /** Takes the answer to one message; undefined where it gets none. */
 export type Respond = (text: string | undefined) => void
 
-/** What the answers to one batch may have together, of which each takes its part. */
+/** Bounds the answers of one batch together. */
 export class BatchBytes {
   readonly #max: number
   #taken = 0
@@ -54,7 +51,7 @@ export class BatchBytes {
     this.#max = max
   }
 
-  /** The answer to a message; where there is no room for it, an error in its place. */
+  /** The answer to a message; where there is no room for it, an error instead. */
   fit(message: RpcMessage, text: string): string {
     const bytes = Buffer.byteLength(text)
     if (this.#taken + bytes > this.#max) {
@@ -65,28 +62,27 @@ export class BatchBytes {
   }
 }
 
-/** The answers to one batch, of at most `maxBytes` together. */
+/** Collects the answers to one batch, at most `maxBytes` together, and sends them when the last is there. */
 export class BatchAnswer {
-  readonly #say: Respond
+  readonly #send: Respond
   readonly #answers: string[] = []
   readonly #bytes: BatchBytes
   #owed: number
 
-  constructor(owed: number, maxBytes: number, say: Respond) {
+  constructor(owed: number, maxBytes: number, send: Respond) {
     this.#owed = owed
     this.#bytes = new BatchBytes(maxBytes)
-    this.#say = say
+    this.#send = send
   }
 
-  /** Takes what a message that owes one is answered. */
   answer(message: RpcMessage, text: string | undefined): void {
     if (text !== undefined) this.#answers.push(this.#bytes.fit(message, text))
     this.#owed--
-    if (this.#owed === 0 && this.#answers.length > 0) this.#say(`[${this.#answers.join(',')}]`)
+    if (this.#owed === 0 && this.#answers.length > 0) this.#send(`[${this.#answers.join(',')}]`)
   }
 }
 
-/** The way back of one request of a batch, whose answers leave together. */
+/** The channel of one request of a batch; its answer leaves with those of the others. */
 export class BatchPart implements ResponseChannel {
   readonly #whole: ResponseChannel
   readonly #message: RpcMessage
@@ -99,7 +95,7 @@ export class BatchPart implements ResponseChannel {
   }
 
   get sends(): boolean { return this.#whole.sends }
-  get isHeard(): boolean { return this.#whole.isHeard ?? true }
+  get isConnected(): boolean { return this.#whole.isConnected ?? true }
 
   send(message: string): void { this.#whole.send(message) }
   abandon(): void { this.#whole.abandon() }
@@ -110,22 +106,22 @@ export class BatchPart implements ResponseChannel {
   }
 }
 
-/** Whether a message of a batch has an answer there. */
+/** Whether a message of a batch gets an answer on stdio. */
 export function owesAnswer(message: RpcMessage): boolean {
   return message.kind === 'request' || (message.kind === 'malformed' && message.isNoRequest !== true)
 }
 
-/** Why a message cannot be one of several; undefined where it can. */
-export function strangerInBatch(message: RpcMessage): string | undefined {
+/** Why a message cannot be part of a batch; undefined where it can. */
+export function partObjection(message: RpcMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   if (message.method === 'initialize') return 'initialize must not be in a batch'
-  return claimsModern(message) ? 'This revision has no batches' : undefined
+  return claimsModern(message) ? NO_BATCHES : undefined
 }
 
 /** An error as an answer. An id that could not be read is left out. */
 export function refusal(
   message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST,
 ): string {
-  const id: Id | undefined = message !== undefined && 'id' in message ? message.id : undefined
+  const id = message !== undefined && 'id' in message ? message.id : undefined
   return formatError(id ?? undefined, rpcError(code, why))
 }

@@ -1,11 +1,10 @@
 /**
  * The oldest transport: `GET /sse`, a stream that carries every message to the client, and
- * `POST /messages/`, which takes those from it. And, without a session, `POST /messages/` alone, which
- * answers in the body: the simplest way to try a server with curl.
+ * `POST /messages/`, which takes those from it. Without a session `POST /messages/` answers in the body: the
+ * simplest way to try a server with curl.
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
-import { Fault } from '../../define/fault.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import {
@@ -13,19 +12,19 @@ import {
 } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../wire/sse.ts'
-import { batchObjection, NO_BATCHES, readBatch, requestsIn, BatchAnswer } from './batch.ts'
+import { BatchAnswer, batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
-import { decodeInitialize, initializeText, dispatch } from '../methods/methods.ts'
+import { decodeInitialize, dispatch, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { jsonAlone, PostReply } from './post-reply.ts'
-import { invalid, noSession, twice } from '../protocol/replies.ts'
+import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../protocol/replies.ts'
 import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../http/message/exchange.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
 import type { McpContext } from '../request/context.ts'
-import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 import type { RequestMessage } from '../session/messages.ts'
+import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
 export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
@@ -37,20 +36,19 @@ export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Prom
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   const overuse = exchange.take('initialize', 1)
-  return isThenable(overuse) ? overuse.then((later) => beginPair(mcp, exchange, later))
-    : beginPair(mcp, exchange, overuse)
+  return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, later))
+    : begin(mcp, exchange, overuse)
 }
 
-function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined): Reply {
-  if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
+function begin(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined): Reply {
+  if (overuse !== undefined) return overLimit(overuse)
   // Whatever can fail is read before a session begins.
   const path = `${exchange.basePath}/messages/`
   let session: Session
   try {
-    session = mcp.sessions.open(exchange.origin.principal.id, oldest, mcp.elsewhere?.pairId)
+    session = mcp.sessions.open(exchange.origin.principal.id, oldest, mcp.migration?.legacySseId)
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    return noSession(error)
+    return unavailable(error)
   }
   return {
     status: 200,
@@ -65,7 +63,7 @@ function beginPair(mcp: McpContext, exchange: Exchange, overuse: Overuse | undef
   }
 }
 
-/** The stream of a pair: the way of all that is said in its session, and the way back of every request. */
+/** The stream of such a session: the channel of all its messages, and of every request. */
 class LegacySseStream implements Outlet, ResponseChannel {
   readonly sends = true
   readonly #sink: Sink
@@ -83,67 +81,59 @@ class LegacySseStream implements Outlet, ResponseChannel {
 /** `POST /messages/`. */
 export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
-  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+  const { body, origin } = exchange
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const id = sessionIdIn(exchange.query)
-  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, id, parsed.value)
-  const message = readMessage(parsed.value, limits.maxNameBytes)
-  if (message.kind === 'malformed') return invalid(400, message.why, message.id)
-  if (id === undefined) return answerInBody(mcp, exchange, message)
-  return mcp.elsewhere?.passToPair(id, exchange) ?? takeForPair(mcp, id, exchange.origin, message)
-}
-
-/** An array of messages, for the one revision that has them. */
-function postBatch(
-  mcp: McpContext, exchange: Exchange, id: string | undefined, values: readonly unknown[],
-): Reply | Promise<Reply> {
-  if (id === undefined) return invalid(400, NO_BATCHES)
-  const messages = readBatch(values, mcp.service.limits)
-  if (typeof messages === 'string') return invalid(400, messages)
-  const { body, origin } = exchange
-  const pass = (overuse: Overuse | undefined): Reply | Promise<Reply> => {
-    if (overuse !== undefined) return invalid(429, overuse.detail, undefined, overuse.headers)
-    return mcp.elsewhere?.passToPair(id, { body, origin }) ?? takeBatchForPair(mcp, id, origin, messages)
+  const { value } = parsed
+  if (!Array.isArray(value)) {
+    const message = readMessage(value, limits.maxNameBytes)
+    if (message.kind === 'malformed') return invalid(400, message.why, message.id)
+    if (id === undefined) return answerInBody(mcp, exchange, message)
+    return mcp.migration?.passToLegacySse(id, body, origin) ?? takeMessageOf(mcp, id, origin, message)
   }
-  // Each is a call; one of them is counted already. Only here is it known whose.
+  if (id === undefined) return invalid(400, NO_BATCHES)
+  const messages = readBatch(value, limits)
+  if (typeof messages === 'string') return invalid(400, messages)
+  // Each request is a call; one of them is counted already. Only here is it known whose.
   const { length } = requestsIn(messages)
-  const overuse = length > 1 ? exchange.take('call', length - 1) : undefined
-  return andThen(overuse, pass)
+  return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => {
+    if (overuse !== undefined) return overLimit(overuse)
+    return mcp.migration?.passToLegacySse(id, body, origin) ?? takeBatchOf(mcp, id, origin, messages)
+  })
 }
 
 /** Takes what other processes get for the streams that are here. */
-export function followLegacySse(mcp: McpContext): void {
+export function serveLegacySse(mcp: McpContext): void {
   const { limits } = mcp.service
-  mcp.elsewhere?.onPair((id, origin, body) => {
+  mcp.migration?.onLegacySsePost((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
     const value = parsed.ok ? parsed.value : undefined
-    if (!Array.isArray(value)) return takeForPair(mcp, id, origin, readMessage(value, limits.maxNameBytes))
+    if (!Array.isArray(value)) return takeMessageOf(mcp, id, origin, readMessage(value, limits.maxNameBytes))
     const messages = readBatch(value, limits)
-    return typeof messages === 'string' ? invalid(400, messages) : takeBatchForPair(mcp, id, origin, messages)
+    return typeof messages === 'string' ? invalid(400, messages) : takeBatchOf(mcp, id, origin, messages)
   })
 }
 
 /** Takes a message for the session of a stream that is here, whichever process it came to. */
-function takeForPair(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
+function takeMessageOf(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   // A session of `/mcp` has no stream that its answers could travel on.
-  if (!(session?.outlet instanceof LegacySseStream)) return noPair()
-  if (message.kind === 'request' && session.isRunning(message.id)) return twice(message.id)
+  if (!(session?.outlet instanceof LegacySseStream)) return noLegacySse()
+  if (message.kind === 'request' && session.isRunning(message.id)) return duplicate(message.id)
   answerOnStream(mcp, origin, session, session.outlet, message)
   return accepted
 }
 
 /** The same for a batch, whose answers travel together. */
-function takeBatchForPair(
-  mcp: McpContext, id: string, origin: Origin, messages: readonly RpcMessage[],
-): Reply {
+function takeBatchOf(mcp: McpContext, id: string, origin: Origin, messages: readonly RpcMessage[]): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   const stream = session?.outlet
-  if (session === undefined || !(stream instanceof LegacySseStream)) return noPair()
+  if (session === undefined || !(stream instanceof LegacySseStream)) return noLegacySse()
   const objection = batchObjection(messages, session.revision)
   if (objection !== undefined) return invalid(400, objection)
   const requests = requestsIn(messages)
-  for (const message of requests) if (session.isRunning(message.id)) return twice(message.id)
+  for (const message of requests) if (session.isRunning(message.id)) return duplicate(message.id)
   for (const message of messages) if (message.kind !== 'request') takeMessage(session, message)
   const { maxResultBytes } = mcp.service.limits
   const batch = new BatchAnswer(requests.length, maxResultBytes, (text) => {
@@ -164,11 +154,7 @@ const accepted: Reply = Object.freeze({
   status: 202, type: 'text/plain; charset=utf-8', body: 'Accepted',
 })
 
-function noPair(): Reply {
-  return invalid(404, 'There is no such session, or it has ended; open /sse again')
-}
-
-/** What a query begins with that comes back as it was told. */
+/** What a query begins with that was copied from the endpoint event. */
 const NAMED = 'session_id='
 
 function sessionIdIn(query: string): string | undefined {
@@ -201,22 +187,17 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
     const overuse = exchange.take('initialize', 1)
-    return isThenable(overuse) ? overuse.then((later) => greetInBody(mcp, message, later))
-      : greetInBody(mcp, message, overuse)
+    return isThenable(overuse) ? overuse.then((later) => initializeInBody(mcp, message, later))
+      : initializeInBody(mcp, message, overuse)
   }
-  const peer = anonymousPeer(oldest)
-  const post = new PostReply(peer, jsonAlone, mcp.service.timers, mcp.service.limits.heartbeatMs)
-  const request = dispatch(mcp, message, peer, exchange.origin, post)
-  const reply = post.reply()
-  // Nobody else could fetch the answer.
-  if (isThenable(reply)) exchange.origin.onDisconnect(() => request?.leave())
-  return reply
+  // A client that leaves cannot fetch the answer.
+  return new PostReply(mcp, anonymousPeer(oldest), jsonAlone, message).run(exchange.origin, true)
 }
 
-function greetInBody(
+function initializeInBody(
   mcp: McpContext, { id, params }: RequestMessage, overuse: Overuse | undefined,
 ): Reply {
-  if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
+  if (overuse !== undefined) return overLimit(overuse, id)
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
   const body = formatResult(id, initializeText(mcp, handshake.revision, false))

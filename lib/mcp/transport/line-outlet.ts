@@ -1,19 +1,17 @@
 /**
- * Messages on their way to a client that may read slowly or not at all, one a line. What is sent while an
- * earlier piece is on its way leaves with all that waits, as one piece.
- *
- * What waits is bounded: progress and lines of log, the oldest first, give way; where that is not enough, the
- * client counts as gone. Knows no request. Spec: MCP 2025-11-25, Transports, stdio.
+ * Messages to a client that may read slowly or not at all, one a line. What is sent during a write waits, and
+ * leaves as one piece. What waits is bounded: progress and log lines are dropped first; where that is not
+ * enough, the client counts as gone. Spec: MCP 2025-11-25, Transports, stdio.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import type { Writable } from 'node:stream'
 import type { Limits } from '../../define/limits.ts'
 
-/** So much may wait before the client is called slow: no more should be read from it then. */
+/** Bytes that may wait before no more should be read from the client. */
 export const HIGH_WATER: number = 64 * 1024
 
-/** How the texts of notifications begin, and of those that a slow client can do without. */
+/** How notifications begin, and those that a slow client can do without. */
 const NOTIFICATION = beginning('notifications/')
 const LOSABLE = ['notifications/progress', 'notifications/message'].map(beginning)
 
@@ -23,18 +21,16 @@ function beginning(method: string): string {
 
 const CLOSED = 'The client has closed its end'
 
-/** A message that waits. */
 interface Waiting { readonly text: string; readonly bytes: number; readonly isNotification: boolean }
 
-/** Who hears of the client. */
 export interface OutletListener {
   /** There is room again. */
   onRoom(): void
-  /** The client is gone, once: its end is closed, which has a cause, or it does not read. */
+  /** Called once when the client is gone: its end is closed, which may have a cause, or it does not read. */
   onDisconnect(why: string, cause?: unknown): void
 }
 
-/** The way out of one process. */
+/** The output of one process. */
 export class LineOutlet {
   isGone = false
   readonly #output: Writable
@@ -42,13 +38,13 @@ export class LineOutlet {
   readonly #listener: OutletListener
   readonly #waiting = new Set<Waiting>()
   readonly #losable = new Set<Waiting>()
-  /** The texts of notifications that must not be lost: said twice they say no more. */
-  readonly #notices = new Set<string>()
+  /** The texts of notifications that must not be lost. One that waits already is not sent twice. */
+  readonly #lasting = new Set<string>()
   #notificationBytes = 0
   /** Bytes that wait, and those that are on their way. */
   #waitingBytes = 0
   #leavingBytes = 0
-  #patience: NodeJS.Timeout | undefined
+  #flushTimer: NodeJS.Timeout | undefined
   #onProgress: (() => void) | undefined
 
   constructor(
@@ -70,8 +66,8 @@ export class LineOutlet {
     const isNotification = text.startsWith(NOTIFICATION)
     const isLosable = isNotification && LOSABLE.some((start) => text.startsWith(start))
     if (isNotification && !isLosable) {
-      if (this.#notices.has(text)) return
-      this.#notices.add(text)
+      if (this.#lasting.has(text)) return
+      this.#lasting.add(text)
     }
     const waiting: Waiting = { text, bytes: Buffer.byteLength(text) + 1, isNotification }
     this.#waiting.add(waiting)
@@ -83,15 +79,15 @@ export class LineOutlet {
 
   /**
    * Resolves when everything was taken, and when the client is gone: which it is after `quietMs` in which it
-   * took nothing. Who asks again takes the place of who asked before.
+   * took nothing. A second call replaces the first.
    */
   flushed(quietMs: number): Promise<void> {
-    clearTimeout(this.#patience)
+    clearTimeout(this.#flushTimer)
     this.#onProgress = undefined
     if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const giveUp = (): void => this.#end('The client does not read what it is sent')
-      const timer = this.#patience = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
+      const timer = this.#flushTimer = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
       this.#onProgress = () => {
         if (!this.isGone && this.#leavingBytes > 0) return void timer.refresh()
         clearTimeout(timer)
@@ -114,7 +110,7 @@ export class LineOutlet {
   #forget(waiting: Waiting): void {
     this.#waiting.delete(waiting)
     this.#losable.delete(waiting)
-    this.#notices.delete(waiting.text)
+    this.#lasting.delete(waiting.text)
     this.#waitingBytes -= waiting.bytes
     if (waiting.isNotification) this.#notificationBytes -= waiting.bytes
   }
@@ -125,7 +121,7 @@ export class LineOutlet {
   }
 
   readonly #onWritten = (error?: Error | null): void => {
-    // A stream that was destroyed before tells of it nowhere else.
+    // A stream that was destroyed before reports it nowhere else.
     if (error !== undefined && error !== null) return this.#end(CLOSED, error)
     if (this.isGone) return
     const wasFull = this.isFull
@@ -146,7 +142,7 @@ export class LineOutlet {
     this.isGone = true
     this.#waiting.clear()
     this.#losable.clear()
-    this.#notices.clear()
+    this.#lasting.clear()
     this.#listener.onDisconnect(why, cause)
     this.#onProgress?.()
   }

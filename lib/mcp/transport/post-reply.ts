@@ -1,17 +1,21 @@
 /**
- * The reply to one POST, held open until it is known what it will be: JSON when the answer comes first,
- * an event stream when something else does, or when nothing does for a while.
+ * The reply to one POST: JSON where the answers come first, an event stream where something else does, or
+ * where nothing does for a while.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../wire/sse.ts'
-import type { Timed, Timers } from '../../util/timers.ts'
+import { dispatch } from '../methods/methods.ts'
+import { BatchBytes, BatchPart } from './batch.ts'
+import type { Timed } from '../../util/timers.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Reply } from '../../http/message/exchange.ts'
-import type { ResponseChannel, Peer } from '../session/session.ts'
-import type { ReplayStream } from '../session/replay.ts'
+import type { McpContext } from '../request/context.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { Id } from '../../wire/jsonrpc.ts'
+import type { ReplayStream } from '../session/replay.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { Peer, ResponseChannel } from '../session/session.ts'
 
 /** The forms of a reply that a client reads. */
 export interface Forms { readonly json: boolean; readonly events: boolean }
@@ -28,24 +32,22 @@ export function formsOf(accept: string | undefined): Forms | undefined {
   return json ? jsonAlone : undefined
 }
 
-/** A stream as this file writes it: one that can be come back to, or one that cannot. */
+/** A stream that a client can resume, or one that it cannot. */
 interface Stream { send(message: string): void; finish(): void }
 
-/** One reply: the way back of each request in the body. */
+/** One reply, and the channel of its requests. */
 export class PostReply implements ResponseChannel, Timed {
   previous: Timed | undefined
   next: Timed | undefined
   dueAtMs = 0
+  readonly #mcp: McpContext
   readonly #peer: Peer
   readonly #forms: Forms
-  readonly #timers: Timers
-  readonly #heartbeatMs: number
-  /** The body was an array of messages, so the JSON form of the answer is one too. */
+  /** A list where the body was one: then the JSON form of the answer is a list too. */
+  readonly #requests: RequestMessage | readonly RequestMessage[]
   readonly #isBatch: boolean
-  /** The requests of the body, where whoever resumes the reply elsewhere needs to know them. */
-  ids: readonly Id[] | undefined
   #answers: string[] | undefined
-  /** What HTTP says of the answers, as long as they agree. */
+  /** The HTTP status of the answers, as long as they agree. */
   #status: number | undefined
   #owed: number
   /** Requests whose answers take a while. */
@@ -56,23 +58,46 @@ export class PostReply implements ResponseChannel, Timed {
   #resolve: ((reply: Reply) => void) | undefined
   #hasLeft = false
 
-  /** `batch` is how many requests a body that was an array held, each of which owes an answer. */
-  constructor(peer: Peer, forms: Forms, timers: Timers, heartbeatMs: number, batch?: number) {
+  constructor(
+    mcp: McpContext, peer: Peer, forms: Forms, requests: RequestMessage | readonly RequestMessage[],
+  ) {
+    this.#mcp = mcp
     this.#peer = peer
     this.#forms = forms
-    this.#timers = timers
-    this.#heartbeatMs = heartbeatMs
-    this.#isBatch = batch !== undefined
-    this.#owed = batch ?? 1
+    this.#requests = requests
+    this.#isBatch = !('kind' in requests)
+    this.#owed = 'kind' in requests ? 1 : requests.length
   }
 
   get sends(): boolean { return this.#forms.events }
-  get isHeard(): boolean { return this.#replay === undefined ? !this.#hasLeft : this.#replay.isHeard }
+  get isConnected(): boolean { return this.#replay === undefined ? !this.#hasLeft : this.#replay.isConnected }
 
-  /** The reply if it is known, else the promise of it. */
-  reply(): Reply | Promise<Reply> {
-    if (this.#reply !== undefined) return this.#reply
-    if (this.#forms.events && this.#heartbeatMs <= MAX_TIMER_MS) this.#timers.of(this.#heartbeatMs).add(this)
+  /**
+   * Runs the requests. The reply is there at once where all of them are answered at once. `cancels`: they end
+   * when the client leaves.
+   */
+  run(origin: Origin, cancels?: boolean): Reply | Promise<Reply> {
+    const requests = this.#requests
+    if ('kind' in requests) {
+      this.#dispatch(requests, origin, this)
+    } else {
+      const bytes = new BatchBytes(this.#mcp.service.limits.maxResultBytes)
+      for (const message of requests) this.#dispatch(message, origin, new BatchPart(this, message, bytes))
+    }
+    return this.#reply ?? this.#wait(origin, cancels)
+  }
+
+  #dispatch(message: RequestMessage, origin: Origin, channel: ResponseChannel): void {
+    const request = dispatch(this.#mcp, message, this.#peer, origin, channel)
+    if (request === undefined || request.isFinished) return
+    if (this.#waiting === undefined) this.#waiting = [request]
+    else this.#waiting.push(request)
+  }
+
+  #wait(origin: Origin, cancels?: boolean): Promise<Reply> {
+    const { timers, limits: { heartbeatMs } } = this.#mcp.service
+    if (this.#forms.events && heartbeatMs <= MAX_TIMER_MS) timers.of(heartbeatMs).add(this)
+    origin.onDisconnect(this.#leave.bind(this, cancels))
     return new Promise((resolve) => { this.#resolve = resolve })
   }
 
@@ -81,20 +106,12 @@ export class PostReply implements ResponseChannel, Timed {
     this.#open(HEARTBEAT)
   }
 
-  /** A request that is to be told when the client leaves before its answer. */
-  waitFor(request: McpRequest): void {
-    if (this.#waiting === undefined) this.#waiting = [request]
-    else this.#waiting.push(request)
-  }
-
-  /** The client has left before the end, which in some revisions means that it wants no answer. */
-  leave(): void {
+  #leave(cancels: boolean = this.#peer.revision.disconnect === 'cancel'): void {
     this.#hasLeft = true
-    if (this.#peer.revision.disconnect !== 'cancel') return
-    for (const request of this.#waiting ?? []) request.leave()
+    if (cancels) for (const request of this.#waiting ?? []) request.leave()
   }
 
-  /** Sends what belongs to a request and is not its answer: the reply is a stream from now on. */
+  /** Sends a message that is not an answer: the reply is a stream from now on. */
   send(message: string): void {
     this.#open().send(message)
   }
@@ -105,14 +122,14 @@ export class PostReply implements ResponseChannel, Timed {
   }
 
   finish(message: string, status: number = 200, headers?: readonly string[]): void {
-    // Most bodies hold one request, and most of those are answered before anything else was said.
+    // Most bodies hold one request, and most of those are answered before anything else is sent.
     if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, headers)
     const isEvent = !this.#forms.json && status === 200
     if (isEvent && this.#canReplay && this.#peer.revision.primes) {
       return this.#answer(message, status, headers)
     }
     this.#owed = 0
-    // A stream of nothing but the answer leaves whole, and whoever has an id of it has all of it.
+    // A stream of nothing but the answer leaves whole, so there is nothing to resume.
     if (isEvent) return this.#settle({ status, type: EVENT_STREAM, body: formatEvent(message) })
     this.#settle({ status, type: JSON_TYPE, body: message, ...headers !== undefined && { headers } })
   }
@@ -130,23 +147,20 @@ export class PostReply implements ResponseChannel, Timed {
     }
     if (this.#owed > 0) return
     if (this.#answers === undefined) return this.#settle({ status: 202 })
-    if (!this.#forms.json && this.#status === 200) {
-      const stream = this.#open()
-      return stream.finish()
-    }
+    if (!this.#forms.json && this.#status === 200) return this.#open().finish()
     const body = this.#isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
     const isRefused = this.#status !== 200 && headers !== undefined
     this.#settle({ status: this.#status ?? 200, type: JSON_TYPE, body, ...isRefused && { headers } })
   }
 
-  /** Turns the reply into a stream, beginning with the answers that are there already. */
+  /** Turns the reply into a stream that begins with the answers so far. */
   #open(comment: string = ''): Stream {
     if (this.#stream !== undefined) return this.#stream
     const { revision, session } = this.#peer
     let body
     if (!this.#canReplay || session === undefined) {
       let isFinished = false
-      const outbox = new DeferredStream(() => { if (!isFinished) this.leave() })
+      const outbox = new DeferredStream(() => { if (!isFinished) this.#leave() })
       outbox.write(comment)
       this.#stream = {
         send: (message) => { outbox.write(formatEvent(message)) },
@@ -157,9 +171,11 @@ export class PostReply implements ResponseChannel, Timed {
       }
       body = outbox
     } else {
-      const replay = session.openStream(this.ids)
+      // Only another process needs to know the ids.
+      const isKnown = this.#mcp.migration !== undefined
+      const replay = session.openStream(isKnown ? [this.#requests].flat().map(({ id }) => id) : undefined)
       this.#replay = replay
-      // From here on the client can come back even before there is anything to tell.
+      // From here on the client can come back even before there is anything to send.
       if (revision.primes) replay.send('')
       this.#stream = replay
       body = replay.source(0)
@@ -169,7 +185,7 @@ export class PostReply implements ResponseChannel, Timed {
     return this.#stream
   }
 
-  /** Ends the connection after an event that the client can come back to; where it cannot, nothing. */
+  /** Ends the connection after an event from which the client can resume; nothing where it cannot. */
   detach(retryMs: number | undefined): void {
     const { revision, session } = this.#peer
     if (!revision.primes || session === undefined || !this.#forms.events) return
@@ -177,14 +193,14 @@ export class PostReply implements ResponseChannel, Timed {
     this.#replay?.detach(retryMs)
   }
 
-  /** Whether there is a session that a stream can be kept in. */
+  /** Whether there is a session that can keep a stream. */
   get #canReplay(): boolean {
     const { session } = this.#peer
     return session !== undefined && !session.isOver
   }
 
   #settle(reply: Reply): void {
-    if (this.dueAtMs > 0) this.#timers.of(this.#heartbeatMs).remove(this)
+    if (this.dueAtMs > 0) this.#mcp.service.timers.of(this.#mcp.service.limits.heartbeatMs).remove(this)
     this.#reply = reply
     this.#resolve?.(reply)
   }

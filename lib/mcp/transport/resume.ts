@@ -1,9 +1,7 @@
 /**
- * A stream that a client left at one process and comes back for at another: its events are brought from where
- * they are, with the ids that they have there, and what follows them for as long as the request runs. Where
- * that process has died, each request that was to be answered on the stream is answered with an error.
- *
- * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
+ * A stream that began in one process and is resumed in another: its kept events and those that follow are
+ * passed on, with their ids. Where the first process has died, each request that was to be answered on the
+ * stream gets an error. Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
@@ -19,7 +17,6 @@ import type { McpContext } from '../request/context.ts'
 import type { EventPlace, Replayed, ReplayStream } from '../session/replay.ts'
 import type { Session } from '../session/session.ts'
 
-/** What one process asks of another. */
 type ResumeQuestion = readonly [session: string, owner: string, stream: string, after: number]
 
 const KIND = 'resume'
@@ -40,10 +37,10 @@ export function noEvent(): Reply {
 }
 
 /**
- * The rest of a stream that is at `node`, another process. `begin` is the reply where there is nothing to
- * resume and nothing is owed: the stream of a session goes on as a new one.
+ * The rest of a stream of `node`, another process. `begin` is the reply where there is nothing to resume and
+ * nothing is owed: the stream of a session goes on as a new one.
  */
-export async function resumeElsewhere(
+export async function resumeFromPeer(
   mcp: McpContext, shared: Shared, session: Session, node: string, event: EventPlace, lastEventId: string,
   begin: () => Reply,
 ): Promise<Reply> {
@@ -95,8 +92,8 @@ export async function resumeElsewhere(
   })
 }
 
-/** Lets other processes have what is kept here. */
-export function hearResumes(mcp: McpContext): void {
+/** Gives other processes the streams of this one. */
+export function serveResumes(mcp: McpContext): void {
   mcp.service.shared?.channels.on(KIND, (question, line) => {
     // Sealed by another process of ours.
     const [id, owner, name, after] = question as ResumeQuestion
@@ -120,7 +117,7 @@ export function hearResumes(mcp: McpContext): void {
   })
 }
 
-/** What this process leaves behind for those who come back when it is gone. */
+/** Writes what clients have not read to the store, for when this process is gone. */
 export class HandOver {
   readonly #mcp: McpContext
   readonly #seen = new WeakSet<ReplayStream>()
@@ -130,7 +127,7 @@ export class HandOver {
     this.#mcp = mcp
   }
 
-  /** Takes what has ended by now and nobody has read; what was taken before is not taken again. */
+  /** Takes the streams that have ended by now and were not read to their end, each once. */
   take(): void {
     const { shared, limits: { replayMs } } = this.#mcp.service
     if (shared === undefined) return
@@ -138,32 +135,32 @@ export class HandOver {
       for (const stream of session.streams) {
         if (!stream.isUnread || this.#seen.has(stream)) continue
         this.#seen.add(stream)
-        const place = placeOf(session, stream.id)
-        const left = JSON.stringify(stream.kept)
-        const written = Promise.resolve(shared.store.write(place, left, replayMs, 'any'))
+        const place = storeKeyOf(session, stream.id)
+        const kept = JSON.stringify(stream.kept)
+        const written = Promise.resolve(shared.store.write(place, kept, replayMs, 'any'))
         this.#writes.push(written.catch(() => {}))
       }
     }
   }
 
-  /** Resolves when others can read it, or it could not be kept. */
+  /** Resolves when it is written, or could not be. */
   async done(): Promise<void> {
     await Promise.all(this.#writes)
   }
 }
 
-/** What followed an event, where the process that had it left it behind; undefined where it did not. */
+/** What followed an event, as its process handed it over; undefined where it did not. */
 async function handedOver(
   mcp: McpContext, session: Session, { stream, number }: EventPlace,
 ): Promise<string | undefined> {
   const store = mcp.service.shared!.store
-  const entry = await Promise.resolve(store.read(placeOf(session, stream))).catch(() => undefined)
+  const entry = await Promise.resolve(store.read(storeKeyOf(session, stream))).catch(() => undefined)
   if (entry === undefined) return undefined
   const kept = JSON.parse(entry.value) as readonly Replayed[]
   return kept.flatMap(([at, text]) => at > number ? text : []).join('')
 }
 
-function placeOf({ owner }: Session, stream: string): StoreKey {
+function storeKeyOf({ owner }: Session, stream: string): StoreKey {
   return { collection: 'streams', owner: keyOf(owner), key: stream }
 }
 

@@ -1,36 +1,33 @@
-/**
- * The MCP door: its paths, and what they say about themselves.
- */
+/** The endpoints of MCP, and how they end. */
 import { JSON_TYPE } from '../../wire/media.ts'
 import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpContext } from '../request/context.ts'
 import { refuseHttp } from '../protocol/replies.ts'
-import { get, post, remove } from './streamable-http.ts'
-import { followLegacySse, openLegacySse, postMessage } from './http-sse.ts'
-import { HandOver, hearResumes } from './resume.ts'
-import { lendTaskQuestions } from '../tasks/task-augmentation.ts'
+import { get, post, remove, withSession } from './streamable-http.ts'
+import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
+import { HandOver, serveResumes } from './resume.ts'
+import { serveTaskQuestions } from '../tasks/task-augmentation.ts'
 import { mcpRunner } from '../methods/tools-call.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
-import type { SessionMigration } from '../session/session-migration.ts'
 
-/** A door: where it answers, and how what goes on for ever is ended. */
-export interface McpDoor {
+/** The endpoints of one server. */
+export interface McpRoutes {
   readonly endpoints: readonly Endpoint[]
   /** What it holds now. */
   status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void
-  /** Ends everything. Resolves when what was not read is left to other processes; never rejects. */
+  /** Ends everything. Resolves when other processes can read what clients have not; never rejects. */
   close(): Promise<void>
 }
 
 const accepts = [JSON_TYPE]
 
-/** What OpenAPI says, of what the file about that has. */
-function said(
+/** What OpenAPI says about an endpoint; loaded when it is asked for. */
+function described(
   operations: (all: typeof import('../protocol/openapi-operations.ts')) => MethodOperations,
 ): NonNullable<Endpoint['describe']> {
   return async () => {
@@ -39,39 +36,38 @@ function said(
   }
 }
 
-/** Opens the door. Throws `TypeError` where two tools would have one name. */
-export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpDoor {
+/** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
+export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpRoutes {
   const mcp = new McpContext(service, options, seal)
-  followLegacySse(mcp)
-  hearResumes(mcp)
-  lendTaskQuestions(mcp)
+  serveLegacySse(mcp)
+  serveResumes(mcp)
+  serveTaskQuestions(mcp)
   service.shared?.recovery.register('mcp', mcpRunner(mcp))
   const handOver = new HandOver(mcp)
-  const adopting: SessionMigration['adopting'] = (handle) => mcp.elsewhere?.adopting(handle) ?? handle
   const endpoints: readonly Endpoint[] = [
     {
       path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp,
-      describe: said(({ callOperation: post }) => ({ post })),
-      handle: adopting(post.bind(undefined, mcp)),
+      describe: described(({ callOperation: post }) => ({ post })),
+      handle: post.bind(undefined, mcp),
     },
     {
       path: '/mcp', methods: ['GET'], refuse: refuseHttp,
-      describe: said(({ streamOperation: get }) => ({ get })),
-      handle: adopting(get.bind(undefined, mcp)),
+      describe: described(({ streamOperation: get }) => ({ get })),
+      handle: withSession.bind(undefined, mcp, get),
     },
     {
       path: '/mcp', methods: ['DELETE'], refuse: refuseHttp,
-      describe: said(({ endOperation }) => ({ delete: endOperation })),
-      handle: adopting(remove.bind(undefined, mcp)),
+      describe: described(({ endOperation }) => ({ delete: endOperation })),
+      handle: withSession.bind(undefined, mcp, remove),
     },
     {
       path: '/sse', methods: ['GET'], refuse: refuseHttp,
-      describe: said(({ pairOperation: get }) => ({ get })),
+      describe: described(({ legacySseOperation: get }) => ({ get })),
       handle: openLegacySse.bind(undefined, mcp),
     },
     ...['/messages/', '/messages'].map((path): Endpoint => ({
       path, methods: ['POST'], accepts, refuse: refuseHttp,
-      describe: said(({ postOperation: post }) => ({ post })),
+      describe: described(({ postOperation: post }) => ({ post })),
       handle: postMessage.bind(undefined, mcp),
     })),
   ]

@@ -1,9 +1,7 @@
 /**
- * stdio: one client, one message a line, for hosts that start a process. Nothing but protocol is ever
- * written to the output, and no more is read while the client does not take what it was sent.
- *
- * A client that says `initialize` has a session for as long as the process lives; requests of revisions
- * that stand alone are answered beside it. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
+ * stdio: one client, one message a line, for hosts that start a process. Nothing but protocol is written to
+ * the output, and no more is read while the client does not take what it was sent. `initialize` begins a
+ * session that lives as long as the process. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
 import { Fault } from '../../define/fault.ts'
 import { anonymous } from '../../define/principal.ts'
@@ -13,7 +11,7 @@ import {
 import { parseJson } from '../../wire/json.ts'
 import { LineBuffer } from '../../wire/lines.ts'
 import { randomUuid } from '../../wire/random.ts'
-import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, strangerInBatch } from './batch.ts'
+import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, partObjection } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeText, dispatch } from '../methods/methods.ts'
 import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
@@ -31,21 +29,19 @@ import type { McpRequest } from '../request/request.ts'
 
 /** One client, served to its end. */
 export interface LineServer {
-  /** Calls that run. */
   readonly running: number
-  /** Takes no more requests, and lets what runs come to its end within `graceMs`; said again, at once. */
+  /** Takes no more requests, and lets calls end within `graceMs`; called again, ends them at once. */
   end(): void
-  /** Resolves when the client's input has ended, or the server, and everything is said. Never rejects. */
+  /** Resolves when the client's input has ended, or the server, and everything is sent. Never rejects. */
   readonly over: Promise<void>
 }
 
-/** What the last lines, and the last words of cancelled calls, get at least. */
+/** The least time for the last lines, and for the answers of cancelled calls. */
 const FAREWELL_MS = 1_000
 
-/** How often a closing server looks for what has come to its end. */
+/** How often a closing server checks for calls that have ended. */
 const SWEEP_MS = 10
 
-/** Serves one client. */
 export function serveLines(mcp: McpContext, input: Readable, output: Writable): LineServer {
   const { limits, log, workload } = mcp.service
   const lines = new LineBuffer(limits.maxBodyBytes)
@@ -57,11 +53,11 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       void conclude()
     },
   })
-  const say: Respond = (text) => { if (text !== undefined) outlet.send(text) }
+  const send: Respond = (text) => { if (text !== undefined) outlet.send(text) }
 
   const session = mcp.sessions.open(anonymous.id, oldest)
-  // The session is the process's own: it is never idle, however silent its client is.
-  session.outlet = { send: say, end() {} }
+  // The session is bound to the process, so it is never idle, however silent its client is.
+  session.outlet = { send, end() {} }
   /** Requests without an answer so far, by id; undefined until one has begun. */
   const open = new Map<unknown, { request: McpRequest | undefined }>()
 
@@ -88,24 +84,23 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     if (!line.ok) {
       const isLong = line.fault === 'too-long'
       const why = isLong ? `A line is longer than ${limits.maxBodyBytes} bytes` : 'A line is not UTF-8'
-      return say(refusal(undefined, why, isLong ? INVALID_REQUEST : PARSE_ERROR))
+      return send(refusal(undefined, why, isLong ? INVALID_REQUEST : PARSE_ERROR))
     }
     const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
-    if (!parsed.ok) return say(refusal(undefined, parsed.why, PARSE_ERROR))
+    if (!parsed.ok) return send(refusal(undefined, parsed.why, PARSE_ERROR))
     if (Array.isArray(parsed.value)) return receiveBatch(parsed.value)
-    accept(readMessage(parsed.value, limits.maxNameBytes), say)
+    accept(readMessage(parsed.value, limits.maxNameBytes), send)
   }
 
-  /** What was asked as one is answered as one. */
   function receiveBatch(values: readonly unknown[]): void {
     const messages = session.revision.batches ? readBatch(values, limits) : NO_BATCHES
-    if (typeof messages === 'string') return say(refusal(undefined, messages))
-    const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, say)
+    if (typeof messages === 'string') return send(refusal(undefined, messages))
+    const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, send)
     for (const message of messages) {
       const answer: Respond = (text) => batch.answer(message, text)
-      const stranger = strangerInBatch(message)
-      if (stranger === undefined) accept(message, answer)
-      else answer(refusal(message, stranger))
+      const objection = partObjection(message)
+      if (objection === undefined) accept(message, answer)
+      else answer(refusal(message, objection))
     }
   }
 
@@ -113,7 +108,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     if (message.kind === 'malformed') {
       return message.isNoRequest === true ? undefined : answer(refusal(message, message.why))
     }
-    if (message.kind !== 'request') return hear(message)
+    if (message.kind !== 'request') return takeNotice(message)
     if (isEnding) return answer(refusal(message, 'The server is closing down', INTERNAL_ERROR))
     if (open.has(message.id)) return answer(refusal(message, 'A request with this id is running already'))
     if (open.size >= limits.maxCalls) {
@@ -145,11 +140,11 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     }
     open.set(id, entry)
     entry.request = dispatch(mcp, message, peer, lineOrigin(), {
-      sends: true, send: say, finish: close, abandon: () => close(undefined),
+      sends: true, send, finish: close, abandon: () => close(undefined),
     })
   }
 
-  function hear(message: RpcMessage): void {
+  function takeNotice(message: RpcMessage): void {
     takeMessage(session, message)
     const requestId = cancelledBy(message)
     if (requestId === undefined) return
@@ -161,14 +156,14 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   async function conclude(): Promise<void> {
     if (isConcluding) return
     isConcluding = true
-    const patienceMs = Math.max(limits.graceMs, FAREWELL_MS)
+    const flushMs = Math.max(limits.graceMs, FAREWELL_MS)
     // What came before the end of the input is answered, as fast as the client reads.
     while (lines.size > 0 && !isEnding && !outlet.isGone) {
-      await Promise.race([outlet.flushed(patienceMs), hurried])
+      await Promise.race([outlet.flushed(flushMs), hurried])
     }
     isEnding = true
     await endCalls(mcp, hurried)
-    await outlet.flushed(patienceMs)
+    await outlet.flushed(flushMs)
     input.off('data', take)
     input.pause()
     finish()
@@ -183,7 +178,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
     if (isConcluding) return
     lines.end()
     read()
-    // Nobody can answer any more what a handler has asked.
+    // What a handler has asked cannot be answered any more.
     for (const { reject } of [...session.asked.values()]) {
       reject(new Fault('cancelled', 'The client has closed its end'))
     }
@@ -204,7 +199,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
   }
 }
 
-/** Lets calls come to their end within the grace, or until `hurried`, and then cancels what still runs. */
+/** Lets calls end within `graceMs`, or until `hurried`, and then cancels what still runs. */
 async function endCalls(mcp: McpContext, hurried: Promise<void>): Promise<void> {
   const { limits, workload } = mcp.service
   mcp.closeIdle()
@@ -219,7 +214,7 @@ async function endCalls(mcp: McpContext, hurried: Promise<void>): Promise<void> 
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
-/** Where a line came from: the one client of the process. */
+/** The origin of a line: the one client of the process. */
 function lineOrigin(): Origin {
   let requestId: string | undefined
   return {

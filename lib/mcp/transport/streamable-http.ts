@@ -1,22 +1,20 @@
 /**
  * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
- *
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
-import { Fault } from '../../define/fault.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { batchObjection, NO_BATCHES, readBatch, requestsIn, BatchBytes, BatchPart } from './batch.ts'
+import { batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
-import { decodeInitialize, initializeText, dispatch, isStreamed } from '../methods/methods.ts'
+import { decodeInitialize, initializeText, isStreamed } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
-import { invalid, noSession, twice, unavailable } from '../protocol/replies.ts'
-import { noEvent, placeEvent, resumeElsewhere } from './resume.ts'
+import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
+import { noEvent, placeEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
@@ -25,18 +23,24 @@ import type { RequestMessage } from '../session/messages.ts'
 import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from '../session/session.ts'
 
-/** `POST /mcp`. `body` is that of the exchange, which is gone where something had to be waited for. */
-export function post(
-  mcp: McpContext, exchange: Exchange, body: string = exchange.body,
-): Reply | Promise<Reply> {
+/** `POST /mcp`. */
+export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
   if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   const { limits } = mcp.service
-  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
-  if (Array.isArray(parsed.value)) return postBatch(mcp, exchange, parsed.value, withRoom(forms, exchange))
+  const { value } = parsed
+  const adopted = mcp.migration?.adopt(exchange)
+  if (adopted === undefined) return answerBody(mcp, exchange, value, forms)
+  return adopted.then(() => answerBody(mcp, exchange, value, forms), unavailable)
+}
 
-  const message = readMessage(parsed.value, limits.maxNameBytes)
+function answerBody(
+  mcp: McpContext, exchange: Exchange, value: unknown, forms: Forms,
+): Reply | Promise<Reply> {
+  if (Array.isArray(value)) return postBatch(mcp, exchange, value, withRoom(forms, exchange))
+  const message = readMessage(value, mcp.service.limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
   const id = message.kind === 'request' ? message.id : undefined
@@ -47,68 +51,33 @@ export function post(
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return answerOne(mcp, exchange, message, peer, withRoom(forms, exchange, message))
+    return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
-  return answerOne(mcp, exchange, message, peer, withRoom(forms, exchange, message))
+  if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
+  return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
 }
 
-/** Where there is no room for a stream, whoever reads JSON is told the answer alone, if there is one. */
+/** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
 function withRoom(forms: Forms, { streamObjection }: Exchange, message?: RequestMessage): Forms {
   if (streamObjection === undefined || !forms.json || (message && isStreamed(message.method))) return forms
   return jsonAlone
 }
 
-/** Takes what owes no answer, here or where it belongs. */
+/** Takes what owes no answer, here or in the process that it is for. */
 function take(
   mcp: McpContext, session: Session | undefined, messages: readonly RpcMessage[],
 ): Reply | Promise<Reply> {
   let passed: Promise<void> | undefined
   for (const message of messages) {
     if (takeMessage(session, message) || session === undefined) continue
-    const told = mcp.elsewhere?.pass(session, message)
-    if (told !== undefined) passed = passed === undefined ? told : Promise.all([passed, told]).then(() => {})
+    const sent = mcp.migration?.pass(session, message)
+    if (sent !== undefined) passed = passed === undefined ? sent : Promise.all([passed, sent]).then(() => {})
   }
   return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
-}
-
-/** Runs a request and holds its reply open. */
-function answerOne(
-  mcp: McpContext, exchange: Exchange, message: RequestMessage, peer: Peer, forms: Forms,
-): Reply | Promise<Reply> {
-  if (peer.session?.isRunning(message.id) === true) return twice(message.id)
-  const post = new PostReply(peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs)
-  if (mcp.elsewhere !== undefined) post.ids = [message.id]
-  const request = dispatch(mcp, message, peer, exchange.origin, post)
-  if (request !== undefined && !request.isFinished) post.waitFor(request)
-  return held(post, exchange)
-}
-
-/** The same for the requests of a batch. */
-function answerAll(
-  mcp: McpContext, exchange: Exchange, requests: readonly RequestMessage[], peer: Peer, forms: Forms,
-): Reply | Promise<Reply> {
-  for (const message of requests) if (peer.session?.isRunning(message.id) === true) return twice(message.id)
-  const post = new PostReply(
-    peer, forms, mcp.service.timers, mcp.service.limits.heartbeatMs, requests.length,
-  )
-  if (mcp.elsewhere !== undefined) post.ids = requests.map(({ id }) => id)
-  const bytes = new BatchBytes(mcp.service.limits.maxResultBytes)
-  for (const message of requests) {
-    const part = new BatchPart(post, message, bytes)
-    const request = dispatch(mcp, message, peer, exchange.origin, part)
-    if (request !== undefined && !request.isFinished) post.waitFor(request)
-  }
-  return held(post, exchange)
-}
-
-function held(post: PostReply, { origin }: Exchange): Reply | Promise<Reply> {
-  const reply = post.reply()
-  if (isThenable(reply)) origin.onDisconnect(post.leave.bind(post))
-  return reply
 }
 
 /** `initialize`: a new session, unless there are none. */
@@ -121,7 +90,7 @@ function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage
 function begin(
   mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
 ): Reply {
-  if (overuse !== undefined) return invalid(429, overuse.detail, id, overuse.headers)
+  if (overuse !== undefined) return overLimit(overuse, id)
   const { mcpSessionId } = exchange.head
   const owner = exchange.origin.principal.id
   if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
@@ -133,13 +102,12 @@ function begin(
   const body = formatResult(id, initializeText(mcp, handshake.revision, hasSessions))
   if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
   try {
-    const sealed = mcp.elsewhere?.sessionId(owner, handshake)
+    const sealed = mcp.migration?.sessionId(owner, handshake)
     const session = mcp.sessions.open(owner, handshake.revision, sealed)
     session.settle(handshake)
     return { status: 200, type: JSON_TYPE, body, headers: ['Mcp-Session-Id', session.id] }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    return noSession(error, id)
+    return unavailable(error, id)
   }
 }
 
@@ -156,24 +124,24 @@ function postBatch(
   if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   const objection = batchObjection(messages, peer.revision)
   if (objection !== undefined) return invalid(400, objection)
-  const requests = requestsIn(messages)
-  // Each is a call; one of them is counted already.
-  const overuse = requests.length > 1 ? exchange.take('call', requests.length - 1) : undefined
-  const refuse = ({ detail, headers }: Overuse): Reply => invalid(429, detail, undefined, headers)
-  const run = (): Reply | Promise<Reply> => runBatch(mcp, exchange, messages, requests, peer, forms)
-  if (!isThenable(overuse)) return overuse === undefined ? run() : refuse(overuse)
-  return overuse.then((later) => later === undefined ? run() : refuse(later))
+  // Each request is a call; one of them is counted already.
+  const { length } = requestsIn(messages)
+  const overuse = length > 1 ? exchange.take('call', length - 1) : undefined
+  return andThen(overuse, (later) => (
+    later === undefined ? runBatch(mcp, exchange, messages, peer, forms) : overLimit(later)
+  ))
 }
 
 function runBatch(
-  mcp: McpContext, exchange: Exchange, messages: readonly RpcMessage[],
-  requests: readonly RequestMessage[], peer: Peer, forms: Forms,
+  mcp: McpContext, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
+  const requests = requestsIn(messages)
   if (requests.length === 0) return taken
-  // Who asked elsewhere waits on; the requests beside the answer are answered all the same.
+  // An answer that could not be passed on is sent again; the requests beside it are answered all the same.
   if (isThenable(taken)) taken.catch(() => {})
-  return answerAll(mcp, exchange, requests, peer, forms)
+  for (const { id } of requests) if (peer.session?.isRunning(id) === true) return duplicate(id)
+  return new PostReply(mcp, peer, forms, requests).run(exchange.origin)
 }
 
 /** The session that GET and DELETE are about, or why there is none. */
@@ -189,6 +157,16 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   return peer.session!
+}
+
+/** `GET` or `DELETE /mcp`, once the session of the request is here. */
+export function withSession(
+  mcp: McpContext, handle: (mcp: McpContext, exchange: Exchange) => Reply | Promise<Reply>,
+  exchange: Exchange,
+): Reply | Promise<Reply> {
+  const adopted = mcp.migration?.adopt(exchange)
+  return adopted === undefined ? handle(mcp, exchange)
+    : adopted.then(() => handle(mcp, exchange), unavailable)
 }
 
 /** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
@@ -212,7 +190,7 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
   if (stream === undefined || stream.hasLost(event.number)) {
     const { node } = event
     if (shared === undefined || node === undefined || node === shared.cluster.id) return noEvent()
-    return resumeElsewhere(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
+    return resumeFromPeer(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
   }
   const place = shared === undefined ? '' : placeEvent(session, lastEventId)
   return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, place) }
@@ -223,7 +201,7 @@ function openStandalone(session: Session): Reply {
   if (session.standalone?.isAttached === true) {
     return invalid(409, 'This session has a stream open already')
   }
-  // What its client left behind can still be come back to, for a while.
+  // What its client has not read can still be resumed, for a while.
   session.standalone?.finish()
   const stream = session.openStream()
   session.standalone = stream
@@ -236,8 +214,8 @@ function openStandalone(session: Session): Reply {
 export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session
-  // What others do not learn they would bring back.
-  const ended = mcp.elsewhere?.end(session)
+  // Another process that does not learn of the end would go on with the session.
+  const ended = mcp.migration?.end(session)
   if (ended !== undefined) return ended.then(() => ({ status: 204 }), unavailable)
   mcp.sessions.close(session)
   return { status: 204 }
