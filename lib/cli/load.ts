@@ -13,6 +13,7 @@ import { rejectUnknown } from '../define/validate.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { loadReason } from './load-error.ts'
 import { serverOptions } from '../server/server-options.ts'
+import { isThenable } from '../util/thenable.ts'
 import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
@@ -60,6 +61,8 @@ export async function loadModule(path: string): Promise<Loaded> {
   let exported: Exports
   try {
     exported = await import(pathToFileURL(resolve(path)).href)
+    // A CommonJS module cannot write await before what it exports.
+    if (isThenable(exported['default'])) exported = { ...exported, default: await exported['default'] }
   } catch (error) {
     throw new Error(`Cannot load ${path}: ${loadReason(error, path)}`, { cause: error })
   } finally {

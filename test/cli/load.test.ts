@@ -60,6 +60,9 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
     module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
   ['further.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port, retry() {} }`, 'agents Ann'],
+  ['promise.cjs', `module.exports = Promise.resolve({ agents: [${ANN}], tools: [${tool('add')}] })`,
+    'agents Ann, tools add'],
+  ['promise.mjs', `export default Promise.resolve(${ANN})`, 'agents Ann'],
   ['compiled.cjs', `Object.defineProperty(exports, '__esModule', { value: true })
     exports.default = ${ANN}; exports.tools = [${tool('add')}]`, 'agents Ann, tools add'],
 ]
@@ -106,8 +109,10 @@ test('a server that a module has made is served as it is', async (t) => {
   const made = `import { createServer } from '${house}'\nconst server = createServer({ agents: [${ANN}] })\n`
   const folder = modules(t, {
     'default.mjs': `${made}export default server`, 'named.mjs': `${made}export { server }`,
+    'promised.cjs': `module.exports = import('${house}').then(({ createServer }) => (
+      createServer({ agents: [${ANN}] })))`,
   })
-  for (const file of ['default.mjs', 'named.mjs']) {
+  for (const file of ['default.mjs', 'named.mjs', 'promised.cjs']) {
     const { server } = await loadModule(join(folder, file))
     assert.equal(server?.name, 'Ann', file)
     await server?.close()
@@ -133,6 +138,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['file.mjs', `import './no-such-file.mjs'`,
     `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
   ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
+  ['rejects.mjs', `export default Promise.reject(new Error('no database'))`,
+    'Cannot load rejects.mjs: no database\n    at rejects.mjs:1:31'],
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
