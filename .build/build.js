@@ -1,6 +1,6 @@
 /**
- * Makes dist/ of what tsc has put into .build/lib: the few files of JavaScript that are shipped, and the one
- * of declarations that a program's compiler reads. With `--test` makes the folder .test/packed instead, in
+ * Makes dist/ of what tsc has put into .build/lib: the few files of JavaScript that are shipped, the one of
+ * declarations that a program's compiler reads, and the guide. With `--test` makes the folder .test/packed instead, in
  * which the tests run on the same text: each module of lib/ stands there at its path, and passes on what is
  * packed.
  *
@@ -18,6 +18,7 @@ const folder = isForTests ? '.test/packed/lib' : 'dist'
 
 rmSync(folder, { recursive: true, force: true })
 for (const [path, text] of pack(read, ['index.js', 'cli.js'], { isOpen: isForTests })) write(path, text)
+cpSync('lib/guide', join(folder, 'guide'), { recursive: true })
 if (isForTests) cpSync('.test/test', '.test/packed/test', { recursive: true })
 else write('index.d.ts', prune(read, 'index.d.ts'))
 

@@ -96,6 +96,15 @@ test('help and version are printed, and nothing else', async (t) => {
   }
 })
 
+test('the guide is printed by the chapter, and without one as a list', async (t) => {
+  const list = run(t, ['help'])
+  assert.equal(await list.ended, 0)
+  assert.match(list.printed(), /^Usage: triport help \[chapter\]\n\n( {2}[\w-]+ {2,}[A-Z`].*\.\n){11}$/)
+  const chapter = run(t, ['help', 'mcp'])
+  assert.equal(await chapter.ended, 0)
+  assert.equal(chapter.printed(), readFileSync('lib/guide/mcp.md', 'utf8'))
+})
+
 const mcpHeaders = { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream' }
 
 /** A handshake of MCP, which begins a session. */
@@ -142,7 +151,10 @@ test('a module may export what createServer takes, or the server itself; flags w
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
-  [['help'], 2, /^triport: There is no command 'help'; did you mean --help\?\n$/],
+  [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
+  [['help', 'mpc'], 2,
+    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, errors, handlers, [\w-, ]+\n$/],
+  [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],
   [['check', 'fine.mjs'], 2, /^triport: There is no command 'check'; write triport serve\n$/],
   [['serve', 'fine.mjs', 'other.mjs'], 2, /^triport: One module can be served, not also other\.mjs\n$/],
   [['serve', '--colour'], 2, /^triport: Unknown option '--colour'; triport --help tells what there is\n$/],

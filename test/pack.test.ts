@@ -352,7 +352,7 @@ test('what would not mean the same in one file is refused with a sentence', () =
 
 test('what is shipped is a few files, that point to nothing else', () => {
   const entries = readdirSync('dist', { recursive: true, encoding: 'utf8' })
-  const files = entries.map((path) => path.replaceAll('\\', '/')).filter((path) => /\.\w+$/.test(path))
+  const files = entries.map((path) => path.replaceAll('\\', '/')).filter((path) => /\.(?!md)\w+$/.test(path))
   const programs = files.filter((path) => !path.endsWith('.d.ts'))
   assert.ok(programs.length < 12 && programs.every((path) => path.endsWith('.js')), programs.join(' '))
   assert.deepEqual(files.filter((path) => !programs.includes(path)), ['index.d.ts'])
@@ -385,4 +385,5 @@ test('a copy of what is shipped is whole: it exports the same, serves its page, 
     Object.keys(triport), readFileSync('lib/rest/service/docs.html', 'utf8'),
   ])
   assert.match(run('vendor/cli.js', '--help'), /^Usage: triport serve/)
+  assert.equal(run('vendor/cli.js', 'help', 'schemas'), readFileSync('lib/guide/schemas.md', 'utf8'))
 })

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { commonStart } from './command-start.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from '../define/log.ts'
+import { readGuide } from './guide.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { isLoopback } from '../http/access/guard.ts'
 import { launch, launchServer } from '../server/launch.ts'
@@ -68,6 +69,7 @@ type FlagName = typeof flags[number]['name']
 type Line = CommandLine<FlagName>
 
 const HELP = `Usage: triport serve [module] [options]
+       triport help [chapter]
 
 Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
 before a path and before an option.
@@ -79,7 +81,7 @@ or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names
 
 ${formatFlags(flags)}`
 
-const commands = ['serve']
+const commands = ['serve', 'help']
 
 /** Says to a process that it is a worker; what it is set to does not count. */
 const WORKER = 'TRIPORT_WORKER'
@@ -99,6 +101,7 @@ async function obey(args: readonly string[]): Promise<void> {
   const line = parseCommandLine<FlagName>(args, flags, process.env)
   if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
   if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
+  if (line.words[0] === 'help') return void process.stdout.write(readGuide(line.words.slice(1)))
   const module = moduleOf(line.words)
   surviveHandlers()
   if (line.has('watch')) return watch(module, line)

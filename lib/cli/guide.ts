@@ -1,0 +1,38 @@
+/**
+ * `triport help [chapter]`: the chapters of the guide, which lie in the folder guide/ beside the modules.
+ * Each begins with its title, and a line that says what it is about.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { didYouMean, UsageError } from './command-line.ts'
+
+const FOLDER = new URL('../guide/', import.meta.url)
+
+/** Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one. */
+export function readGuide(chapters: readonly string[]): string {
+  const names = chapterNames()
+  const unknown = chapters.find((chapter) => !names.includes(chapter))
+  if (unknown !== undefined) {
+    const remedy = didYouMean(unknown, names, 'choose another.')
+    throw new UsageError(`There is no chapter '${unknown}'; ${remedy} Chapters: ${names.join(', ')}`)
+  }
+  return chapters.length === 0 ? listOf(names) : chapters.map(read).join('\n')
+}
+
+function chapterNames(): readonly string[] {
+  try {
+    return readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ''))
+  } catch (cause) {
+    throw new Error(`The guide is missing; copy it to ${fileURLToPath(FOLDER)}`, { cause })
+  }
+}
+
+function listOf(names: readonly string[]): string {
+  const width = Math.max(...names.map(({ length }) => length))
+  const lines = names.map((name) => `  ${name.padEnd(width)}  ${read(name).split('\n')[2]}\n`)
+  return `Usage: triport help [chapter]\n\n${lines.join('')}`
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`${name}.md`, FOLDER), 'utf8')
+}
