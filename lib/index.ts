@@ -1,6 +1,5 @@
 /**
- * The public face of triport. What is not named here is the house's own; how that is built is in the chapter
- * "Inside" of the README.
+ * The public face of triport. What is not named here is internal; .github/CONTRIBUTING.md describes it.
  *
  * A type is named here where a program writes it down, or gets it from what it calls. What is only a part of
  * such a type is reached by it, as in `ToolDefinition['annotations']`.
