@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { namesLike } from './command-line.ts'
-import { defineGroup, groupMembers } from '../define/agent.ts'
+import { defineGroup, groupChecks } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { rejectUnknown } from '../define/validate.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
@@ -105,7 +105,7 @@ function readDefault(module: Exports, path: string): ReadDefault {
   if (!isRecord(whole) || 'run' in whole) return asItIs
   const members = Object.keys(whole)
   if (!members.some((name) => name === 'default' || kinds.flat().some((kind) => kind === name))) return asItIs
-  if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupMembers, name))) {
+  if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupChecks, name))) {
     const { version } = whole
     return { ...asItIs, options: typeof version === 'string' ? { version } : {} }
   }

@@ -1,16 +1,16 @@
 /**
- * An agent and a group of agents, as an author defines them: checked once, with errors that say what to
- * write instead, then frozen. How they are run is in `converse.ts` and `group.ts`.
+ * An agent and a group, as an author defines them: checked once, then frozen. How they are run is in
+ * `answer-message.ts` and `group.ts`.
  */
 import { isRecord } from './content.ts'
-import {
-  rejectClass, rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireKind,
-  requireRecover, requireString, requireText, requireTexts, requireTimeout, show, slug,
-} from './validate.ts'
 import { refuseForeign } from './foreign.ts'
+import {
+  checkDefinition, checkMembers, isOfKind, must, mustBeOneOf, mustBeRecover, mustBeText, mustBeTexts,
+  mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, show,
+} from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
-import type { Members } from './validate.ts'
+import type { Checks } from './validate.ts'
 
 /** Something that an agent can do, for its A2A card. */
 export interface Skill {
@@ -24,8 +24,10 @@ export interface Skill {
   readonly outputModes?: readonly string[] | undefined
 }
 
-const skill: Members<Skill> = {
-  id: true, name: true, description: true, tags: true, examples: true, inputModes: true, outputModes: true,
+const skillChecks: Checks<Skill> = {
+  id: true, name: true, description: true, tags: mustBeTexts(`['math']`),
+  examples: mustBeTexts(`['What is 1 + 2?']`), inputModes: mustBeTexts(`['text/plain']`),
+  outputModes: mustBeTexts(`['image/png']`),
 }
 
 /** The function behind an agent: a text in, an answer out, whole or piece by piece. */
@@ -66,10 +68,13 @@ export interface Agent extends AgentDefinition {
   readonly description: string
 }
 
-/** The names of an agent's members. */
-export const agentMembers: Members<Agent> = {
-  name: true, id: true, description: true, version: true, run: true, skills: true, timeoutMs: true,
-  inputModes: true, outputModes: true, replies: true, recover: true, kind: true,
+const mustBeModes = mustBeTexts(`['text/plain']`)
+
+/** What an agent's members may be. */
+export const agentChecks: Checks<Agent> = {
+  name: true, id: true, description: mustBeText, version: mustBeText, run: true, skills: checkSkills,
+  timeoutMs: mustBeTimeout, inputModes: mustBeModes, outputModes: mustBeModes,
+  replies: mustBeOneOf('task', 'message', 'either'), recover: mustBeRecover, kind: true,
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
@@ -110,10 +115,12 @@ export interface Group extends GroupDefinition {
   readonly onAgentError: 'stop' | 'continue'
 }
 
-/** The names of a group's members. */
-export const groupMembers: Members<Group> = {
-  name: true, id: true, description: true, version: true, agents: true, mode: true, onAgentError: true,
-  timeoutMs: true, kind: true,
+/** What a group's members may be. */
+export const groupChecks: Checks<Group> = {
+  name: true, id: true, description: mustBeText, version: mustBeText, agents: true,
+  mode: must((mode) => mode === 'sequence' || mode === 'parallel' || typeof mode === 'function',
+    `write 'sequence', 'parallel' or a function that routes`),
+  onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, kind: true,
 }
 
 /** Whatever can stand for an agent: a bare function is the agent `Assistant`. */
@@ -121,7 +128,7 @@ export type AgentLike = Agent | AgentDefinition | Run
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
-/** Agents that were given as functions, which have no place for a description. */
+/** Agents that were given as functions, which cannot have a description. */
 const functions = new WeakSet<Agent>()
 
 /** Whether an agent was given as a bare function. */
@@ -137,7 +144,10 @@ export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
   refuseForeign(definition)
   if (typeof definition === 'function') {
-    rejectClass('The agent', definition)
+    if (/^class\b/.test(Function.prototype.toString.call(definition))) {
+      const { name } = definition
+      throw new TypeError(`The agent is the class ${name || 'itself'}; write new ${name || 'Agent'}()`)
+    }
     const agent = defineAgent({ name: 'Assistant', run: definition })
     functions.add(agent)
     return agent
@@ -146,20 +156,10 @@ export function defineAgent(definition: AgentLike): Agent {
   if (isMade(definition, 'agent')) return definition
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
-  requireKind(owner, 'agent', definition)
   if (isGroup(definition) && !('run' in definition)) {
     throw new TypeError(`${owner} has agents, so it is a group; put it into 'groups'`)
   }
-  requireFunction(owner, 'run', definition, agentMembers, AGENT_EXAMPLE)
-  rejectUnknownMembers(owner, definition, agentMembers)
-  requireText(owner, 'description', definition.description)
-  requireText(owner, 'version', definition.version)
-  requireTimeout(owner, definition.timeoutMs)
-  requireTexts(owner, 'inputModes', definition.inputModes, `['text/plain']`)
-  requireTexts(owner, 'outputModes', definition.outputModes, `['text/plain']`)
-  requireSkills(owner, `'${name}'`, definition.skills)
-  checkReplies(owner, definition.replies)
-  requireRecover(owner, definition.recover)
+  checkDefinition(owner, 'agent', definition, 'run', agentChecks, AGENT_EXAMPLE)
   return Object.freeze<Agent>({
     ...definition,
     kind: 'agent',
@@ -189,22 +189,11 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
     throw new TypeError(`${owner} is a member of itself; take it out of its agents`)
   }
   requireKind(owner, 'group', definition)
-  rejectUnknownMembers(owner, definition, groupMembers)
+  checkMembers(owner, definition, groupChecks)
   if (!Array.isArray(definition.agents) || definition.agents.length === 0) {
     const example = `Write defineGroup(${GROUP_EXAMPLE})`
     throw new TypeError(`${owner} needs 'agents': a list of at least one agent. ${example}`)
   }
-  requireText(owner, 'description', definition.description)
-  requireText(owner, 'version', definition.version)
-  const { mode = 'sequence', onAgentError = 'stop' } = definition
-  if (mode !== 'sequence' && mode !== 'parallel' && typeof mode !== 'function') {
-    const remedy = `write 'sequence', 'parallel' or a function that routes`
-    throw new TypeError(`${owner} has mode ${show(mode)}; ${remedy}`)
-  }
-  if (onAgentError !== 'stop' && onAgentError !== 'continue') {
-    throw new TypeError(`${owner} has onAgentError ${show(onAgentError)}; write 'stop' or 'continue'`)
-  }
-  requireTimeout(owner, definition.timeoutMs)
   const agents = definition.agents.map((one) => (
     isGroup(one) ? groupOf(one, [...around, definition]) : defineAgent(one)
   ))
@@ -215,16 +204,16 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
     id: idOf(owner, definition.id, name),
     description: definition.description ?? `Runs ${agents.map((agent) => agent.name).join(', ')}.`,
     agents: Object.freeze(agents),
-    mode,
-    onAgentError,
+    mode: definition.mode ?? 'sequence',
+    onAgentError: definition.onAgentError ?? 'stop',
   })
   checkIds(owner, group)
   return group
 }
 
-/** Whether it has been through here: what an author has frozen may have no id yet. */
+/** Whether it was made here: what an author has frozen may have no id yet. */
 function isMade<T extends Agent | Group>(definition: object, kind: T['kind']): definition is T {
-  return 'kind' in definition && definition.kind === kind && Object.isFrozen(definition)
+  return isOfKind(definition, kind) && Object.isFrozen(definition)
     && 'id' in definition && 'description' in definition
 }
 
@@ -232,14 +221,14 @@ function isGroup(member: unknown): member is Group | GroupDefinition {
   return isRecord(member) && 'agents' in member
 }
 
-/** Everybody who is in a group, at any depth, each before its own members. */
-export function everybodyIn(group: Group): readonly (Agent | Group)[] {
-  return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...everybodyIn(one)] : [one])
+/** All members of a group, at any depth, each before its own members. */
+export function allMembers(group: Group): readonly (Agent | Group)[] {
+  return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...allMembers(one)] : [one])
 }
 
-/** Whether who answers is run again where their process has died. */
-export function mayRerun(who: Agent | Group): boolean {
-  return who.kind === 'agent' ? who.recover === 'rerun' : who.agents.every(mayRerun)
+/** Whether an agent or a group is run again where its process has died. */
+export function mayRerun(agent: Agent | Group): boolean {
+  return agent.kind === 'agent' ? agent.recover === 'rerun' : agent.agents.every(mayRerun)
 }
 
 /** One agent may be in several groups, but twice in none, and an id belongs to one of them all. */
@@ -247,18 +236,20 @@ function checkIds(owner: string, group: Group): void {
   const seen = new Map<string, Agent | Group>([[group.id, group]])
   for (const one of group.agents) {
     const twin = seen.get(one.id)
-    if (twin !== undefined) throw new TypeError(twins(owner, twin, one))
+    if (twin !== undefined) throw new TypeError(sameIdMessage(owner, twin, one))
     seen.set(one.id, one)
   }
-  for (const one of everybodyIn(group)) {
+  for (const one of allMembers(group)) {
     const twin = seen.get(one.id)
-    if (twin !== undefined && twin !== one) throw new TypeError(twins(owner, twin, one))
+    if (twin !== undefined && twin !== one) throw new TypeError(sameIdMessage(owner, twin, one))
     seen.set(one.id, one)
   }
 }
 
-/** The sentence for two agents that would be reached by one path. */
-export function twins(owner: string, first: { name: string; id: string }, second: { name: string }): string {
+/** The message about two agents that would be reached by one path. */
+export function sameIdMessage(
+  owner: string, first: { name: string; id: string }, second: { name: string },
+): string {
   if (first === second) return `${owner} has '${first.name}' twice; take one of them out`
   const both = `${owner} has two agents with the id '${first.id}' ('${first.name}' and '${second.name}'); `
   const isOne = first.name === second.name
@@ -276,12 +267,34 @@ function idOf(owner: string, id: unknown, name: string): string {
   return id
 }
 
-function checkReplies(owner: string, replies: unknown): void {
-  if (replies === undefined || replies === 'task' || replies === 'message' || replies === 'either') return
-  throw new TypeError(`${owner} has replies ${show(replies)}; write 'task', 'message' or 'either'`)
+/** Longest id, in characters: `execute_<id>_task` stays within the 64 that many clients allow a tool. */
+const MAX_ID = 48
+
+/**
+ * The id of a name: NFKD, marks dropped, lower case, every run outside `[a-z0-9]` one `-`, ends trimmed.
+ * Throws `TypeError` where nothing or too much is left, and for `list`, which is a path of its own.
+ */
+export function slug(name: string): string {
+  // Most names are ASCII, and the table of all marks takes a millisecond to be made.
+  const letters = /^[\0-\x7f]*$/.test(name) ? name : name.normalize('NFKD').replace(/\p{M}/gu, '')
+  const id = letters.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
+  if (id === '') {
+    const remedy = `give an id, as in { id: 'helper' }`
+    throw new TypeError(`The name '${name}' has no letter or digit to make an id of; ${remedy}`)
+  }
+  if (id.length > MAX_ID) {
+    const remedy = `give a shorter name, or an id of at most ${MAX_ID}`
+    throw new TypeError(`The id '${id}' has ${id.length} characters; ${remedy}`)
+  }
+  if (id === 'list') throw new TypeError(`The id 'list' is taken by the list of agents; choose another name`)
+  return id
 }
 
-/** A list of skills or nothing, or a `TypeError`; `short` is what one of them is said to be of. */
+function checkSkills(owner: string, skills: unknown): void {
+  requireSkills(owner, owner.replace(/^The agent /, ''), skills)
+}
+
+/** A list of skills or nothing, or a `TypeError`; `short` names in messages what has one of them. */
 export function requireSkills(owner: string, short: string, skills: unknown): void {
   if (skills === undefined) return
   const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
@@ -296,10 +309,6 @@ export function requireSkills(owner: string, short: string, skills: unknown): vo
     const which = `The skill '${String(one['id'])}' of ${short}`
     if (ids.has(one['id'])) throw new TypeError(`${which} is there twice; give each skill an id of its own`)
     ids.add(one['id'])
-    rejectUnknownMembers(which, one, skill)
-    requireTexts(which, 'tags', one['tags'], `['math']`)
-    requireTexts(which, 'examples', one['examples'], `['What is 1 + 2?']`)
-    requireTexts(which, 'inputModes', one['inputModes'], `['text/plain']`)
-    requireTexts(which, 'outputModes', one['outputModes'], `['image/png']`)
+    checkMembers(which, one, skillChecks)
   }
 }

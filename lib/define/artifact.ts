@@ -5,10 +5,10 @@
  * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
  */
 import { blockOf, isPlainText } from './content.ts'
-import { rejectUnknownMembers, requireDefinition, show } from './validate.ts'
+import { checkMembers, requireDefinition, show } from './validate.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Members } from './validate.ts'
+import type { Checks } from './validate.ts'
 
 /** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
 export interface ArtifactInput {
@@ -45,7 +45,7 @@ export interface ArtifactChange {
   readonly last?: boolean
 }
 
-const members: Members<ArtifactInput> = {
+const artifactChecks: Checks<ArtifactInput> = {
   id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
   extensions: true,
 }
@@ -56,7 +56,7 @@ const members: Members<ArtifactInput> = {
  */
 export function artifactOf(input: ArtifactInput): Artifact {
   requireDefinition('call.artifact', input, `{ name: 'Report', parts: ['Done.'] }`)
-  rejectUnknownMembers('call.artifact', input, members)
+  checkMembers('call.artifact', input, artifactChecks)
   const { id = randomUuid(), name, description, parts, metadata, extensions } = input
   if (!Array.isArray(parts)) {
     throw new TypeError(`call.artifact has parts ${show(parts)}; write a list, as in ['Done.']`)

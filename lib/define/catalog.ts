@@ -3,7 +3,7 @@
  * which list changed.
  */
 import { normalUri } from '../wire/uri.ts'
-import { everybodyIn, twins } from './agent.ts'
+import { allMembers, sameIdMessage } from './agent.ts'
 import { rejectMore, requireString, show } from './validate.ts'
 import { defineThing } from './normalize-definitions.ts'
 import type { Agent, Group } from './agent.ts'
@@ -109,10 +109,10 @@ export class Catalog {
   /** What is new of a thing and of those that it brings. Throws `TypeError` where a name is taken. */
   #fresh(thing: Served): readonly Served[] {
     if (thing.kind === 'agent' || thing.kind === 'group') {
-      const all = thing.kind === 'group' ? [thing, ...everybodyIn(thing)] : [thing]
+      const all = thing.kind === 'group' ? [thing, ...allMembers(thing)] : [thing]
       for (const one of all) {
         const twin = this.#known(one.id)
-        if (twin !== undefined && twin !== one) throw new TypeError(twins(this.#owner, twin, one))
+        if (twin !== undefined && twin !== one) throw new TypeError(sameIdMessage(this.#owner, twin, one))
       }
       return all.filter((one) => this.#collection(one.kind).get(one.id) !== one)
     }
@@ -122,7 +122,7 @@ export class Catalog {
 
   /** Whoever has an id: also an agent that was removed and that a group still runs. */
   #known(id: string): Agent | Group | undefined {
-    return this.runnable(id) ?? this.groups.flatMap(everybodyIn).find((one) => one.id === id)
+    return this.runnable(id) ?? this.groups.flatMap(allMembers).find((one) => one.id === id)
   }
 
   /**

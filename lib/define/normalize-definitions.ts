@@ -2,13 +2,13 @@
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
 import { isThenable } from '../util/thenable.ts'
-import { agentMembers, defineAgent, defineGroup, groupMembers } from './agent.ts'
+import { agentChecks, defineAgent, defineGroup, groupChecks } from './agent.ts'
 import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './validate.ts'
 import { refuseForeign } from './foreign.ts'
-import { definePrompt, promptMembers } from './prompt.ts'
-import { defineResource, defineResourceTemplate, resourceMembers, templateMembers } from './resource.ts'
-import { defineTool, toolMembers } from './tool.ts'
+import { definePrompt, promptChecks } from './prompt.ts'
+import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
+import { defineTool, toolChecks } from './tool.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
 import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
@@ -189,8 +189,8 @@ export const offered: Members<Offer> = {
 
 /** The names of all members of all definitions. */
 export const definitionMembers: ReadonlySet<string> = new Set([
-  agentMembers, groupMembers, toolMembers, resourceMembers, templateMembers, promptMembers,
-].flatMap((members) => Object.keys(members)))
+  agentChecks, groupChecks, toolChecks, resourceChecks, templateChecks, promptChecks,
+].flatMap((checks) => Object.keys(checks)))
 
 /** Whether a subject is things by kind. A group has agents too, but a name as well. */
 function isOffer(subject: Subject): subject is Offer {

@@ -7,13 +7,13 @@
 import { completersOf } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
-  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
-  requireMeta, requireName, requireString, requireText, scopesOf, show,
+  checkDefinition, checkMembers, describedChecks, isOfKind, mustBeFlag, mustBeText, rejectMore,
+  requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Icon, Members } from './validate.ts'
+import type { Checks, Described } from './validate.ts'
 
 /** An argument of a prompt. Its value is always text. */
 export interface PromptArgument {
@@ -33,8 +33,8 @@ export interface PromptArgumentInput extends PromptArgument {
   readonly complete?: Completer | undefined
 }
 
-const argumentMembers: Members<PromptArgumentInput> = {
-  name: true, title: true, description: true, required: true, complete: true,
+const argumentChecks: Checks<PromptArgumentInput> = {
+  name: true, title: mustBeText, description: mustBeText, required: mustBeFlag, complete: true,
 }
 
 /** The arguments that `get` receives: the required ones are there, the others may be. */
@@ -66,51 +66,44 @@ export interface PromptMessage { readonly role: 'user' | 'assistant'; readonly c
 export interface PromptResult { readonly description?: string; readonly messages: readonly PromptMessage[] }
 
 /** What `definePrompt` takes. */
-export interface PromptDefinition<A extends readonly PromptArgumentInput[] = readonly PromptArgumentInput[]> {
+export interface PromptDefinition<
+  A extends readonly PromptArgumentInput[] = readonly PromptArgumentInput[],
+> extends Described {
   /** Left out; a prompt that is made already has one. */
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
-  /** For people. Left out: clients show `name`. */
-  readonly title?: string | undefined
-  /** What it is for. */
-  readonly description?: string | undefined
   /** What a client fills in. Left out: nothing. */
   readonly arguments?: A | undefined
-  readonly icons?: readonly Icon[] | undefined
   /** What the caller's principal must have, all of it. */
   readonly scopes?: readonly string[] | undefined
   /** Completers by the argument's name; one may stand beside its argument instead. */
   readonly complete?: Completers | undefined
-  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /** Gets checked arguments, those that were not declared left out. */
   get(args: PromptArguments<A>, call: Call): PromptOutput
 }
 
 /** A prompt, ready to be served. */
-export interface Prompt {
+export interface Prompt extends Described {
   readonly kind: 'prompt'
   readonly name: string
-  readonly title?: string | undefined
   readonly description: string
   readonly arguments: readonly PromptArgument[]
-  readonly icons?: readonly Icon[] | undefined
   readonly scopes: readonly string[]
   /** By the argument's name. */
   readonly completers: ReadonlyMap<string, Completer>
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
-/** The names of a prompt's members. */
-export const promptMembers: Members<PromptDefinition> = {
-  name: true, title: true, description: true, arguments: true, icons: true, scopes: true, complete: true,
-  _meta: true, get: true, kind: true,
+const { title, description, icons, _meta } = describedChecks
+
+/** What a prompt's members may be. */
+export const promptChecks: Checks<PromptDefinition> = {
+  name: true, title, description, arguments: true, icons, scopes: true, complete: true, _meta, get: true,
+  kind: true,
 }
 
-/** What a copy of a prompt has besides. */
-const copyMembers: Members<Prompt> & Members<PromptDefinition> = { ...promptMembers, completers: true }
+const copyChecks: Checks<Prompt> & Checks<PromptDefinition> = { ...promptChecks, completers: true }
 
 const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
@@ -131,13 +124,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   const name = requireString('A prompt', 'name', given.name)
   const owner = `The prompt '${name}'`
   requireName(owner, name)
-  requireKind(owner, 'prompt', given)
-  requireFunction(owner, 'get', given, promptMembers, EXAMPLE)
-  rejectUnknownMembers(owner, given, copied === undefined ? promptMembers : copyMembers)
-  requireText(owner, 'title', given.title)
-  requireText(owner, 'description', given.description)
-  requireIcons(owner, given.icons)
-  requireMeta(owner, given._meta)
+  checkDefinition(owner, 'prompt', given, 'get', copied === undefined ? promptChecks : copyChecks, EXAMPLE)
   const inputs = argumentsOf(name, owner, given.arguments)
   const { complete = copied && Object.fromEntries(copied.completers), ...rest } = given
   return Object.freeze<Prompt>({
@@ -145,7 +132,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
     kind: 'prompt',
     name,
     description: given.description ?? '',
-    arguments: Object.freeze(inputs.map(argumentOf)),
+    arguments: Object.freeze(inputs.map(({ complete: _, ...argument }) => Object.freeze(argument))),
     scopes: scopesOf(owner, given.scopes),
     completers: allCompleters(owner, inputs, complete),
     get: (args, call) => given.get(args, call),
@@ -153,8 +140,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
 }
 
 function isPrompt(definition: object): definition is Prompt {
-  return 'kind' in definition && definition.kind === 'prompt'
-    && 'completers' in definition && definition.completers instanceof Map
+  return isOfKind(definition, 'prompt') && 'completers' in definition && definition.completers instanceof Map
 }
 
 function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly PromptArgumentInput[] {
@@ -172,22 +158,9 @@ function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly P
     const name = requireString(`An argument of the prompt '${prompt}'`, 'name', input.name)
     if (seen.has(name)) throw new TypeError(`${owner} has two arguments named '${name}'; rename one of them`)
     seen.add(name)
-    checkArgument(`The argument '${name}' of the prompt '${prompt}'`, input)
+    checkMembers(`The argument '${name}' of the prompt '${prompt}'`, input, argumentChecks)
   }
   return inputs
-}
-
-function checkArgument(owner: string, input: PromptArgumentInput): void {
-  rejectUnknownMembers(owner, input, argumentMembers)
-  requireText(owner, 'title', input.title)
-  requireText(owner, 'description', input.description)
-  const required: unknown = input.required
-  if (required === undefined || typeof required === 'boolean') return
-  throw new TypeError(`${owner} has required ${show(required)}; write true or false`)
-}
-
-function argumentOf({ complete, ...argument }: PromptArgumentInput): PromptArgument {
-  return Object.freeze(argument)
 }
 
 /** Those that stand beside their arguments, and those of the whole prompt. */

@@ -10,14 +10,14 @@ import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
 import {
-  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
-  requireMeta, requireString, requireText, requireTexts, scopesOf, show,
+  checkDefinition, describedChecks, isOfKind, must, mustBeOneOf, mustBeText, mustBeTexts, mustHave,
+  rejectMore, requireDefinition, requireString, scopesOf, show,
 } from './validate.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
 import type { Annotations, ResourceContents } from './content.ts'
-import type { Icon, Members } from './validate.ts'
+import type { Checks, Described } from './validate.ts'
 
 /** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
 export interface ContentsInput {
@@ -38,17 +38,12 @@ export type ResourceOutput = Read | PromiseLike<Read>
 /** The variables of a URI that fits a template: `{name*}` is a list, every other a string. No prototype. */
 export type Variables = Readonly<Record<string, string | readonly string[]>>
 
-interface About {
+interface About extends Described {
   /** For programs; `title` is for people. */
   readonly name: string
-  /** Left out: clients show `name`. */
-  readonly title?: string | undefined
-  /** What is in it, for a model and for people. */
-  readonly description?: string | undefined
   /** Of what is read, where the contents themselves name none. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
-  readonly icons?: readonly Icon[] | undefined
   /** Anything for the client's program, in the list and beside what is read (MCP). JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
@@ -101,26 +96,41 @@ export interface ResourceTemplate extends About {
   readonly read: (variables: Variables, call: Call) => unknown
 }
 
-const aboutMembers: Members<About> = {
-  name: true, title: true, description: true, mimeType: true, annotations: true, icons: true, _meta: true,
+const mustBeRole = mustBeOneOf('user', 'assistant')
+const mustBeRoles = mustBeTexts(`['user', 'assistant']`)
+
+const annotationChecks: Checks<Annotations> = {
+  audience(owner, audience) {
+    mustBeRoles(owner, audience, 'audience')
+    for (const one of audience as readonly unknown[]) mustBeRole(owner, one, 'the audience')
+  },
+  priority: must((value) => typeof value === 'number' && value >= 0 && value <= 1,
+    'write a number from 0 to 1'),
+  lastModified: mustBeText,
 }
 
-/** The names of a resource's members. */
-export const resourceMembers: Members<Resource> = {
-  ...aboutMembers, uri: true, size: true, scopes: true, read: true, kind: true,
+const { title, description, icons, _meta } = describedChecks
+
+const aboutChecks: Checks<About> = {
+  name: true, title, description, mimeType: mustBeText,
+  annotations: mustHave(annotationChecks, `{ audience: ['user'], priority: 0.5 }`), icons, _meta,
 }
 
-/** The names of a template's members. */
-export const templateMembers: Members<ResourceTemplateDefinition> & { readonly kind: true } = {
-  ...aboutMembers, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
+/** What a resource's members may be. */
+export const resourceChecks: Checks<Resource> = {
+  ...aboutChecks, uri: true,
+  size: must((size) => Number.isSafeInteger(size) && Number(size) >= 0, 'write its bytes, or leave it out'),
+  scopes: true, read: true, kind: true,
 }
 
-/** What a copy of a template has besides. */
-const copyMembers: Members<ResourceTemplate> & Members<ResourceTemplateDefinition> = {
-  ...templateMembers, matcher: true, completers: true,
+/** What a template's members may be. */
+export const templateChecks: Checks<ResourceTemplateDefinition> & { readonly kind: true } = {
+  ...aboutChecks, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
 }
 
-const notes: Members<Annotations> = { audience: true, priority: true, lastModified: true }
+const copyChecks: Checks<ResourceTemplate> & Checks<ResourceTemplateDefinition> = {
+  ...templateChecks, matcher: true, completers: true,
+}
 
 const EXAMPLE = `{ uri: 'docs://readme', name: 'readme', mimeType: 'text/markdown', read: () => '# Hello' }`
 
@@ -136,9 +146,9 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
   rejectMore('defineResource', arguments, `write defineResource(${EXAMPLE})`)
   requireDefinition('defineResource', definition, EXAMPLE)
-  const isMade = 'kind' in definition && definition.kind === 'resource' && Object.isFrozen(definition)
-  // What an author has frozen has not been through here.
-  if (isMade && Array.isArray(definition.scopes)) return definition
+  // What an author has frozen was not made here.
+  const isMade = isOfKind(definition, 'resource') && Object.isFrozen(definition)
+  if (isMade && Array.isArray(definition.scopes)) return definition as Resource
   const given = definition as ResourceDefinition
   const uri = requireString('A resource', 'uri', given.uri)
   const owner = `The resource '${uri}'`
@@ -146,13 +156,7 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
     throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
   }
   const name = requireString(owner, 'name', given.name)
-  requireKind(owner, 'resource', given)
-  requireFunction(owner, 'read', given, resourceMembers, EXAMPLE)
-  rejectUnknownMembers(owner, given, resourceMembers)
-  checkAbout(owner, given)
-  if (given.size !== undefined && !(Number.isSafeInteger(given.size) && given.size >= 0)) {
-    throw new TypeError(`${owner} has size ${show(given.size)}; write its bytes, or leave it out`)
-  }
+  checkDefinition(owner, 'resource', given, 'read', resourceChecks, EXAMPLE)
   return Object.freeze<Resource>({
     ...given,
     kind: 'resource',
@@ -175,10 +179,8 @@ export function defineResourceTemplate(
   const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
   const owner = `The resource template '${uriTemplate}'`
   const name = requireString(owner, 'name', given.name)
-  requireKind(owner, 'resource-template', given)
-  requireFunction(owner, 'read', given, templateMembers, TEMPLATE_EXAMPLE)
-  rejectUnknownMembers(owner, given, copied === undefined ? templateMembers : copyMembers)
-  checkAbout(owner, given)
+  const checks = copied === undefined ? templateChecks : copyChecks
+  checkDefinition(owner, 'resource-template', given, 'read', checks, TEMPLATE_EXAMPLE)
   const matcher = parseTemplate(uriTemplate)
   if (matcher.variables.length === 0) {
     throw new TypeError(`${owner} has no variable; write one, as in 'docs://{page}', or use defineResource`)
@@ -197,35 +199,8 @@ export function defineResourceTemplate(
 }
 
 function isTemplate(definition: object): definition is ResourceTemplate {
-  return 'kind' in definition && definition.kind === 'resource-template'
+  return isOfKind(definition, 'resource-template')
     && 'completers' in definition && definition.completers instanceof Map
-}
-
-const roles: ReadonlySet<unknown> = new Set(['user', 'assistant'])
-
-function checkAbout(owner: string, about: About): void {
-  requireText(owner, 'title', about.title)
-  requireText(owner, 'description', about.description)
-  requireText(owner, 'mimeType', about.mimeType)
-  requireIcons(owner, about.icons)
-  requireMeta(owner, about._meta)
-  const { annotations } = about
-  if (annotations === undefined) return
-  if (!isRecord(annotations)) {
-    throw new TypeError(`${owner} has annotations ${show(annotations)}; `
-      + `write { audience: ['user'], priority: 0.5 }`)
-  }
-  const which = `${owner}, in its annotations,`
-  rejectUnknownMembers(which, annotations, notes)
-  const { audience, priority, lastModified } = annotations
-  requireTexts(which, 'audience', audience, `['user', 'assistant']`)
-  requireText(which, 'lastModified', lastModified)
-  const stranger = Array.isArray(audience) ? audience.find((one) => !roles.has(one)) : undefined
-  if (stranger !== undefined) {
-    throw new TypeError(`${which} has the audience ${show(stranger)}; write 'user' or 'assistant'`)
-  }
-  if (priority === undefined || (typeof priority === 'number' && priority >= 0 && priority <= 1)) return
-  throw new TypeError(`${which} has priority ${show(priority)}; write a number from 0 to 1`)
 }
 
 /** What a definition says of its contents: it stands where the contents themselves say nothing. */

@@ -7,7 +7,7 @@ import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, spelled } from './output.ts'
-import { isPlain, rejectUnknownMembers, show } from './validate.ts'
+import { isPlain, rejectUnknown, show } from './validate.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
 import type { Content, ContentInput } from './content.ts'
@@ -69,7 +69,9 @@ function isBare(output: object): boolean {
 }
 
 function wholeOf(output: ToolResultInput): ToolResult {
-  if (!isBare(output)) rejectUnknownMembers('The result of a tool', output, resultMembers)
+  if (!isBare(output) && isPlain(output)) {
+    rejectUnknown('The result of a tool', output, Object.keys(resultMembers))
+  }
   const { content, structuredContent, isError, _meta } = output
   if (content !== undefined && !Array.isArray(content)) {
     throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)

@@ -5,8 +5,8 @@
 import { contract, isStandard } from '../schema/standard.ts'
 import { isRecord } from './content.ts'
 import {
-  rejectMore, rejectUnknownMembers, requireDefinition, requireFunction, requireIcons, requireKind,
-  requireMeta, requireName, requireRecover, requireString, requireText, requireTimeout, scopesOf, show,
+  checkDefinition, describedChecks, isOfKind, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
+  mustBeTimeout, mustHave, rejectMore, requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import { refuseForeign } from './foreign.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
@@ -15,7 +15,7 @@ import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { Icon, Members } from './validate.ts'
+import type { Checks, Described } from './validate.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
@@ -31,8 +31,9 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean | undefined
 }
 
-const hints: Members<ToolAnnotations> = {
-  title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true,
+const annotationChecks: Checks<ToolAnnotations> = {
+  title: mustBeText, readOnlyHint: mustBeFlag, destructiveHint: mustBeFlag, idempotentHint: mustBeFlag,
+  openWorldHint: mustBeFlag,
 }
 
 /** A whole result, as an author may give it. */
@@ -77,13 +78,11 @@ export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>> | Generated<O
  * type what `run` gets and what it returns. Each is inferred in an intersection, and checked without one:
  * methods that return `this` make the schemas of some libraries no part of it.
  */
-export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> {
+export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> extends Described {
   /** Left out; a tool that is made already has one. */
   readonly kind?: undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
-  /** Its name, for people. */
-  readonly title?: string | undefined
   /** What it does and when to use it, for a model. */
   readonly description?: string | undefined
   /** JSON Schema of an object, or a Standard Schema. Left out: no arguments. */
@@ -97,7 +96,6 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly outputSchema?: (O & Schema) | SchemaInput | undefined
   /** Hints for clients, which may ask their users before some tools. */
   readonly annotations?: ToolAnnotations | undefined
-  readonly icons?: readonly Icon[] | undefined
   /** Milliseconds for one run; left out, the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined
   /** What the caller's principal must have, all of it. */
@@ -109,12 +107,10 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
    */
   readonly recover?: 'rerun' | undefined
-  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
    *
-   * A generator's pieces are told as progress, 1, 2, 3 and so on, each text as its text. The result is what
+   * A generator's pieces are sent as progress, 1, 2, 3 and so on, each text as its text. The result is what
    * it returns; where it returns nothing, the last piece that is no text and no block; else all texts,
    * joined, and blocks together.
    */
@@ -122,32 +118,32 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
 }
 
 /** A tool, ready to be served. */
-export interface Tool {
+export interface Tool extends Described {
   readonly kind: 'tool'
   readonly name: string
-  readonly title?: string | undefined
   readonly description: string
   readonly input: Contract
   readonly output: Contract | undefined
   readonly annotations?: ToolAnnotations | undefined
-  readonly icons?: readonly Icon[] | undefined
   readonly timeoutMs?: number | undefined
   readonly scopes: readonly string[]
   readonly task: 'forbidden' | 'optional' | 'required'
   readonly recover?: 'rerun' | undefined
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
   readonly run: (args: unknown, call: Call) => unknown
 }
 
-/** The names of a tool's members. */
-export const toolMembers: Members<ToolDefinition> = {
-  name: true, title: true, description: true, inputSchema: true, validate: true, outputSchema: true,
-  annotations: true, icons: true, timeoutMs: true, scopes: true, task: true, recover: true, _meta: true,
+const { title, description, icons, _meta } = describedChecks
+
+/** What a tool's members may be. */
+export const toolChecks: Checks<ToolDefinition> = {
+  name: true, title, description, inputSchema: true, validate: true, outputSchema: true,
+  annotations: mustHave(annotationChecks, '{ readOnlyHint: true }'), icons, timeoutMs: mustBeTimeout,
+  scopes: true, task: mustBeOneOf('forbidden', 'optional', 'required'), recover: mustBeRecover, _meta,
   run: true, kind: true,
 }
 
-/** What a copy of a tool has in the place of its schemas. */
-const copyMembers: Members<Tool> & Members<ToolDefinition> = { ...toolMembers, input: true, output: true }
+/** A copy of a tool has the checks of its schemas instead of the schemas. */
+const copyChecks: Checks<Tool> & Checks<ToolDefinition> = { ...toolChecks, input: true, output: true }
 
 const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
   + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
@@ -172,20 +168,8 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   const name = requireString('A tool', 'name', given.name)
   const owner = `The tool '${name}'`
   requireName(owner, name)
-  requireKind(owner, 'tool', given)
-  requireFunction(owner, 'run', given, toolMembers, EXAMPLE)
-  rejectUnknownMembers(owner, given, copied === undefined ? toolMembers : copyMembers)
-  requireText(owner, 'title', given.title)
-  requireText(owner, 'description', given.description)
-  requireTimeout(owner, given.timeoutMs)
-  requireRecover(owner, given.recover)
-  requireIcons(owner, given.icons)
-  requireMeta(owner, given._meta)
-  checkAnnotations(owner, given.annotations)
-  const { inputSchema, validate, outputSchema, task = 'forbidden', ...rest } = given
-  if (task !== 'forbidden' && task !== 'optional' && task !== 'required') {
-    throw new TypeError(`${owner} has task ${show(task)}; write 'forbidden', 'optional' or 'required'`)
-  }
+  checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, EXAMPLE)
+  const { inputSchema, validate, outputSchema, ...rest } = given
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
     : copied !== undefined && inputSchema === undefined ? copied.input
     : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
@@ -198,13 +182,13 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
     output: outputSchema === undefined ? copied?.output
       : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
     scopes: scopesOf(owner, given.scopes),
-    task,
+    task: given.task ?? 'forbidden',
     run: given.run.bind(given),
   })
 }
 
 function isCopy(definition: object): definition is Tool {
-  return 'kind' in definition && definition.kind === 'tool'
+  return isOfKind(definition, 'tool')
     && 'input' in definition && isRecord(definition.input) && typeof definition.input['check'] === 'function'
 }
 
@@ -226,19 +210,6 @@ function isOfObjects(schema: unknown): boolean {
   if (type !== undefined) return type === 'object'
   const branches: unknown = anyOf ?? oneOf
   return Array.isArray(branches) && branches.every(isOfObjects)
-}
-
-function checkAnnotations(owner: string, annotations: unknown): void {
-  if (annotations === undefined) return
-  if (!isRecord(annotations)) {
-    throw new TypeError(`${owner} has annotations ${show(annotations)}; write { readOnlyHint: true }`)
-  }
-  rejectUnknownMembers(`${owner}, in its annotations,`, annotations, hints)
-  for (const [name, value] of Object.entries(annotations)) {
-    if (value === undefined || typeof value === (name === 'title' ? 'string' : 'boolean')) continue
-    const remedy = name === 'title' ? 'a string' : 'true or false'
-    throw new TypeError(`${owner} has ${name} ${show(value)} in its annotations; write ${remedy}`)
-  }
 }
 
 /** A JSON Schema for clients, beside a Standard Schema that checks. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup, everybodyIn } from '../../lib/define/agent.ts'
+import { allMembers, defineAgent, defineGroup, slug } from '../../lib/define/agent.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import type { AgentDefinition, Call, GroupDefinition } from '../../lib/index.ts'
 
@@ -145,7 +145,7 @@ test('a group may hold groups, made or as they are written, and one agent may be
   const kinds = group.agents.map(({ kind, id }) => `${kind} ${id}`)
   assert.deepEqual(kinds, ['group inner', 'group other', 'agent third'])
   assert.equal(group.agents[0], inner)
-  const ids = everybodyIn(group).map(({ id }) => id)
+  const ids = allMembers(group).map(({ id }) => id)
   assert.deepEqual(ids, ['inner', 'first', 'second', 'other', 'first', 'third'])
   assert.equal(group.description, 'Runs Inner, Other, Third.')
 })
@@ -194,4 +194,34 @@ test('a mistake in a group says what to write instead', () => {
       (error) => error instanceof TypeError && sentence.test(error.message),
     )
   }
+})
+
+const slugs: readonly (readonly [name: string, id: string])[] = [
+  ['Assistant', 'assistant'],
+  ['Support Bot', 'support-bot'],
+  ['  Support -- Bot!  ', 'support-bot'],
+  ['Déjà Vu', 'deja-vu'],
+  ['Ünïcödé №1', 'unicode-no1'],
+  ['ﬁne ①', 'fine-1'],
+  ['a_b.c', 'a-b-c'],
+  ['GPT-4o', 'gpt-4o'],
+  ['__proto__', 'proto'],
+  ['Помощник 7', '7'],
+  ['x'.repeat(48), 'x'.repeat(48)],
+]
+
+test('an id is made of a name', () => {
+  for (const [name, id] of slugs) assert.equal(slug(name), id, name)
+})
+
+const unfit: readonly (readonly [name: string, sentence: RegExp])[] = [
+  ['', /has no letter or digit to make an id of; give an id, as in \{ id: 'helper' \}/],
+  ['!!!', /The name '!!!' has no letter or digit/],
+  ['助手', /has no letter or digit/],
+  ['x'.repeat(49), /has 49 characters; give a shorter name, or an id of at most 48/],
+  ['List', /The id 'list' is taken by the list of agents; choose another name/],
+]
+
+test('a name of which no id can be made says what to write instead', () => {
+  for (const [name, sentence] of unfit) assert.throws(() => slug(name), sentence)
 })

@@ -1,36 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { requireIcons, requireText, requireTimeout, scopesOf, show, slug } from '../../lib/define/validate.ts'
-
-const slugs: readonly (readonly [name: string, id: string])[] = [
-  ['Assistant', 'assistant'],
-  ['Support Bot', 'support-bot'],
-  ['  Support -- Bot!  ', 'support-bot'],
-  ['Déjà Vu', 'deja-vu'],
-  ['Ünïcödé №1', 'unicode-no1'],
-  ['ﬁne ①', 'fine-1'],
-  ['a_b.c', 'a-b-c'],
-  ['GPT-4o', 'gpt-4o'],
-  ['__proto__', 'proto'],
-  ['Помощник 7', '7'],
-  ['x'.repeat(48), 'x'.repeat(48)],
-]
-
-test('an id is made of a name', () => {
-  for (const [name, id] of slugs) assert.equal(slug(name), id, name)
-})
-
-const unfit: readonly (readonly [name: string, sentence: RegExp])[] = [
-  ['', /has no letter or digit to make an id of; give an id, as in \{ id: 'helper' \}/],
-  ['!!!', /The name '!!!' has no letter or digit/],
-  ['助手', /has no letter or digit/],
-  ['x'.repeat(49), /has 49 characters; give a shorter name, or an id of at most 48/],
-  ['List', /The id 'list' is taken by the list of agents; choose another name/],
-]
-
-test('a name of which no id can be made says what to write instead', () => {
-  for (const [name, sentence] of unfit) assert.throws(() => slug(name), sentence)
-})
+import {
+  checkMembers, mustBeText, mustBeTimeout, requireIcons, scopesOf, show,
+} from '../../lib/define/validate.ts'
 
 test('a value is shown shortly, and never whole', () => {
   const values: readonly (readonly [value: unknown, shown: string])[] = [
@@ -42,19 +14,23 @@ test('a value is shown shortly, and never whole', () => {
 })
 
 test('a time limit is a number above zero', () => {
-  for (const ms of [undefined, 1, 0.5, Infinity]) requireTimeout('The tool', ms)
+  const check = (timeoutMs: unknown): void => {
+    checkMembers('The tool', { timeoutMs }, { timeoutMs: mustBeTimeout })
+  }
+  for (const ms of [undefined, 1, 0.5, Infinity]) check(ms)
   for (const ms of [0, -1, NaN, '5', null]) {
     assert.throws(
-      () => requireTimeout('The tool', ms),
+      () => check(ms),
       /^TypeError: The tool has timeoutMs .*; write milliseconds above zero/,
     )
   }
 })
 
 test('a text that may be left out is a text', () => {
-  for (const value of [undefined, '', 'a']) requireText('The tool', 'title', value)
+  const check = (title: unknown): void => checkMembers('The tool', { title }, { title: mustBeText })
+  for (const value of [undefined, '', 'a']) check(value)
   for (const value of [null, 7, {}]) {
-    assert.throws(() => requireText('The tool', 'title', value), /has title .*; write a string/)
+    assert.throws(() => check(value), /has title .*; write a string/)
   }
 })
 
