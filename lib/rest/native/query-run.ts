@@ -2,22 +2,19 @@
  * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
  */
 import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
-import { LiveCall } from '../../define/live-call.ts'
-import { answerMessage, PlainChannel, timeoutOf } from '../../run/answer-message.ts'
-import { isThenable } from '../../util/thenable.ts'
-import { isWithin } from '../../wire/bounded.ts'
+import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson, quote } from '../../wire/json.ts'
-import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { faultText, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { RunStream } from '../reply/run-stream.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
-import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
@@ -25,142 +22,74 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-/** A query that is about to run: once, by `reply` or by `open`. */
-export class QueryRun implements Source, UserMessage, GroupListener {
+/** A query that is about to run. */
+export class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean
   history: readonly ChatMessage[] | undefined
-  readonly #service: Service
   readonly #who: Agent | Group
-  readonly #call: LiveCall
-  readonly #hold: KeyHold | undefined
-  /** Where events go, how many did, and whether a text was among them. */
-  #sink: Sink | undefined
-  #count = 0
   #hasText = false
-  /** Who of a group has said something last. */
+  /** Which agent of a group has sent something last. */
   #speaker: Agent | undefined
 
-  /** `hold` is of a query with a key: its run goes on when the client leaves, and `open` gives it back. */
   constructor(service: Service, who: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
+    const id = query.sessionId ?? service.conversations.makeId()
+    super(service, origin, hold, id, [{ type: 'text', text: query.query }], query.metadata)
     this.prompt = query.query
-    this.conversationId = query.sessionId ?? service.conversations.makeId()
+    this.conversationId = id
     this.isNamed = query.sessionId !== undefined
     this.history = query.history
-    this.#service = service
     this.#who = who
-    this.#hold = hold
-    const message = [{ type: 'text' as const, text: query.query }]
-    const channel = new PlainChannel(service, origin, 'http', this.conversationId, message, query.metadata)
-    this.#call = new LiveCall(origin, channel, channel)
-  }
-
-  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
-  reply(): Reply | Promise<Reply> {
-    const answer = answerMessage(this.#service, this.#who, this, this.#call)
-    if (!isThenable(answer)) return this.#finished(answer)
-    if (this.#hold === undefined) this.#call.cancelOnDisconnect()
-    return answer.then(this.#finished.bind(this))
   }
 
   /**
-   * Learns what was said before, for a reply as events: where that cannot be read, the query is refused
-   * before a stream has begun. Rejects with a `Fault`.
+   * Reads the conversation, for a reply as events: where that fails, the query is refused before a stream has
+   * begun. Rejects with a `Fault`.
    */
   recall(): MaybePromise<void> {
     if (!this.isNamed || this.history !== undefined) return undefined
-    const known = this.#service.conversations.history(this.#call.principal.id, this.conversationId)
-    if (!isThenable(known)) {
-      this.history = known
-      return undefined
-    }
-    if (this.#hold === undefined) this.#call.cancelOnDisconnect()
-    return known.then((later) => { this.history = later })
-  }
-
-  /** The reply as events. */
-  open(sink: Sink): (() => void) | undefined {
-    // Nobody reads: there was no room for the stream, or the client has left.
-    if (sink.closed) {
-      void this.#hold?.release()
-      return undefined
-    }
-    this.#sink = sink
-    try {
-      const answer = answerMessage(this.#service, this.#who, this, this.#call, this.#hear.bind(this), this)
-      if (isThenable(answer)) void this.#finishLater(answer)
-      else this.#finish(answer)
-    } catch (error) {
-      this.#fail(error)
-    }
-    return this.#hold === undefined ? this.#call.disconnect.bind(this.#call, undefined) : undefined
+    const known = this.service.conversations.history(this.call.principal.id, this.conversationId)
+    if (isThenable(known) && this.hold === undefined) this.call.cancelOnDisconnect()
+    return andThen(known, (history) => { this.history = history })
   }
 
   /** An agent of a group begins. */
   begin(agent: Agent): void {
     this.#speaker = agent
-    this.#send('step', `{"agent":${JSON.stringify(agent.name)}}`)
+    this.send('step', `{"agent":${JSON.stringify(agent.name)}}`)
   }
 
-  /** An agent of a group says a piece. */
+  /** A piece of an agent of a group. */
   say(agent: Agent, piece: Content): void | Promise<void> {
-    // Where several speak at one time, each delta belongs to the step before it.
+    // Where several answer at the same time, each delta belongs to the step before it.
     if (piece.type === 'text' && agent !== this.#speaker) this.begin(agent)
-    return this.#hear(piece)
+    return this.#emit(piece)
   }
 
-  #hear(piece: Content): void | Promise<void> {
-    if (piece.type === 'text' && !this.#delta(piece.text)) return this.#sink!.ready()
+  protected override execute(): MaybePromise<Answer> {
+    if (this.sink === undefined) return answerMessage(this.service, this.#who, this, this.call)
+    return answerMessage(this.service, this.#who, this, this.call, this.#emit.bind(this), this)
   }
 
-  async #finishLater(answer: Promise<Answer>): Promise<void> {
-    try {
-      this.#finish(await answer)
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  #finish(answer: Answer): void {
+  protected override finish(answer: Answer): void {
     // An answer that came whole is one piece.
     if (!this.#hasText && answer.text !== '') this.#delta(answer.text)
-    const reply = this.#encode(answer)
-    this.#end('done', reply, this.#hold?.keep(reply))
+    this.done(this.encode(answer))
   }
 
-  #fail(error: unknown): void {
-    this.#end('error', faultText(this.#service, error, this.#call.requestId).text, this.#hold?.release())
-  }
-
-  /** Whoever asks again after the end is told of that end. */
-  #end(event: string, data: string, settled: MaybePromise<void>): void {
-    if (isThenable(settled)) void settled.then(() => this.#sendLast(event, data))
-    else this.#sendLast(event, data)
-  }
-
-  #sendLast(event: string, data: string): void {
-    this.#send(event, data)
-    this.#sink!.end()
+  #emit(piece: Content): void | Promise<void> {
+    if (piece.type === 'text' && !this.#delta(piece.text)) return this.sink!.ready()
   }
 
   #delta(text: string): boolean {
     this.#hasText = true
-    return this.#send('delta', `{"text":${quote(text)}}`)
+    return this.send('delta', `{"text":${quote(text)}}`)
   }
 
-  #send(event: string, data: string): boolean {
-    return this.#sink!.write(formatEvent(data, event, String(++this.#count)))
-  }
-
-  #finished(answer: Answer): Reply {
-    return { status: 200, type: JSON_TYPE, body: this.#encode(answer) }
-  }
-
-  /** The reply as JSON text. */
-  #encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
+  protected override encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
     const said = `{"response":${quote(text)},"agent":${quote(this.#who.name)},"query":${quote(this.prompt)},`
-      + `"session_id":"${this.conversationId}","request_id":"${this.#call.requestId}"`
+      + `"session_id":"${this.conversationId}","request_id":"${this.call.requestId}"`
     // The spoken text is `response`; what else there is stands in `content`.
     const hasMore = artifacts.length > 0 || content.some(({ type }) => type !== 'text')
     const isPlain = !hasMore && data === undefined && state === 'completed' && results === undefined
@@ -173,10 +102,7 @@ export class QueryRun implements Source, UserMessage, GroupListener {
       results,
       final_response: results === undefined ? undefined : text,
     })
-    const reply = more === '{}' ? `${said}}` : `${said},${more.slice(1)}`
-    const { maxResultBytes } = this.#service.limits
-    if (isWithin(reply, maxResultBytes)) return reply
-    throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+    return bounded(more === '{}' ? `${said}}` : `${said},${more.slice(1)}`, this.service.limits)
   }
 }
 

@@ -4,18 +4,14 @@
  */
 import { textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { LiveCall } from '../../define/live-call.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
-import { PlainChannel } from '../../run/answer-message.ts'
 import { callTool } from '../../run/call-tool.ts'
-import { isThenable } from '../../util/thenable.ts'
-import { isWithin } from '../../wire/bounded.ts'
 import { parseJson } from '../../wire/json.ts'
-import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { faultText, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { RunStream } from '../reply/run-stream.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
@@ -32,75 +28,23 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)
-  const run = wanted === EVENT_STREAM ? streamedResult : wholeResult
+  const begin = (hold?: KeyHold): Reply | Promise<Reply> => {
+    const run = new ToolCallRun(service, tool, parsed.value, origin, hold)
+    return wanted === EVENT_STREAM ? run.stream() : run.reply()
+  }
   const objection = wanted === EVENT_STREAM ? exchange.streamObjection : undefined
   if (objection !== undefined) throw new Fault('busy', objection)
   const { idempotencyKey: key } = head
-  if (key === undefined) return run(service, tool, parsed.value, origin)
+  if (key === undefined) return begin()
   // Who may not use the tool any more does not hear what it said either.
   requireScopes(origin.principal, tool.scopes)
   return replyOnce(service, key, origin, {
     identity: JSON.stringify({ tool: tool.name, body }),
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream: wanted === EVENT_STREAM,
-    begin: (hold) => run(service, tool, parsed.value, origin, hold),
+    begin,
     replay: replayedResult,
   })
-}
-
-/**
- * Calls a tool and replies with the whole of its result. Throws, or rejects with, a `Fault`. `hold` is of a
- * call with a key: it goes on when the client leaves.
- */
-export function wholeResult(
-  service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold,
-): Reply | Promise<Reply> {
-  const channel = new PlainChannel(service, origin, 'http')
-  const call = new LiveCall(origin, channel, channel)
-  const reply = (result: ToolResult): Reply => (
-    { status: 200, type: JSON_TYPE, body: encode(service, tool, result, origin.requestId) }
-  )
-  const result = callTool(service, tool, args, call)
-  if (!isThenable(result)) return reply(result)
-  if (hold === undefined) call.cancelOnDisconnect()
-  return result.then(reply)
-}
-
-/**
- * Calls a tool and replies with events: `progress` and `log` as they come, then `done` or `error`. What is
- * refused before the tool runs is thrown as a `Fault`, or, where the check takes a promise, an `error`.
- * `hold` is of a call with a key: it goes on when the client leaves, and gives the key back at its end.
- */
-export function streamedResult(
-  service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold,
-): Reply {
-  service.workload.check(origin)
-  requireScopes(origin.principal, tool.scopes)
-  const events = new EventChannel(service, origin, hold === undefined ? () => call.disconnect() : undefined)
-  const call = new LiveCall(origin, events, events)
-  // Whoever asks again after the end is told of that end.
-  const end = (event: 'done' | 'error', data: string, settled: MaybePromise<void>): void => {
-    if (isThenable(settled)) void settled.then(() => events.finish(event, data))
-    else events.finish(event, data)
-  }
-  const finish = (result: ToolResult): void => {
-    const reply = encode(service, tool, result, origin.requestId)
-    end('done', reply, hold?.keep(reply))
-  }
-  const fail = (error: unknown): void => {
-    end('error', faultText(service, error, origin.requestId).text, hold?.release())
-  }
-  let refused: Fault | undefined
-  try {
-    const result = callTool(service, tool, args, call)
-    if (isThenable(result)) result.then(finish).catch(fail)
-    else if (result.invalid === undefined) finish(result)
-    else refused = faultOf(tool, result)
-  } catch (error) {
-    fail(error)
-  }
-  if (refused !== undefined) throw refused
-  return { status: 200, type: EVENT_STREAM, body: events.stream }
 }
 
 /** A reply of earlier as events: what came before its end is gone. */
@@ -108,59 +52,77 @@ export function replayedResult(reply: string): string {
   return formatEvent(reply, 'done', '1')
 }
 
-/** The way back of a call that is answered with events. */
-class EventChannel extends PlainChannel {
-  readonly stream: DeferredStream
-  #count = 0
+/** A call of a tool that is about to run. */
+class ToolCallRun extends RunStream<ToolResult> {
+  readonly #tool: Tool
+  readonly #args: unknown
   #lastProgress = -Infinity
+  #hasBegun = false
+  #refusal: Fault | undefined
 
-  constructor(service: Service, origin: Origin, onOver: (() => void) | undefined) {
-    super(service, origin, 'http')
-    this.stream = new DeferredStream(onOver)
+  constructor(service: Service, tool: Tool, args: unknown, origin: Origin, hold?: KeyHold) {
+    super(service, origin, hold)
+    this.#tool = tool
+    this.#args = args
+  }
+
+  /**
+   * The reply as events: `progress` and `log` as they come, then `done` or `error`. The tool runs at once,
+   * because what is refused before it runs is thrown as a `Fault`, or, where the check takes a promise, is an
+   * `error`.
+   */
+  stream(): Reply {
+    this.service.workload.check(this.origin)
+    requireScopes(this.origin.principal, this.#tool.scopes)
+    const stream = new DeferredStream(this.hold === undefined ? () => this.call.disconnect() : undefined)
+    this.start(stream)
+    this.#hasBegun = true
+    if (this.#refusal !== undefined) throw this.#refusal
+    return { status: 200, type: EVENT_STREAM, body: stream }
   }
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
-    if (!(done > this.#lastProgress)) return
+    if (this.sink === undefined || !(done > this.#lastProgress)) return
     this.#lastProgress = done
-    this.stream.write(this.#event('progress', JSON.stringify({ progress: done, total, message: text })))
+    this.send('progress', JSON.stringify({ progress: done, total, message: text }))
   }
 
   override log(level: Severity, data: unknown, logger: string | undefined): void {
+    if (this.sink === undefined) return super.log(level, data, logger)
     let line: string
     try {
       line = JSON.stringify({ level, logger, data: data === undefined ? null : data })
     } catch {
-      // What JSON cannot say is no reason for the call to fail; the server's own log can say it.
+      // What is not JSON is no reason for the call to fail; the server's own log can write it.
       return super.log(level, data, logger)
     }
-    this.stream.write(this.#event('log', line))
+    this.send('log', line)
   }
 
-  finish(event: 'done' | 'error', data: string): void {
-    this.stream.end(this.#event(event, data))
+  protected override execute(): MaybePromise<ToolResult> {
+    return callTool(this.service, this.#tool, this.#args, this.call)
   }
 
-  #event(event: string, data: string): string {
-    return formatEvent(data, event, String(++this.#count))
+  protected override finish(result: ToolResult): void {
+    if (!this.#hasBegun && result.invalid !== undefined) this.#refusal = faultOf(this.#tool, result)
+    else this.done(this.encode(result))
   }
-}
 
-/** The reply as JSON text. Throws the `Fault` of a result that is a failure. */
-function encode(service: Service, tool: Tool, result: ToolResult, requestId: string): string {
-  if (result.isError === true) throw faultOf(tool, result)
-  const { content, structuredContent: data } = result
-  const text = textOf(content)
-  const value = JSON.stringify(data === undefined ? text : data)
-  // What stands there for readers of text alone says the same once more.
-  const isSaid = data === undefined ? content.every(({ type }) => type === 'text')
-    : content.length === 0
-      || (content.length === 1 && content[0]!.type === 'text' && (text === value || text === data))
-  const more = isSaid ? '' : `,"content":${JSON.stringify(content)}`
-  const names = `"tool":${JSON.stringify(tool.name)},"result":${value}`
-  const reply = `{${names}${more},"request_id":${JSON.stringify(requestId)}}`
-  const { maxResultBytes } = service.limits
-  if (isWithin(reply, maxResultBytes)) return reply
-  throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+  /** Throws the `Fault` of a result that is a failure. */
+  protected override encode(result: ToolResult): string {
+    if (result.isError === true) throw faultOf(this.#tool, result)
+    const { content, structuredContent: data } = result
+    const text = textOf(content)
+    const value = JSON.stringify(data === undefined ? text : data)
+    // `content` is left out where it only repeats the value for readers of text.
+    const isRepeated = data === undefined ? content.every(({ type }) => type === 'text')
+      : content.length === 0
+        || (content.length === 1 && content[0]!.type === 'text' && (text === value || text === data))
+    const more = isRepeated ? '' : `,"content":${JSON.stringify(content)}`
+    const names = `"tool":${JSON.stringify(this.#tool.name)},"result":${value}`
+    const reply = `{${names}${more},"request_id":${JSON.stringify(this.call.requestId)}}`
+    return bounded(reply, this.service.limits, 'result')
+  }
 }
 
 /** A result that says what went wrong, as a `Fault`. */

@@ -3,15 +3,13 @@
  * written as Markdown, which is what those who show chats read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
-import { answerMessage, PlainChannel } from '../../run/answer-message.ts'
-import { Fault } from '../../define/fault.ts'
-import { LiveCall } from '../../define/live-call.ts'
-import { andThen, isThenable } from '../../util/thenable.ts'
-import { isWithin } from '../../wire/bounded.ts'
+import { answerMessage } from '../../run/answer-message.ts'
+import { andThen } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
-import { JSON_TYPE } from '../../wire/media.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { StoppingText } from './chat-stop.ts'
+import { bounded } from '../reply/reply.ts'
+import { RunStream } from '../reply/run-stream.ts'
 import { openaiFaultText } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -19,116 +17,104 @@ import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
-import type { Reply, Sink, Source } from '../../http/message/exchange.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
 /** Bytes of a token, about: agents do not count any, and no two models count alike. */
 const TOKEN_BYTES = 4
 const STOP = '"logprobs":null,"finish_reason":"stop"}]'
 
-/** A chat completion that is about to run: once, by `reply` or by `open`. */
-export class ChatRun implements Source, UserMessage {
+/** A chat completion that is about to run. */
+export class ChatRun extends RunStream<Answer> implements UserMessage {
   readonly prompt: string
   readonly conversationId = undefined
   readonly isNamed = false
   readonly history: readonly ChatMessage[]
-  readonly #service: Service
   readonly #who: Agent | Group
-  readonly #call: LiveCall
   readonly #includesUsage: boolean
   readonly #text: StoppingText
+  /** What every chunk begins with. */
+  #chunkHead = ''
+  #hasPiece = false
+  #sentBytes = 0
 
   constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
     const { prompt, history, message, metadata, includesUsage, stops } = request
+    super(service, origin, undefined, undefined, message, metadata)
     this.prompt = prompt
     this.history = history
-    this.#service = service
     this.#who = who
     this.#includesUsage = includesUsage
     this.#text = new StoppingText(stops)
-    const channel = new PlainChannel(service, origin, 'http', undefined, message, metadata)
-    this.#call = new LiveCall(origin, channel, channel)
   }
 
-  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
-  reply(): Reply | Promise<Reply> {
-    const answer = answerMessage(this.#service, this.#who, this, this.#call)
-    if (isThenable(answer)) this.#call.cancelOnDisconnect()
-    return andThen(answer, (whole) => this.#finished(whole))
+  protected override execute(): MaybePromise<Answer> {
+    if (this.sink === undefined) return answerMessage(this.service, this.#who, this, this.call)
+    this.#chunkHead = `${this.#head('chat.completion.chunk')},"choices":[`
+    this.#chunk('"role":"assistant","content":""')
+    return answerMessage(this.service, this.#who, this, this.call, this.#emit.bind(this))
   }
 
-  /** The reply in chunks. */
-  open(sink: Sink): (() => void) | undefined {
-    // Nobody reads: there was no room for the stream, or the client has left.
-    if (sink.closed) return undefined
-    const head = `${this.#head('chat.completion.chunk')},"choices":[`
+  protected override encode(answer: Answer): MaybePromise<string> {
+    return andThen(this.#text.take(textOfAnswer(answer)), (text) => this.#whole(text + this.#text.rest()))
+  }
+
+  protected override finish(answer: Answer): MaybePromise<void> {
+    // An answer that came whole is one piece; artifacts come at the end.
+    const text = this.#hasPiece ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)
+    return andThen(this.#text.take(text), (last) => {
+      this.#content(last)
+      this.#content(this.#text.rest())
+      this.#end()
+    })
+  }
+
+  protected override fail(error: unknown): void {
+    this.sink!.end(formatEvent(openaiFaultText(this.service, error, this.call.requestId).text))
+  }
+
+  #emit(piece: Content): void | Promise<void> {
+    const text = this.#text.take(textOfBlocks([piece], !this.#hasPiece))
+    this.#hasPiece = true
+    return andThen(text, this.#pass.bind(this))
+  }
+
+  #pass(text: string): void | Promise<void> {
+    const hasRoom = this.#content(text)
+    if (!this.#text.isOver) return hasRoom ? undefined : this.sink!.ready()
+    this.#end()
+    this.call.disconnect()
+  }
+
+  #content(text: string): boolean {
+    this.#sentBytes += Buffer.byteLength(text)
+    return text === '' || this.#chunk(`"content":${quote(text)}`)
+  }
+
+  #chunk(delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean {
     const tail = this.#includesUsage ? ',"usage":null}' : '}'
-    const chunk = (delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean =>
-      sink.write(formatEvent(`${head}{"index":0,"delta":{${delta}},${end}${tail}`))
-    let hasHeard = false
-    let said = 0
-    const say = (text: string): boolean => {
-      said += Buffer.byteLength(text)
-      return text === '' || chunk(`"content":${quote(text)}`)
-    }
-    const end = (): void => {
-      chunk('', STOP)
-      if (this.#includesUsage) sink.write(formatEvent(`${head}],${this.#usage(said)}}`))
-      sink.end(formatEvent('[DONE]'))
-    }
-    const tell = (text: string): void | Promise<void> => {
-      const hasRoom = say(text)
-      if (!this.#text.isOver) return hasRoom ? undefined : sink.ready()
-      end()
-      this.#call.disconnect()
-    }
-    const hear = (piece: Content): void | Promise<void> => {
-      const text = this.#text.take(textOfBlocks([piece], !hasHeard))
-      hasHeard = true
-      return andThen(text, tell)
-    }
-    const last = (text: string): void => {
-      say(text)
-      say(this.#text.rest())
-      end()
-    }
-    const finish = (answer: Answer): void | Promise<void> => {
-      // An answer that came whole is one piece; artifacts come at the end.
-      const text = this.#text.take(hasHeard ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer))
-      return andThen(text, last)
-    }
-    const failed = (error: unknown): void => {
-      sink.end(formatEvent(openaiFaultText(this.#service, error, this.#call.requestId).text))
-    }
-    chunk('"role":"assistant","content":""')
-    try {
-      const answer = answerMessage(this.#service, this.#who, this, this.#call, hear)
-      const finished = andThen(answer, finish)
-      if (isThenable(finished)) finished.then(undefined, failed)
-    } catch (error) {
-      failed(error)
-    }
-    return () => this.#call.disconnect()
+    return this.sink!.write(formatEvent(`${this.#chunkHead}{"index":0,"delta":{${delta}},${end}${tail}`))
   }
 
-  #finished(answer: Answer): Reply | Promise<Reply> {
-    return andThen(this.#text.take(textOfAnswer(answer)), (text) => this.#replyOf(text + this.#text.rest()))
+  #end(): void {
+    this.#chunk('', STOP)
+    if (this.#includesUsage) {
+      this.sink!.write(formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes)}}`))
+    }
+    this.sink!.end(formatEvent('[DONE]'))
   }
 
-  #replyOf(said: string): Reply {
-    const message = `{"role":"assistant","content":${quote(said)},"refusal":null}`
+  #whole(text: string): string {
+    const message = `{"role":"assistant","content":${quote(text)},"refusal":null}`
     const choices = `"choices":[{"index":0,"message":${message},${STOP}`
-    const usage = this.#usage(Buffer.byteLength(said))
-    const body = `${this.#head('chat.completion')},${choices},${usage}}`
-    const { maxResultBytes } = this.#service.limits
-    if (isWithin(body, maxResultBytes)) return { status: 200, type: JSON_TYPE, body }
-    throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
+    const usage = this.#usage(Buffer.byteLength(text))
+    return bounded(`${this.#head('chat.completion')},${choices},${usage}}`, this.service.limits)
   }
 
   /** What every object of this reply begins with; the rest is to follow. */
   #head(object: string): string {
-    const id = JSON.stringify(`chatcmpl-${this.#call.requestId}`)
+    const id = JSON.stringify(`chatcmpl-${this.call.requestId}`)
     const created = Math.floor(Date.now() / 1000)
     return `{"id":${id},"object":"${object}","created":${created},"model":"${this.#who.id}"`
   }

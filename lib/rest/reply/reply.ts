@@ -50,11 +50,15 @@ export function json(value: unknown, status = 200, headers?: readonly string[]):
   return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
 }
 
-/** The same for what an author's code made. Throws `Fault('too-large')` over the limit of a result. */
-export function boundedJson(value: unknown, { maxResultBytes }: Limits): Reply {
-  const body = JSON.stringify(value)
-  if (isWithin(body, maxResultBytes)) return { status: 200, type: JSON_TYPE, body }
-  throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+/** The text of a reply, where it is small enough. Throws `Fault('too-large')`. */
+export function bounded(body: string, { maxResultBytes }: Limits, what = 'reply'): string {
+  if (isWithin(body, maxResultBytes)) return body
+  throw new Fault('too-large', `The ${what} is larger than ${maxResultBytes} bytes`)
+}
+
+/** What an author's code made, as a JSON reply. Throws `Fault('too-large')`. */
+export function boundedJson(value: unknown, limits: Limits): Reply {
+  return { status: 200, type: JSON_TYPE, body: bounded(JSON.stringify(value), limits, 'result') }
 }
 
 /** A problem document of this door's own. `more` must be JSON. */
