@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  decodeV03Message, encodeV03Event, encodeV03Message, encodeV03Task,
-} from '../../lib/a2a/codec/v03-messages.ts'
+import { decodeV03Message, encodeV03Event, encodeV03Task } from '../../lib/a2a/codec/v03-messages.ts'
 import { decodeV03Event, decodeV03SendResult, decodeV03Task } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
@@ -99,7 +97,7 @@ test('a message that waits in a task says which task it is of', () => {
 })
 
 test('a message never has no parts, and an artifact neither', () => {
-  const { parts } = encodeV03Message({ ...question, parts: [] }, 'c1', undefined)
+  const { parts } = encodeV03Event({ what: 'message', message: { ...question, parts: [] } })
   const nothing = [{ kind: 'text', text: '' }]
   assert.deepEqual(sent(parts), nothing)
   const artifact = { id: 'a1', parts: [] }

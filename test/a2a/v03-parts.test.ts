@@ -1,10 +1,27 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Part, encodeV03Part } from '../../lib/a2a/codec/v03-messages.ts'
+import { decodeV03Message, encodeV03Event } from '../../lib/a2a/codec/v03-messages.ts'
+import { readAt } from '../fixtures/a2a-client/client.ts'
 import { sent } from './sent.ts'
 import type { Content } from '../../lib/define/content.ts'
 
 const PNG = 'image/png'
+
+/** The block of a part in a message. */
+function decode(part: unknown): Content {
+  const message = { role: 'user', messageId: 'm', parts: [part] }
+  return readAt('part', 'm.parts[0]', () => decodeV03Message(message, 'm', 256)).parts[0]!
+}
+
+/** The part of a block in a message. */
+function encode(block: Content): unknown {
+  const message = {
+    id: 'm', role: 'user', parts: [block], contextId: undefined, taskId: undefined, metadata: undefined,
+    extensions: undefined, referenceTaskIds: undefined,
+  } as const
+  const { parts } = sent(encodeV03Event({ what: 'message', message })) as { parts: readonly unknown[] }
+  return parts[0]
+}
 
 test('a part is written as it stands here, and read as the block that it was', () => {
   const rows: readonly (readonly [block: Content, part: object])[] = [
@@ -67,8 +84,8 @@ test('a part is written as it stands here, and read as the block that it was', (
     ],
   ]
   for (const [block, part] of rows) {
-    assert.deepEqual(sent(encodeV03Part(block)), part)
-    assert.deepEqual(decodeV03Part(part, 'part'), block)
+    assert.deepEqual(encode(block), part)
+    assert.deepEqual(decode(part), block)
   }
 })
 
@@ -89,7 +106,7 @@ test('what the dialect does not tell apart is read as what it is most like', () 
     ],
     [{ type: 'data', data: 7, _meta: { data_part_compat: true } }, { type: 'data', data: 7 }],
   ]
-  for (const [block, read] of rows) assert.deepEqual(decodeV03Part(sent(encodeV03Part(block)), 'part'), read)
+  for (const [block, read] of rows) assert.deepEqual(decode(encode(block)), read)
 })
 
 test('parts of old and of careless clients are read', () => {
@@ -105,7 +122,7 @@ test('parts of old and of careless clients are read', () => {
     [{ kind: 'file', file: { uri: link.uri, mime_type: 'a/b' } }, { ...link, mimeType: 'a/b' }],
     [{ kind: 'file', file: { bytes: '-_8', mimeType: PNG } }, { type: 'image', data: '+/8=', mimeType: PNG }],
   ]
-  for (const [part, block] of rows) assert.deepEqual(decodeV03Part(part, 'part'), block, JSON.stringify(part))
+  for (const [part, block] of rows) assert.deepEqual(decode(part), block, JSON.stringify(part))
 })
 
 test('a part that is wrong is refused with the member and what it must be', () => {
@@ -135,6 +152,6 @@ test('a part that is wrong is refused with the member and what it must be', () =
     [{ kind: 'data', data: 'text' }, 'part.data must be an object'],
   ]
   for (const [part, said] of rows) {
-    assert.throws(() => decodeV03Part(part, 'part'), { kind: 'invalid', message: said }, JSON.stringify(part))
+    assert.throws(() => decode(part), { kind: 'invalid', message: said }, JSON.stringify(part))
   }
 })

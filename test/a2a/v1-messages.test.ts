@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Artifact, encodeV1Message } from '../../lib/a2a/codec/v1-messages.ts'
+import { encodeV1Event } from '../../lib/a2a/codec/v1-messages.ts'
 import { decodeV1Artifact, decodeV1Message } from '../fixtures/a2a-client/v1.ts'
+import { sent } from './sent.ts'
+import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Content } from '../../lib/define/content.ts'
 
 function encode(parts: readonly Content[]): unknown {
-  const message = encodeV1Message({ id: 'm1', role: 'agent', parts }, undefined, undefined)
-  return (JSON.parse(JSON.stringify(message)) as { readonly parts: unknown }).parts
+  const message = {
+    id: 'm1', role: 'agent', parts, contextId: undefined, taskId: undefined, metadata: undefined,
+    extensions: undefined, referenceTaskIds: undefined,
+  } as const
+  return (sent(encodeV1Event({ what: 'message', message })) as { message: { parts: unknown } }).message.parts
+}
+
+function encodeArtifact(artifact: Artifact): unknown {
+  const ids = { taskId: 't1', contextId: 'c1' }
+  const event = encodeV1Event({ what: 'artifact', ...ids, artifact, append: false, last: true })
+  return (sent(event) as { artifactUpdate: { artifact: unknown } }).artifactUpdate.artifact
 }
 
 function decode(part: unknown): Content {
@@ -83,12 +94,12 @@ test('what only an author makes is the nearest part', () => {
 
 test('a message has a part even where its author had nothing to say, and so has an artifact', () => {
   assert.deepEqual(encode([]), [{ text: '' }])
-  assert.deepEqual(encodeV1Artifact({ id: 'a1', parts: [] })['parts'], [{ text: '' }])
+  assert.deepEqual(encodeArtifact({ id: 'a1', parts: [] }), { artifactId: 'a1', parts: [{ text: '' }] })
 })
 
 test('members of an artifact that are not set are not there', () => {
   const bare = { id: 'a1', parts: [] }
-  assert.deepEqual(JSON.parse(JSON.stringify(encodeV1Artifact({ ...bare, name: '' }))), {
+  assert.deepEqual(encodeArtifact({ ...bare, name: '' }), {
     artifactId: 'a1', parts: [{ text: '' }],
   })
   const given = { artifact_id: 'a1', name: null, description: '', parts: null, extensions: [] }

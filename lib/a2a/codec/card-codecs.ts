@@ -1,82 +1,84 @@
 /**
  * How an agent card is written in A2A 1.0, in 0.2 and 0.3, and for plain clients.
  *
- * A member of 1.0 that is not set is missing, never `undefined`: the other dialects' members may be put
- * beside these. A card of 0.3 lists addresses of this generation only, the main one first with its transport.
+ * A member of 1.0 that is not set is missing, never `undefined`: it may be signed, and the other dialects'
+ * members may be put beside these. A card of 0.3 lists addresses of 0.x only, the main one first.
  * Spec: A2A 1.0 §4.4, §4.5, §8; A2A 0.3 §5.5, §5.6.
  */
 import { Fault } from '../../define/fault.ts'
-import { unlessEmpty } from './v1-messages.ts'
 import type { Skill } from '../../define/agent.ts'
 import type { Card, CardExtension, CardInterface, JsonMembers, SecurityScheme } from '../model/model.ts'
 
+/** Clients of 0.2 ignore the member. */
+const V03_VERSION = '0.3.0'
 /** A scheme of 1.0 has one flow: of several, the first of these. */
 const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
-/** The members of a card. */
+/** The members of a card of 1.0. */
 export function encodeV1Card(card: Card): JsonMembers {
-  const { documentationUrl, iconUrl, provider, schemes, security, signatures } = card
-  const extensions = unlessEmpty(card.extensions)
-  return {
+  const { schemes, security } = card
+  return onlySet({
     name: card.name,
     description: card.description,
     supportedInterfaces: card.interfaces.map(encodeInterface),
-    ...provider !== undefined && { provider },
+    provider: card.provider,
     version: card.version,
-    ...documentationUrl !== undefined && { documentationUrl },
-    capabilities: {
+    documentationUrl: card.documentationUrl,
+    capabilities: onlySet({
       streaming: card.streams,
       pushNotifications: card.pushes,
-      ...extensions !== undefined && { extensions: extensions.map(encodeExtension) },
+      extensions: unlessEmpty(card.extensions.map(encodeExtension)),
       extendedAgentCard: card.hasExtendedCard,
-    },
-    ...schemes.size > 0 && { securitySchemes: membersOf(schemes, encodeScheme) },
-    ...security.length > 0 && { securityRequirements: security.map(encodeRequirement) },
+    }),
+    securitySchemes: schemes.size > 0 ? membersOf(schemes, encodeScheme) : undefined,
+    securityRequirements: unlessEmpty(security.map(encodeRequirement)),
     defaultInputModes: card.inputModes,
     defaultOutputModes: card.outputModes,
     skills: card.skills.map(encodeSkill),
-    ...iconUrl !== undefined && { iconUrl },
-    ...signatures !== undefined && { signatures },
-  }
+    iconUrl: card.iconUrl,
+    signatures: card.signatures,
+  })
+}
+
+function onlySet(members: JsonMembers): JsonMembers {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+  return list !== undefined && list.length > 0 ? list : undefined
+}
+
+function membersOf<T>(map: ReadonlyMap<string, T>, encode: (item: T) => unknown): JsonMembers {
+  return Object.fromEntries([...map].map(([name, item]) => [name, encode(item)]))
 }
 
 function encodeInterface({ url, binding, version, tenant }: CardInterface): JsonMembers {
-  const members = { url, protocolBinding: binding, protocolVersion: version }
-  return tenant === undefined ? members : { ...members, tenant }
+  return onlySet({ url, protocolBinding: binding, protocolVersion: version, tenant })
 }
 
 function encodeExtension({ uri, description, required, params }: CardExtension): JsonMembers {
-  return {
-    uri,
-    ...description !== undefined && { description },
-    ...required === true && { required },
-    ...params !== undefined && { params },
-  }
+  return onlySet({ uri, description, required: required || undefined, params })
 }
 
-function encodeSkill({ id, name, description, tags = [], examples, ...modes }: Skill): JsonMembers {
-  return {
+function encodeSkill({ id, name, description, tags = [], ...more }: Skill): JsonMembers {
+  return onlySet({
     id, name, description, tags,
-    ...unlessEmpty(examples) !== undefined && { examples },
-    ...unlessEmpty(modes.inputModes) !== undefined && { inputModes: modes.inputModes },
-    ...unlessEmpty(modes.outputModes) !== undefined && { outputModes: modes.outputModes },
-  }
+    examples: unlessEmpty(more.examples),
+    inputModes: unlessEmpty(more.inputModes),
+    outputModes: unlessEmpty(more.outputModes),
+  })
 }
 
 function encodeScheme(scheme: SecurityScheme): JsonMembers {
   switch (scheme.kind) {
-    case 'apiKey': {
-      const { location, name } = scheme
-      return { apiKeySecurityScheme: { location, name } }
-    }
+    case 'apiKey': return { apiKeySecurityScheme: { location: scheme.location, name: scheme.name } }
     case 'http': {
       const { scheme: name, bearerFormat } = scheme
-      return { httpAuthSecurityScheme: { scheme: name, ...bearerFormat !== undefined && { bearerFormat } } }
+      return { httpAuthSecurityScheme: onlySet({ scheme: name, bearerFormat }) }
     }
     case 'oauth2': {
       const { flows, metadataUrl } = scheme
-      const more = metadataUrl !== undefined && { oauth2MetadataUrl: metadataUrl }
-      return { oauth2SecurityScheme: { flows: firstFlow(flows), ...more } }
+      return { oauth2SecurityScheme: onlySet({ flows: firstFlow(flows), oauth2MetadataUrl: metadataUrl }) }
     }
     case 'openIdConnect': return { openIdConnectSecurityScheme: { openIdConnectUrl: scheme.url } }
     case 'mutualTls': return { mtlsSecurityScheme: {} }
@@ -92,13 +94,6 @@ function encodeRequirement(schemes: ReadonlyMap<string, readonly string[]>): Jso
   return { schemes: membersOf(schemes, (list) => ({ list })) }
 }
 
-function membersOf<T>(map: ReadonlyMap<string, T>, encode: (item: T) => unknown): JsonMembers {
-  return Object.fromEntries([...map].map(([name, item]) => [name, encode(item)]))
-}
-
-/** What is read and written; clients of 0.2 pass over the member. */
-const VERSION = '0.3.0'
-
 /** The members of a card that clients of A2A 0.2 and 0.3 look for. */
 export function encodeV03Card(card: Card): JsonMembers {
   const own = card.interfaces.filter(({ version }) => version.startsWith('0.'))
@@ -106,53 +101,47 @@ export function encodeV03Card(card: Card): JsonMembers {
   if (main === undefined) {
     throw new Fault('unsupported', 'A card of A2A 0.3 needs an address at which 0.3 is spoken')
   }
+  const { capabilities, ...members } = encodePlainCard(card)
   return {
-    protocolVersion: VERSION,
-    name: card.name,
-    description: card.description,
+    ...members,
+    protocolVersion: V03_VERSION,
     url: main.url,
     preferredTransport: main.binding,
     additionalInterfaces: own.map(({ url, binding }) => ({ url, transport: binding })),
-    version: card.version,
     provider: card.provider,
     documentationUrl: card.documentationUrl,
     iconUrl: card.iconUrl,
-    capabilities: encodeCapabilities(card),
+    capabilities: { ...capabilities as JsonMembers, extensions: unlessEmpty(card.extensions) },
     supportsAuthenticatedExtendedCard: card.hasExtendedCard,
+  }
+}
+
+/** The members of a card that clients of any age may look for. */
+export function encodePlainCard(card: Card): JsonMembers {
+  const { schemes, security } = card
+  return {
+    name: card.name,
+    description: card.description,
+    url: card.interfaces[0]!.url,
+    version: card.version,
+    capabilities: {
+      streaming: card.streams, pushNotifications: card.pushes, stateTransitionHistory: false,
+    },
     defaultInputModes: card.inputModes,
     defaultOutputModes: card.outputModes,
-    skills: card.skills.map(encodeV03Skill),
-    ...encodeV03Security(card),
-  }
-}
-
-function encodeCapabilities({ streams, pushes, extensions }: Card): JsonMembers {
-  return {
-    streaming: streams, pushNotifications: pushes, stateTransitionHistory: false,
-    extensions: extensions.length === 0 ? undefined : extensions,
-  }
-}
-
-function encodeV03Skill(skill: Skill): JsonMembers {
-  const { id, name, description, tags = [], examples, inputModes, outputModes } = skill
-  return { id, name, description, tags, examples, inputModes, outputModes }
-}
-
-/** How a caller may prove who it is; no member where nobody needs to. */
-export function encodeV03Security({ schemes, security }: Card): JsonMembers {
-  const named = [...schemes].map(([name, scheme]): [string, JsonMembers] => [name, encodeV03Scheme(scheme)])
-  return {
-    ...schemes.size > 0 && { securitySchemes: Object.fromEntries(named) },
+    skills: card.skills,
+    ...schemes.size > 0 && { securitySchemes: membersOf(schemes, encodeOldScheme) },
     ...security.length > 0 && { security: security.map((needed) => Object.fromEntries(needed)) },
   }
 }
 
-function encodeV03Scheme(scheme: SecurityScheme): JsonMembers {
+/** Before 1.0 a scheme has a `type`. */
+function encodeOldScheme(scheme: SecurityScheme): JsonMembers {
   switch (scheme.kind) {
     case 'apiKey': return { type: 'apiKey', in: scheme.location, name: scheme.name }
     case 'http': return { type: 'http', scheme: scheme.scheme, bearerFormat: scheme.bearerFormat }
     case 'oauth2': return { type: 'oauth2', flows: scheme.flows, oauth2MetadataUrl: scheme.metadataUrl }
     case 'openIdConnect': return { type: 'openIdConnect', openIdConnectUrl: scheme.url }
-    default: return { type: 'mutualTLS' }
+    case 'mutualTls': return { type: 'mutualTLS' }
   }
 }

@@ -1,19 +1,18 @@
 /**
  * How each dialect writes an error: a fault and the sentence for the caller in, the error of an answer out.
  *
- * The plain dialect and A2A 0.3 write the specification's own words, with the sentence in `data.detail`. A2A
- * 1.0 writes details that each name their type, for JSON-RPC and for HTTP+JSON alike: `ErrorInfo` for A2A's
- * own errors, `BadRequest` for wrong members, `LocalizedMessage` for all others; each has the sentence. What
- * an author attached is a `Value` behind it, and in an `ErrorInfo` its metadata.
+ * The plain dialect and A2A 0.3 write the specification's own message, with the sentence in `data.detail`.
+ * A2A 1.0 writes details that each name their type: `ErrorInfo` for A2A's own errors, `BadRequest` for wrong
+ * members, `LocalizedMessage` for all others; each has the sentence. What an author attached is a `Value`
+ * behind it, and in an `ErrorInfo` its metadata.
  * Spec: A2A 1.0 §3.3.2, §5.4, §9.5, §11.6; google/rpc/error_details.proto.
  */
 import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { INVALID_PARAMS, rpcError } from '../../wire/jsonrpc.ts'
-import { a2aErrors, codeOf, reasonOf } from '../model/faults.ts'
+import { a2aErrors, kindErrors, numbersOf, reasonOf } from '../model/faults.ts'
 import { FieldFault } from '../model/fields.ts'
-import type { FaultKind } from '../../define/fault.ts'
+import type { Fault } from '../../define/fault.ts'
 import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { A2aReason } from '../model/faults.ts'
 import type { JsonMembers } from '../model/model.ts'
@@ -27,31 +26,13 @@ const DOMAIN = 'a2a-protocol.org'
 /** What the path of a member begins with. Fields of a violation, and HTTP+JSON, do without. */
 const PARAMS = 'params.'
 
-/** HTTP+JSON's status and its name, for the faults that are none of A2A's own. */
-const statuses: Readonly<Record<FaultKind, readonly [httpStatus: number, status: string]>> = {
-  'invalid': [400, 'INVALID_ARGUMENT'],
-  'unauthenticated': [401, 'UNAUTHENTICATED'],
-  'forbidden': [403, 'PERMISSION_DENIED'],
-  'not-found': [404, 'NOT_FOUND'],
-  'conflict': [400, 'FAILED_PRECONDITION'],
-  'unsupported': [400, 'FAILED_PRECONDITION'],
-  'too-large': [413, 'INVALID_ARGUMENT'],
-  'busy': [503, 'UNAVAILABLE'],
-  'timeout': [504, 'DEADLINE_EXCEEDED'],
-  'cancelled': [503, 'UNAVAILABLE'],
-  'failed': [500, 'INTERNAL'],
-  'upstream': [502, 'UNAVAILABLE'],
-  'internal': [500, 'INTERNAL'],
-}
-
 /** The names of the statuses with which a request may be refused before it is read. */
 const namesByStatus: ReadonlyMap<number, string> = new Map([
-  [400, 'INVALID_ARGUMENT'], [401, 'UNAUTHENTICATED'], [403, 'PERMISSION_DENIED'], [404, 'NOT_FOUND'],
-  [405, 'UNIMPLEMENTED'], [413, 'INVALID_ARGUMENT'], [415, 'INVALID_ARGUMENT'], [422, 'INVALID_ARGUMENT'],
-  [429, 'RESOURCE_EXHAUSTED'], [503, 'UNAVAILABLE'], [504, 'DEADLINE_EXCEEDED'],
+  ...Object.values(kindErrors).map(({ httpStatus, status }) => [httpStatus, status] as const),
+  [400, 'INVALID_ARGUMENT'], [405, 'UNIMPLEMENTED'], [429, 'RESOURCE_EXHAUSTED'],
 ])
 
-/** An error of HTTP+JSON: its status, and the body that says it. */
+/** An error of HTTP+JSON. */
 export interface HttpError {
   readonly status: number
   readonly body: {
@@ -66,26 +47,37 @@ export interface HttpError {
   }
 }
 
-/** The error member of a JSON-RPC answer. `said` is the sentence that the caller may read. */
-export function encodeV1Fault(fault: Fault, said: string): RpcError {
-  const code = codeOf(fault)
+/** The error for a fault before 1.0. What an author attached stands beside the sentence. */
+export function encodeRpcFault(fault: Fault, said: string): RpcError {
+  const shown = detailOf(fault)
+  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
+  const data = more && { ...more, detail: sentenceWithin(said) }
   const reason = reasonOf(fault)
-  const message = reason === undefined ? rpcError(code).message : a2aErrors[reason].message
+  if (reason === undefined) return rpcError(numbersOf(fault).code, said, data)
+  // These dialects have no number of its own for an extension that a client must know.
+  const known = reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
+  const { code, message } = a2aErrors[known]
+  return { ...rpcError(code, said, data), message }
+}
+
+/** The error member of a JSON-RPC answer of 1.0. */
+export function encodeV1Fault(fault: Fault, said: string): RpcError {
+  const { code } = numbersOf(fault)
+  const reason = reasonOf(fault)
+  const { message } = reason === undefined ? rpcError(code) : a2aErrors[reason]
   return { code, message, data: detailsOf(fault, sentenceWithin(said), reason) }
 }
 
-/** The error member for a request that is no request of A2A's. */
+/** The error member for a request that is no request of A2A. */
 export function encodeV1Error(code: number, said: string): RpcError {
   return { code, message: rpcError(code).message, data: [localized(sentenceWithin(said))] }
 }
 
-/** The error of an HTTP+JSON answer. `said` is the sentence that the caller may read. */
+/** The error of an HTTP+JSON answer. */
 export function encodeHttpFault(fault: Fault, said: string): HttpError {
-  const reason = reasonOf(fault)
   const shown = sentenceWithin(withoutParams(fault, said))
-  const [status, name] = reason === undefined ? statuses[fault.kind]
-    : [a2aErrors[reason].httpStatus, a2aErrors[reason].status]
-  return httpError(status, name, shown, detailsOf(fault, shown, reason))
+  const { httpStatus, status } = numbersOf(fault)
+  return httpError(httpStatus, status, shown, detailsOf(fault, shown, reasonOf(fault)))
 }
 
 /** The error of an HTTP+JSON request that was refused before it was read. */
@@ -102,17 +94,19 @@ function httpError(
   return { status: code, body: { error: { code, status, message, details } } }
 }
 
-function detailsOf(
-  fault: Fault, said: string, reason: A2aReason | undefined,
-): readonly JsonMembers[] {
-  // A defect shows nothing of itself.
-  const shown = fault.kind === 'internal' ? undefined : fault.detail
+/** What an author attached; a defect shows nothing of itself. */
+function detailOf({ kind, detail }: Fault): unknown {
+  return kind === 'internal' ? undefined : detail
+}
+
+function detailsOf(fault: Fault, said: string, reason: A2aReason | undefined): readonly JsonMembers[] {
+  const shown = detailOf(fault)
   if (reason !== undefined) return [infoOf(reason, said, shown)]
-  const what = codeOf(fault) === INVALID_PARAMS ? badRequest(fault, said) : localized(said)
+  const what = numbersOf(fault).code === INVALID_PARAMS ? badRequest(fault, said) : localized(said)
   return shown === undefined ? [what] : [what, { '@type': VALUE, value: shown }]
 }
 
-/** Metadata are texts only: what is none is its JSON text. */
+/** Metadata are texts only: any other value is its JSON text. */
 function infoOf(reason: A2aReason, said: string, detail: unknown): JsonMembers {
   const metadata: Record<string, string> = {}
   if (detail !== undefined) {
@@ -137,21 +131,4 @@ function localized(message: string): JsonMembers {
 /** A text that begins with the path of a member, without `params.`. */
 function withoutParams(fault: Fault, text: string): string {
   return fault instanceof FieldFault && text.startsWith(PARAMS) ? text.slice(PARAMS.length) : text
-}
-
-/** The error for a fault. What an author attached to it stands beside the sentence, never in its place. */
-export function encodeRpcFault(fault: Fault, said: string): RpcError {
-  // A defect shows nothing of itself.
-  const shown = fault.kind === 'internal' ? undefined : fault.detail
-  const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
-  const reason = knownReasonOf(fault)
-  const code = reason === undefined ? codeOf(fault) : a2aErrors[reason].code
-  const error = rpcError(code, said, more && { ...more, detail: sentenceWithin(said) })
-  return reason === undefined ? error : { ...error, message: a2aErrors[reason].message }
-}
-
-/** These dialects have no number of its own for an extension that a client must know. */
-function knownReasonOf(fault: Fault): A2aReason | undefined {
-  const reason = reasonOf(fault)
-  return reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
 }

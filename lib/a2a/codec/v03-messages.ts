@@ -1,22 +1,22 @@
 /**
- * Messages, their parts, tasks and the events of a stream in A2A 0.2 and 0.3: each is told by its `kind`.
+ * Messages, their parts, tasks and the events of a stream in A2A 0.2 and 0.3: each has a `kind`. Old clients
+ * write `type` in parts, or leave the member out.
  *
- * A message in a task does not hold the id of its task; here it is written with it. A part has no member for
- * what a text or a value is called: that stands in its metadata, which is the block's `_meta` as it is. Its
- * data are objects only, so another value is wrapped, and marked as wrapped.
+ * The metadata of a part are the block's `_meta` as it is: a part has no member for the name of a text or a
+ * value. Data are objects only, so another value is wrapped, and marked as wrapped.
  * Spec: A2A 0.3 §6.1 to §6.5, §6.7, §7.2.
  */
 import { isRecord, text } from '../../define/content.ts'
 import { quote } from '../../wire/json.ts'
 import {
-  isUnset, needName, needObject, needText, readChoice, readList, readMembers, readName, readNames, readText,
-  readTexts, wrongField,
+  isUnset, needObject, needText, readChoice, readList, readMembers, readText, wrongField,
 } from '../model/fields.ts'
 import { bytesBlock, dataBlock, fileOf, linkBlock, metadataOf, readBytes, textBlock } from './parts.ts'
+import { readMessageMembers } from './requests.ts'
 import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content, DataContent } from '../../define/content.ts'
-import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
+import type { TaskMessage, TaskStatus } from '../../tasks/task.ts'
 import type { JsonMembers, Message, StreamEvent, TaskView } from '../model/model.ts'
 import type { FileBlock } from './parts.ts'
 
@@ -26,147 +26,26 @@ const NOTHING: readonly Content[] = [text('')]
 /** How a part that is a text begins. */
 const TEXT = '{"kind":"text","text":'
 
-const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
-
-const states: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
-  ['submitted', 'submitted'], ['working', 'working'], ['input-required', 'input-required'],
-  ['auth-required', 'auth-required'], ['completed', 'completed'], ['failed', 'failed'],
-  ['canceled', 'canceled'], ['rejected', 'rejected'],
-  // It has not ended, so it is worth asking again.
-  ['unknown', 'working'],
-])
-
-/** Reads a message. `at` is its path; `maxNameBytes` bounds its ids. */
-export function decodeV03Message(value: unknown, at: string, maxNameBytes: number): Message {
-  const message = needObject(value, at)
-  const { kind, metadata, extensions } = message
-  if (!isUnset(kind) && kind !== 'message') throw wrongField(at, 'kind', 'must be message')
-  const role = readChoice(message['role'], at, 'role', roles)
-  if (role === undefined) throw wrongField(at, 'role', 'is missing; it must be user or agent')
-  const parts = readList(message['parts'], at, 'parts', decodeV03Part)
-  if (parts === undefined) throw wrongField(at, 'parts', 'is missing; it must be a list')
-  const taskIds = message['referenceTaskIds'] ?? message['reference_task_ids']
-  return {
-    id: needName(message['messageId'] ?? message['message_id'], at, 'messageId', maxNameBytes),
-    role,
-    parts,
-    contextId: readName(message['contextId'] ?? message['context_id'], at, 'contextId', maxNameBytes),
-    taskId: readName(message['taskId'] ?? message['task_id'], at, 'taskId', maxNameBytes),
-    metadata: readMembers(metadata, at, 'metadata'),
-    extensions: readTexts(extensions, at, 'extensions'),
-    referenceTaskIds: readNames(taskIds, at, 'referenceTaskIds', maxNameBytes),
-  }
-}
-
-/** Writes a message of a context, and of a task where there is one. */
-export function encodeV03Message(
-  message: TaskMessage, contextId: string | undefined, taskId: string | undefined,
-): JsonMembers {
-  const { id, role, parts, metadata, extensions, referenceTaskIds } = message
-  return {
-    kind: 'message', messageId: id, role, parts: encodeParts(parts), contextId, taskId, metadata,
-    extensions, referenceTaskIds,
-  }
-}
-
-function encodeParts(parts: readonly Content[]): readonly JsonMembers[] {
-  return (parts.length === 0 ? NOTHING : parts).map(encodeV03Part)
-}
-
-/** Writes a task. */
-export function encodeV03Task(task: TaskView): JsonMembers {
-  const { id, contextId, status, artifacts, history, metadata } = task
-  return {
-    kind: 'task',
-    id,
-    contextId,
-    status: encodeStatus(status, contextId, id),
-    artifacts: artifacts?.map(encodeArtifact),
-    history: history?.map((message) => encodeV03Message(message, contextId, id)),
-    metadata,
-  }
-}
-
-/**
- * What came of a message, or one event of a stream, as JSON text, where it is made of texts; undefined where
- * it is more.
- */
-export function formatV03Result(result: StreamEvent): string | undefined {
-  if (result.what === 'message' || !isOfTexts(result)) return undefined
-  if (result.what !== 'task') {
-    const task = quote(result.taskId)
-    const context = quote(result.contextId)
-    const ids = `"taskId":${task},"contextId":${context}`
-    if (result.what === 'status') {
-      const status = formatStatus(result.status, `"contextId":${context},"taskId":${task}`)
-      return `{"kind":"status-update",${ids},"status":${status},"final":${result.isLast}}`
-    }
-    const { artifact, append, last } = result
-    return `{"kind":"artifact-update",${ids},"artifact":${formatArtifact(artifact)},`
-      + `"append":${append},"lastChunk":${last}}`
-  }
-  const { status, artifacts, history } = result.task
-  const id = quote(result.task.id)
-  const context = `"contextId":${quote(result.task.contextId)}`
-  const ids = `${context},"taskId":${id}`
-  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
-  const past = history === undefined ? ''
-    : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
-  return `{"kind":"task","id":${id},${context},"status":${formatStatus(status, ids)}${made}${past}}`
-}
-
-function formatStatus({ state, at, message }: TaskStatus, ids: string): string {
-  const said = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
-  return `{"state":"${state}",${said}"timestamp":"${at}"}`
-}
-
-function formatMessage({ id, role, parts }: TaskMessage, ids: string): string {
-  const texts = formatTexts(parts, TEXT)
-  return `{"kind":"message","messageId":${quote(id)},"role":"${role}","parts":${texts},${ids}}`
-}
-
-function formatArtifact({ id, parts }: Artifact): string {
-  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
-}
-
-/** Writes what came of a message, or one event of a stream. */
-export function encodeV03Event(event: StreamEvent): JsonMembers {
-  switch (event.what) {
-    case 'task': return encodeV03Task(event.task)
-    case 'message': return encodeV03Message(event.message, event.message.contextId, event.message.taskId)
-    case 'status': {
-      const { taskId, contextId, isLast } = event
-      const status = encodeStatus(event.status, contextId, taskId)
-      return { kind: 'status-update', taskId, contextId, status, final: isLast }
-    }
-    default: {
-      const { taskId, contextId, append, last } = event
-      const artifact = encodeArtifact(event.artifact)
-      return { kind: 'artifact-update', taskId, contextId, artifact, append, lastChunk: last }
-    }
-  }
-}
-
-/** Reads the name of a state. Undefined where it is not set. */
-export function readV03State(value: unknown, at: string, name: string): TaskState | undefined {
-  return readChoice(value, at, name, states)
-}
-
-function encodeStatus({ state, at, message }: TaskStatus, contextId: string, taskId: string): JsonMembers {
-  return { state, message: message && encodeV03Message(message, contextId, taskId), timestamp: at }
-}
-
-function encodeArtifact({ id, name, description, parts, metadata, extensions }: Artifact): JsonMembers {
-  return { artifactId: id, name, description, parts: encodeParts(parts), metadata, extensions }
-}
-
-/** What official libraries mark a value with that is wrapped as `{ value }`. */
+/** Official libraries mark a value with it that is wrapped as `{ value }`. */
 const WRAPPED = 'data_part_compat'
 /** Where a value's media type stands: a part has no member for it. */
 const MEDIA_TYPE = 'mediaType'
 
-/** Reads one part. `at` is its path. */
-export function decodeV03Part(value: unknown, at: string): Content {
+const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
+
+/** A message. `at` is its path; `maxNameBytes` bounds its ids. */
+export function decodeV03Message(value: unknown, at: string, maxNameBytes: number): Message {
+  const message = needObject(value, at)
+  const { kind } = message
+  if (!isUnset(kind) && kind !== 'message') throw wrongField(at, 'kind', 'must be message')
+  const role = readChoice(message['role'], at, 'role', roles)
+  if (role === undefined) throw wrongField(at, 'role', 'is missing; it must be user or agent')
+  const parts = readList(message['parts'], at, 'parts', decodePart)
+  if (parts === undefined) throw wrongField(at, 'parts', 'is missing; it must be a list')
+  return readMessageMembers(message, at, maxNameBytes, role, parts)
+}
+
+function decodePart(value: unknown, at: string): Content {
   const part = needObject(value, at)
   const metadata = readMembers(part['metadata'], at, 'metadata')
   const kind = part['kind'] ?? part['type'] ?? impliedKind(part)
@@ -176,7 +55,7 @@ export function decodeV03Part(value: unknown, at: string): Content {
   throw wrongField(at, 'kind', 'must be one of text, file, data')
 }
 
-/** What a part is that does not say so. */
+/** The kind of a part that has no member for it. */
 function impliedKind({ text, file, data }: JsonMembers): string | undefined {
   return isUnset(text) ? isUnset(file) ? isUnset(data) ? undefined : 'data' : 'file' : 'text'
 }
@@ -206,8 +85,61 @@ function decodeData(data: JsonMembers, metadata: JsonMembers | undefined): Conte
   return dataBlock(isWrapped ? data['value'] : data, mimeType, undefined, _meta)
 }
 
-/** Writes one block of content as a part. */
-export function encodeV03Part(block: Content): JsonMembers {
+/** One event of a stream; a task or a message is what came of a message, too. */
+export function encodeV03Event(event: StreamEvent): JsonMembers {
+  switch (event.what) {
+    case 'task': return encodeV03Task(event.task)
+    case 'message': return encodeMessage(event.message, event.message.contextId, event.message.taskId)
+    case 'status': {
+      const { taskId, contextId, isLast } = event
+      const status = encodeStatus(event.status, contextId, taskId)
+      return { kind: 'status-update', taskId, contextId, status, final: isLast }
+    }
+    default: {
+      const { taskId, contextId, append, last } = event
+      const artifact = encodeArtifact(event.artifact)
+      return { kind: 'artifact-update', taskId, contextId, artifact, append, lastChunk: last }
+    }
+  }
+}
+
+function encodeStatus({ state, at, message }: TaskStatus, contextId: string, taskId: string): JsonMembers {
+  return { state, message: message && encodeMessage(message, contextId, taskId), timestamp: at }
+}
+
+function encodeArtifact({ id, name, description, parts, metadata, extensions }: Artifact): JsonMembers {
+  return { artifactId: id, name, description, parts: encodeParts(parts), metadata, extensions }
+}
+
+/** A task; each of its messages has its id. */
+export function encodeV03Task(task: TaskView): JsonMembers {
+  const { id, contextId, status, artifacts, history, metadata } = task
+  return {
+    kind: 'task',
+    id,
+    contextId,
+    status: encodeStatus(status, contextId, id),
+    artifacts: artifacts?.map(encodeArtifact),
+    history: history?.map((message) => encodeMessage(message, contextId, id)),
+    metadata,
+  }
+}
+
+function encodeMessage(
+  message: TaskMessage, contextId: string | undefined, taskId: string | undefined,
+): JsonMembers {
+  const { id, role, parts, metadata, extensions, referenceTaskIds } = message
+  return {
+    kind: 'message', messageId: id, role, parts: encodeParts(parts), contextId, taskId, metadata,
+    extensions, referenceTaskIds,
+  }
+}
+
+function encodeParts(parts: readonly Content[]): readonly JsonMembers[] {
+  return (parts.length === 0 ? NOTHING : parts).map(encodePart)
+}
+
+function encodePart(block: Content): JsonMembers {
   if (block.type === 'text') return { kind: 'text', text: block.text, metadata: block._meta }
   return block.type === 'data' ? encodeData(block) : encodeFile(block)
 }
@@ -228,4 +160,43 @@ function encodeFile(block: FileBlock): JsonMembers {
   if (text === undefined) return { kind: 'file', file: { bytes, name, mimeType: mediaType }, metadata }
   const file = { bytes: Buffer.from(text).toString('base64'), name, mimeType: mediaType ?? 'text/plain' }
   return { kind: 'file', file, metadata }
+}
+
+/** The JSON text of an event that is made of texts; undefined for any other. */
+export function formatV03Result(result: StreamEvent): string | undefined {
+  if (result.what === 'message' || !isOfTexts(result)) return undefined
+  if (result.what !== 'task') {
+    const task = quote(result.taskId)
+    const context = quote(result.contextId)
+    const ids = `"taskId":${task},"contextId":${context}`
+    if (result.what === 'status') {
+      const status = formatStatus(result.status, `"contextId":${context},"taskId":${task}`)
+      return `{"kind":"status-update",${ids},"status":${status},"final":${result.isLast}}`
+    }
+    const { artifact, append, last } = result
+    return `{"kind":"artifact-update",${ids},"artifact":${formatArtifact(artifact)},`
+      + `"append":${append},"lastChunk":${last}}`
+  }
+  const { status, artifacts, history } = result.task
+  const id = quote(result.task.id)
+  const context = `"contextId":${quote(result.task.contextId)}`
+  const ids = `${context},"taskId":${id}`
+  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
+  const past = history === undefined ? ''
+    : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
+  return `{"kind":"task","id":${id},${context},"status":${formatStatus(status, ids)}${made}${past}}`
+}
+
+function formatStatus({ state, at, message }: TaskStatus, ids: string): string {
+  const beside = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
+  return `{"state":"${state}",${beside}"timestamp":"${at}"}`
+}
+
+function formatMessage({ id, role, parts }: TaskMessage, ids: string): string {
+  const texts = formatTexts(parts, TEXT)
+  return `{"kind":"message","messageId":${quote(id)},"role":"${role}","parts":${texts},${ids}}`
+}
+
+function formatArtifact({ id, parts }: Artifact): string {
+  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
 }

@@ -1,226 +1,64 @@
 /**
- * A2A 0.3, which serves 0.2 too: the table of its methods, and what their params are. Names in snake_case are
- * read too. What a result is stands in `v03-messages.ts`.
+ * A2A 0.3, which serves 0.2 too: the table of its methods, and the params of each. Messages, tasks and events
+ * are in `v03-messages.ts`.
  *
- * Listing tasks was never a method of this binding. Its params here are those of 1.0, with states spelled as
- * in 0.3; its answer is a bare list, so all that fits on one page is on it.
+ * Listing tasks was never a method of this binding. Its params here are those of 1.0, with the names that
+ * states have in 0.3; its answer is a bare list, so a page has all tasks that fit on one.
  * Spec: A2A 0.3 §6.8 to §6.10, §7, §8; A2A 0.2.6.
  */
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
-  isUnset, needName, needObject, readBoolean, readInteger, readMembers, readName, readText, readTexts,
-  readTimestamp, wrongField,
+  isUnset, needName, needObject, readBoolean, readChoice, readMembers, readName, readText, readTexts,
+  wrongField,
 } from '../model/fields.ts'
-import { encodeRpcFault } from './errors.ts'
 import { encodeV03Card } from './card-codecs.ts'
-import {
-  decodeV03Message, encodeV03Event, encodeV03Task, formatV03Result, readV03State,
-} from './v03-messages.ts'
+import { encodeRpcFault } from './errors.ts'
+import { AT, MAX_PAGE_SIZE, readHistoryLength, readListRequest } from './requests.ts'
+import { decodeV03Message, encodeV03Event, encodeV03Task, formatV03Result } from './v03-messages.ts'
+import type { TaskState } from '../../tasks/task.ts'
 import type { Dialect, OperationCodecs } from '../model/dialect.ts'
 import type {
-  CardRequest, JsonMembers, ListRequest, PushConfig, PushCreateRequest, PushListRequest, PushRequest,
-  SendRequest, TaskRequest,
+  JsonMembers, ListRequest, PushConfig, PushCreateRequest, PushListRequest, PushRequest, SendRequest,
+  TaskRequest,
 } from '../model/model.ts'
-
-/** What the history of a task can be at most, and what a list of tasks is. */
-const MAX_HISTORY = 2_147_483_647
-const MAX_PAGE = 100
-
-const AT = 'params'
-const NONE: JsonMembers = Object.freeze({})
-
-/** Reads the params of `message/send` and `message/stream`. */
-export function decodeV03Send(value: unknown, maxNameBytes: number): SendRequest {
-  const params = needObject(value, AT)
-  const message = decodeV03Message(params['message'], `${AT}.message`, maxNameBytes)
-  if (message.role !== 'user') throw wrongField(`${AT}.message`, 'role', 'must be user')
-  if (message.parts.length === 0) {
-    throw wrongField(`${AT}.message`, 'parts', 'must be a list with at least one item')
-  }
-  const at = `${AT}.configuration`
-  const configuration = readMembers(params['configuration'], AT, 'configuration') ?? NONE
-  const { blocking } = configuration
-  const modes = configuration['acceptedOutputModes'] ?? configuration['accepted_output_modes']
-  const push = configuration['pushNotificationConfig'] ?? configuration['push_notification_config']
-  return {
-    tenant: undefined,
-    message,
-    outputModes: readTexts(modes, at, 'acceptedOutputModes'),
-    historyLength: readHistoryLength(configuration, at),
-    isBlocking: readBoolean(blocking, at, 'blocking') !== false,
-    push: isUnset(push) ? undefined
-      : decodeV03PushConfig(push, `${at}.pushNotificationConfig`, undefined, maxNameBytes),
-    metadata: readMembers(params['metadata'], AT, 'metadata'),
-  }
-}
-
-/** Reads the params of a method that takes a task: its id, and how much of its history is wanted. */
-export function decodeV03TaskRequest(value: unknown, maxNameBytes: number): TaskRequest {
-  const params = needObject(value, AT)
-  return {
-    tenant: undefined,
-    id: needName(params['id'], AT, 'id', maxNameBytes),
-    historyLength: readHistoryLength(params, AT),
-    metadata: readMembers(params['metadata'], AT, 'metadata'),
-  }
-}
-
-/** Reads the params of `tasks/list`, which may be left out. */
-export function decodeV03ListRequest(value: unknown, maxNameBytes: number): ListRequest {
-  const params = isUnset(value) ? NONE : needObject(value, AT)
-  const changedSince = params['statusTimestampAfter'] ?? params['status_timestamp_after']
-  const withArtifacts = params['includeArtifacts'] ?? params['include_artifacts']
-  return {
-    tenant: undefined,
-    contextId: readName(params['contextId'] ?? params['context_id'], AT, 'contextId', maxNameBytes),
-    state: readV03State(params['status'], AT, 'status'),
-    pageSize: readInteger(params['pageSize'] ?? params['page_size'], AT, 'pageSize', 1, MAX_PAGE) ?? MAX_PAGE,
-    pageToken: readText(params['pageToken'] ?? params['page_token'], AT, 'pageToken') ?? '',
-    historyLength: readHistoryLength(params, AT),
-    changedSince: readTimestamp(changedSince, AT, 'statusTimestampAfter'),
-    withArtifacts: readBoolean(withArtifacts, AT, 'includeArtifacts') !== false,
-  }
-}
-
-/** Reads the params of `agent/getAuthenticatedExtendedCard`, which has none. */
-export function decodeV03CardRequest(): CardRequest {
-  return { tenant: undefined }
-}
-
-function readHistoryLength(members: JsonMembers, at: string): number | undefined {
-  const value = members['historyLength'] ?? members['history_length']
-  return readInteger(value, at, 'historyLength', 0, MAX_HISTORY)
-}
 
 const CONFIG = 'pushNotificationConfig'
 const METHODS = 'tasks/pushNotificationConfig'
+const NONE: JsonMembers = Object.freeze({})
+const LIST_DEFAULTS = { pageSize: MAX_PAGE_SIZE, withArtifacts: true }
 
-/** How the four operations are spelled. */
-export const v03PushOperations: OperationCodecs = {
-  'push-create': {
-    method: `${METHODS}/set`,
-    decodeRequest: decodePushCreate,
-    encodeResult: encodePushResult,
+/** The states that a list can be of. Of `unknown` it is only known that it has not ended. */
+const states: ReadonlyMap<unknown, TaskState> = new Map<string, TaskState>([
+  ['submitted', 'submitted'], ['working', 'working'], ['input-required', 'input-required'],
+  ['auth-required', 'auth-required'], ['completed', 'completed'], ['failed', 'failed'],
+  ['canceled', 'canceled'], ['rejected', 'rejected'], ['unknown', 'working'],
+])
+
+const send = { decodeRequest: decodeSend, encodeResult: encodeV03Event, formatResult: formatV03Result }
+
+const operations: OperationCodecs = {
+  'send': { method: 'message/send', ...send },
+  'stream': { method: 'message/stream', ...send },
+  'get': { method: 'tasks/get', decodeRequest: decodeTask, encodeResult: encodeV03Task },
+  'list': {
+    method: 'tasks/list', decodeRequest: decodeList, encodeResult: ({ tasks }) => tasks.map(encodeV03Task),
   },
-  'push-get': {
-    method: `${METHODS}/get`,
-    decodeRequest: decodePushGet,
-    encodeResult: encodePushResult,
-  },
+  'cancel': { method: 'tasks/cancel', decodeRequest: decodeTask, encodeResult: encodeV03Task },
+  'subscribe': { method: 'tasks/resubscribe', decodeRequest: decodeTask, encodeResult: encodeV03Event },
+  'push-create': { method: `${METHODS}/set`, decodeRequest: decodePushCreate, encodeResult: encodePush },
+  'push-get': { method: `${METHODS}/get`, decodeRequest: decodePushGet, encodeResult: encodePush },
   'push-list': {
     method: `${METHODS}/list`,
     decodeRequest: decodePushList,
-    encodeResult: ({ configs }) => configs.map(encodePushResult),
+    encodeResult: ({ configs }) => configs.map(encodePush),
   },
   'push-delete': {
-    method: `${METHODS}/delete`,
-    decodeRequest: decodePushDelete,
-    encodeResult: () => null,
+    method: `${METHODS}/delete`, decodeRequest: decodePushDelete, encodeResult: () => null,
   },
-}
-
-/** Reads a configuration. `at` is its path. */
-export function decodeV03PushConfig(
-  value: unknown, at: string, taskId: string | undefined, maxNameBytes: number,
-): PushConfig {
-  const config = needObject(value, at)
-  const { url } = config
-  if (typeof url !== 'string' || url === '') throw wrongField(at, 'url', 'must be an absolute URL')
-  const authentication = readMembers(config['authentication'], at, 'authentication')
-  return {
-    id: readName(config['id'], at, 'id', maxNameBytes),
-    taskId,
-    url,
-    token: readText(config['token'], at, 'token'),
-    authentication: authentication && {
-      schemes: readTexts(authentication['schemes'], `${at}.authentication`, 'schemes') ?? [],
-      credentials: readText(authentication['credentials'], `${at}.authentication`, 'credentials'),
-    },
-  }
-}
-
-/** Writes a configuration, without its task. */
-export function encodeV03PushConfig({ id, url, token, authentication }: PushConfig): JsonMembers {
-  return { id, url, token, authentication }
-}
-
-/** Reads the params of `tasks/pushNotificationConfig/set`. */
-function decodePushCreate(value: unknown, maxNameBytes: number): PushCreateRequest {
-  const params = needObject(value, AT)
-  const taskId = needName(params['taskId'] ?? params['task_id'], AT, 'taskId', maxNameBytes)
-  const given = params[CONFIG] ?? params['push_notification_config']
-  const config = decodeV03PushConfig(given, `${AT}.${CONFIG}`, taskId, maxNameBytes)
-  return { tenant: undefined, config: { ...config, taskId, id: config.id ?? taskId } }
-}
-
-/** Reads the params of `tasks/pushNotificationConfig/get`: in the form of 0.2 only the task is named. */
-function decodePushGet(value: unknown, maxNameBytes: number): PushRequest {
-  const params = needObject(value, AT)
-  const id = params['pushNotificationConfigId'] ?? params['push_notification_config_id']
-  return {
-    tenant: undefined,
-    taskId: needName(params['id'], AT, 'id', maxNameBytes),
-    id: readName(id, AT, 'pushNotificationConfigId', maxNameBytes),
-  }
-}
-
-/** Reads the params of `tasks/pushNotificationConfig/delete`: what is deleted must be named. */
-function decodePushDelete(value: unknown, maxNameBytes: number): PushRequest {
-  const request = decodePushGet(value, maxNameBytes)
-  if (request.id !== undefined) return request
-  throw wrongField(AT, 'pushNotificationConfigId', 'is missing; it must be a string')
-}
-
-/** Reads the params of `tasks/pushNotificationConfig/list`. */
-function decodePushList(value: unknown, maxNameBytes: number): PushListRequest {
-  const params = needObject(value, AT)
-  const taskId = needName(params['id'], AT, 'id', maxNameBytes)
-  return { tenant: undefined, taskId, pageSize: undefined, pageToken: '' }
-}
-
-/** Writes a configuration with its task. */
-function encodePushResult(config: PushConfig): JsonMembers {
-  return { taskId: config.taskId, [CONFIG]: encodeV03PushConfig(config) }
-}
-
-const operations: OperationCodecs = {
-  'send': {
-    method: 'message/send',
-    decodeRequest: decodeV03Send,
-    encodeResult: encodeV03Event,
-    formatResult: formatV03Result,
-  },
-  'stream': {
-    method: 'message/stream',
-    decodeRequest: decodeV03Send,
-    encodeResult: encodeV03Event,
-    formatResult: formatV03Result,
-  },
-  'get': {
-    method: 'tasks/get',
-    decodeRequest: decodeV03TaskRequest,
-    encodeResult: encodeV03Task,
-  },
-  'list': {
-    method: 'tasks/list',
-    decodeRequest: decodeV03ListRequest,
-    encodeResult: ({ tasks }) => tasks.map(encodeV03Task),
-  },
-  'cancel': {
-    method: 'tasks/cancel',
-    decodeRequest: decodeV03TaskRequest,
-    encodeResult: encodeV03Task,
-  },
-  'subscribe': {
-    method: 'tasks/resubscribe',
-    decodeRequest: decodeV03TaskRequest,
-    encodeResult: encodeV03Event,
-  },
-  ...v03PushOperations,
   'extended-card': {
     method: 'agent/getAuthenticatedExtendedCard',
-    decodeRequest: decodeV03CardRequest,
+    decodeRequest: () => ({ tenant: undefined }),
     encodeResult: encodeV03Card,
   },
 }
@@ -240,4 +78,97 @@ export const v03: Dialect = {
   pushType: JSON_TYPE,
   pushesTasks: true,
   encodeCard: encodeV03Card,
+}
+
+function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
+  const params = needObject(value, AT)
+  const message = decodeV03Message(params['message'], `${AT}.message`, maxNameBytes)
+  if (message.role !== 'user') throw wrongField(`${AT}.message`, 'role', 'must be user')
+  if (message.parts.length === 0) {
+    throw wrongField(`${AT}.message`, 'parts', 'must be a list with at least one item')
+  }
+  const at = `${AT}.configuration`
+  const configuration = readMembers(params['configuration'], AT, 'configuration') ?? NONE
+  const modes = configuration['acceptedOutputModes'] ?? configuration['accepted_output_modes']
+  const push = configuration[CONFIG] ?? configuration['push_notification_config']
+  return {
+    tenant: undefined,
+    message,
+    outputModes: readTexts(modes, at, 'acceptedOutputModes'),
+    historyLength: readHistoryLength(configuration, at),
+    isBlocking: readBoolean(configuration['blocking'], at, 'blocking') !== false,
+    push: isUnset(push) ? undefined : decodePush(push, `${at}.${CONFIG}`, undefined, maxNameBytes),
+    metadata: readMembers(params['metadata'], AT, 'metadata'),
+  }
+}
+
+function decodeTask(value: unknown, maxNameBytes: number): TaskRequest {
+  const params = needObject(value, AT)
+  return {
+    tenant: undefined,
+    id: needName(params['id'], AT, 'id', maxNameBytes),
+    historyLength: readHistoryLength(params, AT),
+    metadata: readMembers(params['metadata'], AT, 'metadata'),
+  }
+}
+
+function decodeList(value: unknown, maxNameBytes: number): ListRequest {
+  const params = isUnset(value) ? NONE : needObject(value, AT)
+  const state = readChoice(params['status'], AT, 'status', states)
+  return readListRequest(params, maxNameBytes, undefined, state, LIST_DEFAULTS)
+}
+
+function decodePush(
+  value: unknown, at: string, taskId: string | undefined, maxNameBytes: number,
+): PushConfig {
+  const config = needObject(value, at)
+  const { url } = config
+  if (typeof url !== 'string' || url === '') throw wrongField(at, 'url', 'must be an absolute URL')
+  const authentication = readMembers(config['authentication'], at, 'authentication')
+  return {
+    id: readName(config['id'], at, 'id', maxNameBytes),
+    taskId,
+    url,
+    token: readText(config['token'], at, 'token'),
+    authentication: authentication && {
+      schemes: readTexts(authentication['schemes'], `${at}.authentication`, 'schemes') ?? [],
+      credentials: readText(authentication['credentials'], `${at}.authentication`, 'credentials'),
+    },
+  }
+}
+
+function encodePush({ id, taskId, url, token, authentication }: PushConfig): JsonMembers {
+  return { taskId, [CONFIG]: { id, url, token, authentication } }
+}
+
+/** A configuration without an id has that of its task: before 0.2.5 a task had one only. */
+function decodePushCreate(value: unknown, maxNameBytes: number): PushCreateRequest {
+  const params = needObject(value, AT)
+  const taskId = needName(params['taskId'] ?? params['task_id'], AT, 'taskId', maxNameBytes)
+  const given = params[CONFIG] ?? params['push_notification_config']
+  const config = decodePush(given, `${AT}.${CONFIG}`, taskId, maxNameBytes)
+  return { tenant: undefined, config: { ...config, taskId, id: config.id ?? taskId } }
+}
+
+/** In the form of 0.2 only the task is named: its first configuration is meant. */
+function decodePushGet(value: unknown, maxNameBytes: number): PushRequest {
+  const params = needObject(value, AT)
+  const id = params['pushNotificationConfigId'] ?? params['push_notification_config_id']
+  return {
+    tenant: undefined,
+    taskId: needName(params['id'], AT, 'id', maxNameBytes),
+    id: readName(id, AT, 'pushNotificationConfigId', maxNameBytes),
+  }
+}
+
+/** What is deleted must be named. */
+function decodePushDelete(value: unknown, maxNameBytes: number): PushRequest {
+  const request = decodePushGet(value, maxNameBytes)
+  if (request.id !== undefined) return request
+  throw wrongField(AT, 'pushNotificationConfigId', 'is missing; it must be a string')
+}
+
+function decodePushList(value: unknown, maxNameBytes: number): PushListRequest {
+  const taskId = needName(needObject(value, AT)['id'], AT, 'id', maxNameBytes)
+  return { tenant: undefined, taskId, pageSize: undefined, pageToken: '' }
 }
