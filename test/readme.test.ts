@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { defaults, Fault } from '../lib/index.ts'
-import { serverOptions } from '../lib/server/server-options.ts'
+import { serverOptions } from '../lib/server/options.ts'
 import { jsonOf, request, serve } from './fixtures/client.ts'
 import { freePort } from './fixtures/listening.ts'
 import type { ChildProcess } from 'node:child_process'

@@ -2,26 +2,27 @@
  * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
  * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
  */
+import { randomBytes } from 'node:crypto'
+import { createServer as createProbe } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { commonStart } from './command-start.ts'
-import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { formatLine } from '../define/log.ts'
-import { readGuide } from './guide.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { isLoopback } from '../http/access/guard.ts'
 import { launch, launchServer } from '../server/launch.ts'
-import { loadModule } from './load.ts'
 import { createServer } from '../server/server.ts'
 import { claimStdout, ofSockets, serveStdio } from '../server/stdio.ts'
+import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
+import { readGuide } from './guide.ts'
+import { loadModule } from './load.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
-import type { CommandLine, Flag } from './command-line.ts'
-import type { Store } from '../state/store.ts'
-import type { LaunchOptions, Launched } from '../server/launch.ts'
-import type { Loaded } from './load.ts'
+import type { Launched, LaunchOptions } from '../server/launch.ts'
+import type { ProtocolName } from '../server/options.ts'
 import type { TriportServer } from '../server/server.ts'
-import type { ProtocolName } from '../server/settings.ts'
+import type { Store } from '../state/store.ts'
+import type { CommandLine, Flag } from './command-line.ts'
+import type { Loaded } from './load.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 const VERSION = '0.1.0'
@@ -345,4 +346,37 @@ function surviveHandlers(): void {
   // Nor must one who has stopped reading what is printed; to tell of it would be the same again.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
+}
+
+/** What is added to a command line, and to the environment of its processes. */
+export interface CommonStart {
+  readonly port: readonly string[]
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/**
+ * Finds a port where any will do, makes a secret where none is given, and makes and tells a key where callers
+ * need one and have none.
+ */
+export async function commonStart({ port, host, apiKey, insecure }: LaunchOptions): Promise<CommonStart> {
+  const fixed = port === 0 ? await freePort(host) : port
+  // The sessions of one start are those of the next, and of the others.
+  const secret = process.env['TRIPORT_SECRET'] || randomBytes(32).toString('base64url')
+  const variables: Record<string, string> = { TRIPORT_SECRET: secret }
+  if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
+    // Each start would make another one, and callers would have to be told again.
+    variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')
+    const said = `--host ${host} can be reached from other machines, so a key is asked for`
+    process.stderr.write(`triport: ${said}: ${variables['TRIPORT_API_KEY']}\n`)
+  }
+  return { port: fixed === undefined ? [] : [`--port=${fixed}`], variables }
+}
+
+function freePort(host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createProbe().once('error', reject).listen(0, host ?? '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' ? address?.port ?? 0 : 0))
+    })
+  })
 }

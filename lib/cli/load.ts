@@ -2,18 +2,19 @@
  * A module of an author's: a path in, all that it exports to be served out, sorted into its kinds. ES modules
  * and CommonJS are read alike.
  */
-import { realpathSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { namesLike } from './command-line.ts'
+import { dirname, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineGroup, groupChecks } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
-import { rejectUnknown } from '../define/validate.ts'
+import { describe } from '../define/log.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { loadReason } from './load-error.ts'
-import { serverOptions } from '../server/server-options.ts'
+import { rejectUnknown } from '../define/validate.ts'
+import { serverOptions } from '../server/options.ts'
 import { isThenable } from '../util/thenable.ts'
+import { namesLike } from './command-line.ts'
 import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
@@ -178,4 +179,107 @@ function nothingIn(exported: Exports): string {
     .flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
   if (meant !== undefined) return `exports '${meant.name}'; did you mean '${meant.one}'?`
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
+}
+
+/** Lines of a stack that are shown, and files in which the source of a syntax error is looked for. */
+const MAX_FRAMES = 5
+const MAX_FILES = 20
+
+/** A source line that is longer was made by a machine; of a longer message the end is cut off. */
+const MAX_SOURCE = 200
+const MAX_MESSAGE = 2_000
+
+/** How a stack begins where it knows the source: the place, a few lines, and mostly a mark below. */
+const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
+
+/** This house's own files, as they look in a stack. */
+const SYSTEM_OWNER = new URL('..', import.meta.url).href
+
+/** Where the author's part of a stack ends. */
+const LOADED_BY = 'at async loadModule'
+
+/** A message, and below it the lines that show where. */
+export function loadReason(error: unknown, path: string): string {
+  if (!(error instanceof Error)) return `it threw ${describe(error)}`
+  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts\b/.test(error.message)) {
+    return 'this Node does not run TypeScript; compile it first, or use Node 22.18 or later'
+  }
+  const { cause } = error
+  const message = error.message || error.name
+  const reason = cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message
+  const where = error instanceof SyntaxError ? excerptOf(error, path) : framesOf(error)
+  return [near(reason.slice(0, MAX_MESSAGE)), ...where.map((line) => `    ${near(line)}`)].join('\n')
+}
+
+function framesOf({ stack }: Error): readonly string[] {
+  const [within = ''] = String(stack).split(LOADED_BY)
+  return within.split('\n').map((line) => line.trim())
+    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(SYSTEM_OWNER))
+    .slice(0, MAX_FRAMES)
+}
+
+/** Node knows the line of an ES module's syntax error, and tells it to nobody but its own last words. */
+function excerptOf(error: SyntaxError, path: string): readonly string[] {
+  const known = EXCERPT.exec(String(error.stack))
+  if (known !== null) return excerpt(known)
+  for (const file of localFiles(path).filter((one) => /\.[cm]?js$/.test(one)).slice(0, MAX_FILES)) {
+    const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' })
+    const found = EXCERPT.exec(stderr)
+    if (found !== null && stderr.includes(error.message)) return excerpt(found)
+  }
+  return framesOf(error)
+}
+
+function excerpt([, place = '', source = '']: RegExpExecArray): readonly string[] {
+  const lines = source.split('\n').filter((line) => line.trim() !== '')
+  return lines.some(({ length }) => length > MAX_SOURCE) ? [place] : [place, ...lines]
+}
+
+/** A text with the paths in it as they look from the working directory. */
+function near(text: string): string {
+  const folder = process.cwd()
+  const here = folder + sep
+  // At the root every path is as short as it can be.
+  const paths = dirname(folder) === folder ? text
+    : text.replaceAll(pathToFileURL(here).href, '').replaceAll(here, '')
+  return paths.replace(/file:\/\/[^\s)]+?(?=:\d|[\s)]|$)/g, (url) => fileURLToPath(url))
+}
+
+/** More than a module that somebody works on is made of. */
+const MAX_LOCAL_FILES = 2_000
+
+const RELATIVE = /\b(?:from|import|require)\s*\(?\s*(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
+const SCRIPT = /\.[cm]?[jt]s$/
+/** What `require` lets one leave out. */
+const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']
+
+/** Their absolute paths, the module's own first. One that is imported and not there yet is among them. */
+export function localFiles(module: string): readonly string[] {
+  const files = new Set([resolve(module)])
+  // A set may grow while it is walked.
+  for (const file of files) {
+    for (const path of importsOf(file)) if (files.size < MAX_LOCAL_FILES) files.add(path)
+  }
+  return [...files]
+}
+
+function importsOf(file: string): readonly string[] {
+  const text = SCRIPT.test(file) ? textOf(file) : ''
+  return [...text.matchAll(RELATIVE)].map(([, single, double = '']) => {
+    const path = fileURLToPath(new URL(single ?? double, pathToFileURL(file)))
+    return ENDINGS.map((ending) => path + ending).find(isFile) ?? path
+  })
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // It may be in the middle of being saved.
+    return ''
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

@@ -2,16 +2,12 @@
  * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
  */
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { noCallback, requireSecondOptions } from './options.ts'
+import { defaultPort, noCallback, requireSecondOptions, serverOptions } from './options.ts'
 import { createServer } from './server.ts'
-import { serverOptions } from './server-options.ts'
-import { defaultPort } from './settings.ts'
-import { endOnSignals } from './signals.ts'
-import type { Members } from '../define/validate.ts'
 import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
-import type { ProtocolName } from './settings.ts'
+import type { Members } from '../define/validate.ts'
+import type { ProtocolName, ServerOptions } from './options.ts'
 import type { Address, TriportServer } from './server.ts'
-import type { ServerOptions } from './server-options.ts'
 
 /** What `launch` takes besides what is served. */
 export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
@@ -170,4 +166,49 @@ function namedUrl(url: string, listed: string, { publicUrl }: LaunchOptions): st
   named.host = listed
   const base = publicUrl === undefined ? named.origin : new URL(publicUrl).href
   return `${base.replace(/\/$/, '')}${named.pathname.replace(/\/$/, '')}`
+}
+
+/** Something that ends in order. */
+export interface Ending {
+  /** Calls that run. Asked when `close` was called. */
+  running(): number | Promise<number>
+  close(): Promise<unknown>
+}
+
+/** All that a signal closes: the process ends after the last of them. */
+const endings = new Set<Ending>()
+let isEnding = false
+
+/** Ends the process with 0 when `ending` and every other is closed; the returned function takes that back. */
+export function endOnSignals(ending: Ending): () => void {
+  if (endings.size === 0) {
+    process.on('SIGINT', end)
+    process.on('SIGTERM', end)
+  }
+  endings.add(ending)
+  return () => {
+    endings.delete(ending)
+    if (endings.size > 0) return
+    process.off('SIGINT', end)
+    process.off('SIGTERM', end)
+  }
+}
+
+function end(signal: NodeJS.Signals): void {
+  // Whoever asks twice does not want to wait.
+  if (isEnding) process.exit(signal === 'SIGINT' ? 130 : 143)
+  isEnding = true
+  const all = [...endings]
+  const closed = all.map((ending) => ending.close())
+  void Promise.all(all.map((ending) => ending.running())).then(tell)
+  void Promise.allSettled(closed).then((results) => {
+    process.exit(results.every(({ status }) => status === 'fulfilled') ? 0 : 1)
+  })
+}
+
+function tell(each: readonly number[]): void {
+  const running = each.reduce((sum, count) => sum + count, 0)
+  if (running === 0) return
+  const calls = running === 1 ? '1 call' : `${running} calls`
+  process.stderr.write(`triport: waiting for ${calls}; press again to stop at once\n`)
 }

@@ -2,16 +2,15 @@
  * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
  * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
  */
+import { createHistogram } from 'node:perf_hooks'
 import { requestChannel } from '../http/server/observer.ts'
-import { LoopDelay } from './loop-delay.ts'
 import {
   CounterFamily, DURATION_BUCKETS, EXPOSITION_TYPE, formatSamples, HistogramFamily,
 } from '../wire/exposition.ts'
 import { problemReply } from '../wire/problem.ts'
-import type { CallInfo, OnCall } from '../run/call-observer.ts'
 import type { Description, Endpoint } from '../http/message/exchange.ts'
 import type { Observer } from '../http/server/observer.ts'
-import type { ServerStatus } from './server-status.ts'
+import type { CallInfo, OnCall } from '../run/call-observer.ts'
 import type { Sample } from '../wire/exposition.ts'
 
 /** What a server says of itself in every scrape. */
@@ -204,4 +203,85 @@ function processText(): string {
   ]) + formatSamples({
     name: 'nodejs_active_resources', help: 'What keeps the event loop alive, by its type.',
   }, 'gauge', ['type'], [...resources].map(([type, value]) => ({ labels: [type], value })))
+}
+
+/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
+export interface ServerStatus {
+  /**
+   * `abandoned` ones have lost their place: their time was over long ago, and they have not ended. `bytes`:
+   * what those that run have said so far, piece by piece.
+   */
+  readonly calls: { readonly running: number; readonly abandoned: number; readonly bytes: number }
+  /** Response streams, and what their readers have not taken yet. */
+  readonly streams: { readonly open: number; readonly queuedBytes: number }
+  /** Request bodies that are being read. */
+  readonly bodies: { readonly bytes: number }
+  /** Those that are remembered in this process. */
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  /** `finished`: all that are kept in this process and do not run, those that wait for a client too. */
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /**
+   * Webhooks of A2A; undefined where there are none. `waiting`: those for which something waits; `posting`:
+   * posts that are on their way; `lookups`: look-ups of names that have not ended, whether or not anybody
+   * waits for them; `bytes`: what is held for all of them.
+   */
+  readonly webhooks: {
+    readonly waiting: number
+    readonly posting: number
+    readonly lookups: number
+    readonly bytes: number
+  } | undefined
+  /** Whether the store that others share answers; undefined where none is shared. */
+  readonly store: 'reached' | 'away' | undefined
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
+  readonly mcp: {
+    readonly sessions: number
+    readonly subscribers: number
+    readonly replayBytes: number
+  } | undefined
+}
+
+/** How often it looks, in milliseconds. */
+const PERIOD_MS = 20
+const NANOSECONDS = 1e9
+
+/** In seconds, over all looks since the summary before. All are 0 where there was none. */
+export interface LoopDelaySummary {
+  readonly mean: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** Looks from its making on, until it is closed. It does not keep a process alive. */
+export class LoopDelay {
+  readonly #delays = createHistogram()
+  readonly #timer = setInterval(() => { this.#look() }, PERIOD_MS).unref()
+  #lookedAt = performance.now()
+
+  /** What was seen since this was asked before. */
+  take(): LoopDelaySummary {
+    const delays = this.#delays
+    const seconds = (nanoseconds: number): number => delays.count === 0 ? 0 : nanoseconds / NANOSECONDS
+    const summary = {
+      mean: seconds(delays.mean),
+      p50: seconds(delays.percentile(50)),
+      p99: seconds(delays.percentile(99)),
+      max: seconds(delays.max),
+    }
+    delays.reset()
+    return summary
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const now = performance.now()
+    const lateMs = now - this.#lookedAt - PERIOD_MS
+    this.#lookedAt = now
+    // A histogram begins at 1.
+    this.#delays.record(Math.max(1, Math.round(lateMs * 1e6)))
+  }
 }

@@ -23,7 +23,7 @@ import { memoryStore } from '../store/memory/memory.ts'
 import { createSeal } from '../wire/seal.ts'
 import type { Service, Shared } from '../run/service.ts'
 import type { Helping } from '../tasks/task-recovery.ts'
-import type { ServerOptions } from './server-options.ts'
+import type { ServerOptions } from './options.ts'
 import type { Seal } from '../wire/seal.ts'
 
 /** A service, and what seals its states. */

@@ -2,18 +2,17 @@
  * `serveStdio`: the MCP door on standard input and output, for hosts that start a process.
  */
 import { Writable } from 'node:stream'
-import { show } from '../define/validate.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { requireSecondOptions } from './options.ts'
+import { show } from '../define/validate.ts'
 import { McpContext } from '../mcp/request/context.ts'
 import { serveLines } from '../mcp/transport/stdio.ts'
-import { serverOptions } from './server-options.ts'
+import { endOnSignals } from './launch.ts'
+import { requireSecondOptions, serverOptions } from './options.ts'
 import { createService } from './service.ts'
-import { endOnSignals } from './signals.ts'
 import type { Readable } from 'node:stream'
-import type { Members } from '../define/validate.ts'
 import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
-import type { ServerOptions } from './server-options.ts'
+import type { Members } from '../define/validate.ts'
+import type { ServerOptions } from './options.ts'
 
 /** What `serveStdio` takes besides what is served. */
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {

@@ -7,7 +7,7 @@ import { createService } from '../../lib/server/service.ts'
 import type { Dialect } from '../../lib/a2a/model/dialect.ts'
 import type { Card } from '../../lib/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const URL = 'https://a.example/x'

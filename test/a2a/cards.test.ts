@@ -7,7 +7,7 @@ import { createService } from '../../lib/server/service.ts'
 import { serveA2a } from './caller.ts'
 import type { Exchange } from '../../lib/http/message/exchange.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const agents = [agent]

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { AgentLike, Run } from '../../lib/define/agent.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const A2A_JSON = 'application/a2a+json'
 

@@ -5,7 +5,7 @@ import { isSignedBy } from '../fixtures/card-signature.ts'
 import { request } from '../fixtures/client.ts'
 import { serveA2a } from './caller.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const NEW = '/extendedAgentCard'
 const OLD = '/agent/authenticatedExtendedCard'

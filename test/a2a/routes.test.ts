@@ -7,7 +7,7 @@ import { request } from '../fixtures/client.ts'
 import { message, post } from './ask.ts'
 import { serveA2a } from './caller.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const one = defineAgent({ name: 'One', run: (prompt) => `one: ${prompt}` })
 const two = defineAgent({ name: 'Two Three', version: '2.0.0', run: (prompt) => `two: ${prompt}` })

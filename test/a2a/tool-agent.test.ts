@@ -10,7 +10,7 @@ import type { TestContext } from 'node:test'
 import type { TaskView } from '../../lib/a2a/model/model.ts'
 import type { Content } from '../../lib/define/content.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
-import type { ServerOptions } from '../../lib/server/server-options.ts'
+import type { ServerOptions } from '../../lib/server/options.ts'
 
 const numbers = {
   type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],

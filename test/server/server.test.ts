@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import { createServer, defineTool, Fault, memoryStore } from '../../lib/index.ts'
-import { defaultPort } from '../../lib/server/settings.ts'
+import { defaultPort } from '../../lib/server/options.ts'
 import { echo, jsonOf, listen, request, serve } from '../fixtures/client.ts'
 import type { ProtocolName, ServerOptions, Subject } from '../../lib/index.ts'
 
