@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { composeCard } from '../../lib/a2a/card/card.ts'
 import { documentOf, modeFor } from '../../lib/a2a/card/card-replies.ts'
-import { dialects } from '../../lib/a2a/codec/dialects.ts'
 import { signerOf } from '../../lib/a2a/model/signature.ts'
 import { createService } from '../../lib/server/service.ts'
 import { decodeV03Card } from '../fixtures/a2a-client/v03-card.ts'
@@ -42,13 +41,13 @@ function wholeCard(): Card {
       { uri: 'https://example.com/ext/v2' },
     ],
     extendedCard: {}, tenants: ['acme'], pushNotifications: true, auth, takesKeys: () => true,
-  }, service.catalog.root!, 'https://a.example', true, dialects)
+  }, service.catalog.root!, 'https://a.example', true)
 }
 
 function bareCard(): Card {
   const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false })
   const { root } = service.catalog
-  return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true, dialects)
+  return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true)
 }
 
 function golden(name: string): unknown {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { composeCard, extendCard, hasExtendedCard } from '../../lib/a2a/card/card.ts'
-import { plain } from '../../lib/a2a/codec/plain.ts'
-import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { createService } from '../../lib/server/service.ts'
-import type { Dialect } from '../../lib/a2a/model/dialect.ts'
 import type { Card } from '../../lib/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../lib/a2a/model/options.ts'
 import type { ServerOptions } from '../../lib/server/options.ts'
@@ -31,18 +28,17 @@ test('an agent that says little of itself has a whole card', () => {
   assert(interfaces.length > 0)
 })
 
-test('the addresses are those at which something is spoken, those of tenants behind them', () => {
+test('the addresses are those of each binding and version, those of tenants behind them', () => {
   const { service } = createService({ agents: [agent], log: false })
-  const addresses = (spoken: readonly Dialect[], tenants: readonly string[]): readonly string[] => {
+  const addresses = (tenants: readonly string[]): readonly string[] => {
     const options = { tenants, takesKeys: () => false }
-    const { interfaces } = composeCard(service, options, service.catalog.root!, URL, true, spoken)
+    const { interfaces } = composeCard(service, options, service.catalog.root!, URL, true)
     return interfaces.map((one) => [one.binding, one.version, one.url, one.tenant].join(' ').trim())
   }
   const old = `JSONRPC 0.3 ${URL}/a2a`
   const both = [`JSONRPC 1.0 ${URL}/a2a`, `HTTP+JSON 1.0 ${URL}`]
-  assert.deepEqual(addresses([plain], ['acme']), [old])
-  assert.deepEqual(addresses([plain, v1], []), [...both, old])
-  assert.deepEqual(addresses([plain, v1], ['a', 'b']), [
+  assert.deepEqual(addresses([]), [...both, old])
+  assert.deepEqual(addresses(['a', 'b']), [
     ...both, old, ...both.map((one) => `${one} a`), ...both.map((one) => `${one} b`),
   ])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkMediaTypes } from '../../lib/a2a/model/message-parts.ts'
+import { checkMediaTypes } from '../../lib/a2a/codec/parts.ts'
 import { defineAgent } from '../../lib/index.ts'
 import type { Content } from '../../lib/index.ts'
 

@@ -17,7 +17,6 @@ const { composeCard } = await load('../../.test/lib/a2a/card/card.js')
 const { documentOf } = await load('../../.test/lib/a2a/card/card-replies.js')
 const { formatSigned, signerOf } = await load('../../.test/lib/a2a/model/signature.js')
 const { isSignedBy } = await load('../../.test/test/fixtures/card-signature.js')
-const { v1 } = await load('../../.test/lib/a2a/codec/v1.js')
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
@@ -30,7 +29,7 @@ function signed(takesKeys) {
     provider: { organization: 'Example', url: 'https://example.com' },
     extensions: [{ uri: 'urn:x', description: 'X', required: true, params: { level: 1 } }, { uri: 'urn:y' }],
   }
-  const card = composeCard(service, options, service.catalog.root, 'https://a.example', true, [v1])
+  const card = composeCard(service, options, service.catalog.root, 'https://a.example', true)
   return JSON.parse(JSON.stringify(documentOf(card, '1.0', signerOf(privateKey))))
 }
 

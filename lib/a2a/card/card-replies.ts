@@ -1,7 +1,6 @@
 /**
- * Cards as replies: a card is written with the members of every dialect at once, in which each client finds
- * its own, or with those of one version. It is made once per address, then sent as the same bytes with its
- * `ETag`. Only a card of 1.0 alone can be signed.
+ * Cards as replies: a card has the members of every dialect at once, in which each client finds its own, or
+ * those of one version. It is made once per address, then sent as the same bytes with its `ETag`.
  * Spec: A2A 1.0 §8.4, §8.6; RFC 9110 §13.1, RFC 9111.
  */
 import { createHash } from 'node:crypto'
@@ -17,8 +16,11 @@ import type { Card, JsonMembers } from '../model/model.ts'
 import type { A2aOptions, A2aServerOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 
-/** Answers with the card of somebody who is reached below `at`: '' or `/agents/<id>`. */
+/** Answers with the card of an agent that is reached below `at`: '' or `/agents/<id>`. */
 export type Cards = (exchange: Exchange, agent: Agent | Group, at: string) => Reply
+
+/** Whose members a card has. */
+export type CardMode = NonNullable<A2aServerOptions['card']>
 
 interface MadeCard {
   readonly etag: string
@@ -30,6 +32,7 @@ interface MadeCard {
 const MAX_CARDS = 256
 /** Tags of an `If-None-Match` that are looked at. */
 const MAX_TAGS = 64
+const NEWEST = '1.0'
 
 /** Makes the cards of one server. */
 export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
@@ -40,33 +43,27 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
     cards.clear()
     changedAt = wholeSeconds()
   })
-
-  function cardOf(exchange: Exchange, agent: Agent | Group, at: string): MadeCard {
+  return (exchange, agent, at) => {
     const { baseUrl, baseUrlIsTrusted } = exchange
     const mode = modeFor(versionTextOf(exchange), options.card)
     // A key may be made when the server listens.
     const key = `${mode} ${at} ${baseUrl} ${options.takesKeys()} ${baseUrlIsTrusted}`
-    let card = cards.get(key)
-    if (card === undefined) {
+    let made = cards.get(key)
+    if (made === undefined) {
       const [oldest] = cards.keys()
       if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
-      const said = composeCard(service, options, agent, baseUrl + at, at === '')
-      card = makeCard(documentOf(said, mode, signer), changedAt, baseUrlIsTrusted)
-      cards.set(key, card)
+      const card = composeCard(service, options, agent, baseUrl + at, at === '')
+      made = makeCard(documentOf(card, mode, signer), changedAt, baseUrlIsTrusted)
+      cards.set(key, made)
     }
-    return card
-  }
-
-  return (exchange, agent, at) => {
-    const card = cardOf(exchange, agent, at)
-    return isKnown(exchange, card.etag, changedAt) ? card.unchanged : card.whole
+    return isCurrent(exchange, made.etag, changedAt) ? made.unchanged : made.whole
   }
 }
 
 function makeCard(members: JsonMembers, changedAt: number, baseUrlIsTrusted: boolean): MadeCard {
   const body = Buffer.from(JSON.stringify(members))
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
-  // What a client sent as its host must not become what a cache tells others.
+  // What a client sent as its host must not become what a cache gives others.
   const headers = Object.freeze([
     'ETag', etag,
     'Last-Modified', new Date(changedAt).toUTCString(),
@@ -80,8 +77,8 @@ function makeCard(members: JsonMembers, changedAt: number, baseUrlIsTrusted: boo
   }
 }
 
-/** Whether the client says that it has this card already. An `If-None-Match` settles it alone. */
-function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
+/** Whether the client has this card already. With `If-None-Match` the other header is ignored. */
+function isCurrent(exchange: Exchange, etag: string, changedAt: number): boolean {
   const tags = exchange.header('if-none-match')
   if (tags !== undefined) {
     const known = tags.split(',', MAX_TAGS).map((tag) => tag.trim().replace(/^W\//, ''))
@@ -91,29 +88,21 @@ function isKnown(exchange: Exchange, etag: string, changedAt: number): boolean {
   return since !== undefined && Date.parse(since) >= changedAt
 }
 
-/** Now, as exactly as an HTTP date can say it. */
+/** Now, as exactly as an HTTP date can be. */
 function wholeSeconds(): number {
   return Math.floor(Date.now() / 1000) * 1000
 }
 
-/** Whose members stand in a card. */
-export type CardMode = NonNullable<A2aServerOptions['card']>
-
-const NEWEST = '1.0'
-
-/** What a client that names a version (`A2A-Version`) reads, where the operator has set a mode or none. */
+/** The mode for a client that names a version (`A2A-Version`). `mode` is the operator's. */
 export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'): CardMode {
   return mode === 'hybrid' && version !== undefined && /^\s*1(?:\.\d+)*\s*$/.test(version) ? NEWEST : mode
 }
 
-/** The members of a card. Only one of 1.0 alone is signed: older members would stand beside what is. */
-export function documentOf(
-  card: Card, mode: CardMode, signer: Signer | undefined,
-): JsonMembers {
-  const spoken = mode === 'hybrid' ? dialects
+/** The members of a card. Only one of 1.0 alone is signed: a signature covers no member of older versions. */
+export function documentOf(card: Card, mode: CardMode, signer: Signer | undefined): JsonMembers {
+  const chosen = mode === 'hybrid' ? dialects
     : dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
-  const parts = spoken.map((dialect) => dialect.encodeCard(card))
-  const members = parts.reduce((all, part) => joined(all, part), {})
+  const members = chosen.map((dialect) => dialect.encodeCard(card)).reduce(joined, {})
   return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
 }
 

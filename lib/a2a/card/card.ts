@@ -3,13 +3,10 @@
  * schemes that the server uses.
  * Spec: A2A 1.0 §4.4, §4.5 and §8; RFC 8414 §3.
  */
-import { dialects } from '../codec/dialects.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
 import type { Tool } from '../../define/tool.ts'
-import type { Authorization } from '../../http/access/auth.ts'
 import type { Service } from '../../run/service.ts'
-import type { Dialect } from '../model/dialect.ts'
 import type { Card, CardInterface, SecurityScheme } from '../model/model.ts'
 import type { A2aOptions, ExtendedCard } from '../model/options.ts'
 
@@ -24,13 +21,16 @@ const places: readonly (readonly [binding: CardInterface['binding'], version: st
   ['JSONRPC', '0.3', '/a2a'],
 ]
 
+const keySchemes: readonly (readonly [name: string, scheme: SecurityScheme])[] = [
+  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
+]
+
 /**
- * The card of somebody who is reached below `url`. Where that is the root, the server's tools are skills.
- * `spoken` are the dialects that it promises.
+ * The card of an agent that is reached below `url`. Where that is the root, the server's tools are skills.
  */
 export function composeCard(
   service: Service, options: A2aOptions, agent: Agent | Group, url: string, isRoot: boolean,
-  spoken: readonly Dialect[] = dialects,
 ): Card {
   const { extensions = [], tenants = [], provider, documentationUrl, iconUrl, pushNotifications } = options
   const modes: Partial<Agent> = agent.kind === 'agent' ? agent : {}
@@ -38,7 +38,7 @@ export function composeCard(
     name: agent.name,
     description: agent.description || (agent === rootOf(service) && service.description) || agent.name,
     version: agent.version ?? service.version,
-    interfaces: interfacesOf(url, tenants, spoken),
+    interfaces: [undefined, ...tenants].flatMap((tenant) => interfacesOf(url, tenant)),
     provider,
     documentationUrl,
     iconUrl,
@@ -56,28 +56,23 @@ export function composeCard(
   }
 }
 
-/** Whether there is an extended card of somebody. */
+/** Whether an agent has an extended card. */
 export function hasExtendedCard(
   service: Service, { extendedCard }: A2aOptions, agent: Agent | Group,
 ): boolean {
   return typeof extendedCard === 'function' || (extendedCard !== undefined && agent === rootOf(service))
 }
 
-/** A card with more in it. */
+/** A card with the members of an extended card. */
 export function extendCard(card: Card, { skills = [], ...more }: ExtendedCard): Card {
   const given = Object.entries(more).filter(([, member]) => member !== undefined)
   return { ...card, ...Object.fromEntries(given), skills: uniqueSkills([...card.skills, ...skills]) }
 }
 
-/** What no dialect is spoken at is not promised. Tenants are of 1.0. */
-function interfacesOf(
-  url: string, tenants: readonly string[], spoken: readonly Dialect[],
-): readonly CardInterface[] {
-  const speaksNewest = spoken.some(({ name }) => name === '1.0')
-  const here = places.filter(([, version]) => version !== '1.0' || speaksNewest)
-  return [undefined, ...tenants].flatMap((tenant) => here
-    .filter(([, version]) => tenant === undefined || version === '1.0')
-    .map(([binding, version, path]) => ({ url: url + path, binding, version, tenant })))
+/** Tenants are of 1.0. */
+function interfacesOf(url: string, tenant: string | undefined): readonly CardInterface[] {
+  return places.filter(([, version]) => tenant === undefined || version === '1.0')
+    .map(([binding, version, path]) => ({ url: url + path, binding, version, tenant }))
 }
 
 /** An agent's own, or conversation; of a group, its agents are the skills. */
@@ -90,7 +85,7 @@ function skillsOf(agent: Agent | Group): readonly Skill[] {
   return agent.skills === undefined || agent.skills.length === 0 ? [chat] : agent.skills
 }
 
-/** What calls it is data with its arguments; what it answers is its own text or data. */
+/** A tool is called with data, its arguments; it answers with text or data. */
 function skillOf({ name, title, description }: Tool): Skill {
   return {
     id: name, name: title ?? name, description: description || (title ?? name), tags: ['tool'],
@@ -98,7 +93,9 @@ function skillOf({ name, title, description }: Tool): Skill {
   }
 }
 
-/** Of those with one id the last, where the first stood. Tags are a must of the card, not of the author. */
+/**
+ * Of those with one id the last, where the first stood. A card requires tags, authors need not write them.
+ */
 function uniqueSkills(skills: readonly Skill[]): readonly Skill[] {
   const byId = new Map<string, Skill>()
   for (const skill of skills) {
@@ -108,29 +105,17 @@ function uniqueSkills(skills: readonly Skill[]): readonly Skill[] {
   return [...byId.values()]
 }
 
-/** The members of a card that say how to get in: schemes by name, and any one of `security` is enough. */
-export type Security = Pick<Card, 'schemes' | 'security'>
-
-const keySchemes: readonly (readonly [name: string, scheme: SecurityScheme])[] = [
-  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
-  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
-]
-
-/** What this server asks for at this moment; nothing where everybody is let in. */
-export function securityOf({ takesKeys, auth }: A2aOptions): Security {
+/** The schemes that the server uses at this moment, by name, and which of them are enough: any one. */
+export function securityOf({ takesKeys, auth }: A2aOptions): Pick<Card, 'schemes' | 'security'> {
   const schemes = new Map<string, SecurityScheme>(takesKeys() ? keySchemes : [])
   const security = [...schemes.keys()].map((name) => new Map<string, readonly string[]>([[name, []]]))
   for (const [index, issuer] of (auth?.authorizationServers ?? []).entries()) {
     const name = index === 0 ? 'oauth' : `oauth-${index + 1}`
-    // Which flows there are, its own metadata says.
+    // The flows are in the issuer's own metadata.
     schemes.set(name, { kind: 'oauth2', flows: {}, metadataUrl: metadataUrl(issuer) })
-    security.push(new Map([[name, scopesOf(auth)]]))
+    security.push(new Map([[name, auth?.scopes ?? []]]))
   }
   return { schemes, security }
-}
-
-function scopesOf(auth: Authorization | undefined): readonly string[] {
-  return auth?.scopes ?? []
 }
 
 /** The well-known path goes between the host and the path of the issuer. */

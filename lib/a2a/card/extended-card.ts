@@ -1,23 +1,22 @@
 /**
  * The extended card: what authenticated callers may know besides the public card. Made for each request, as
- * it may differ for each caller. Clients of A2A 0.2 get it at a path of its own, and errors there as problem
- * documents.
+ * it may differ for each caller. Clients of A2A 0.2 get it at a path of its own, which they make of the
+ * card's `url`, and errors there as problem documents.
  * Spec: A2A 1.0 §3.1.11 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9.
  */
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
-import { Clock } from '../../util/clock.ts'
+import { withDeadline } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { encodeV1Card } from '../codec/card-codecs.ts'
 import { plain } from '../codec/plain.ts'
-import { A2aFault } from '../model/faults.ts'
-import { checkExtendedCard } from '../model/options.ts'
 import { versionTextOf } from '../model/dialect.ts'
+import { A2aFault, numbersOf } from '../model/faults.ts'
+import { checkExtendedCard } from '../model/options.ts'
 import { documentOf, modeFor } from './card-replies.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { FaultKind } from '../../define/fault.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -26,7 +25,7 @@ import type { Card } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 
-/** Who is asked for a card, by whom, and in which dialect. */
+/** A request for an extended card. */
 export interface CardAsked {
   readonly service: Service
   readonly options: A2aOptions
@@ -36,7 +35,10 @@ export interface CardAsked {
   readonly exchange: Exchange
 }
 
-/** The extended card of whoever is asked, for the caller. Throws, or rejects with, a `Fault`. */
+// What one caller may know is no other's.
+const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
+
+/** The extended card of an agent, for the caller. Throws, or rejects with, a `Fault`. */
 export function extendedCard(asked: CardAsked): MaybePromise<Card> {
   const { service, options, agent, dialect, exchange: { origin } } = asked
   const given = options.extendedCard
@@ -45,7 +47,10 @@ export function extendedCard(asked: CardAsked): MaybePromise<Card> {
   }
   const more = typeof given === 'function' ? given(origin.principal, agent) : given
   if (!isThenable(more)) return cardOf(asked, more)
-  return inTime(more, service.limits.authTimeoutMs).then((found) => cardOf(asked, found))
+  const found = withDeadline(Promise.resolve(more), service.limits.authTimeoutMs, () => (
+    new Fault('timeout', 'What this caller may see could not be found out in time')
+  ))
+  return found.then((more) => cardOf(asked, more))
 }
 
 /** The same, signed where there is a key. */
@@ -53,8 +58,7 @@ export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
   const { signer } = asked
   const card = extendedCard(asked)
   if (signer === undefined) return card
-  const signed = (one: Card): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] })
-  return andThen(card, signed)
+  return andThen(card, (one): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] }))
 }
 
 function cardOf({ service, options, agent, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {
@@ -68,26 +72,7 @@ function cardOf({ service, options, agent, exchange: { baseUrl, params } }: Card
   return extendCard(composeCard(service, options, agent, url, isRoot), more)
 }
 
-function inTime<T>(found: PromiseLike<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const clock = new Clock()
-    clock.limit(ms, () => {
-      reject(new Fault('timeout', 'What this caller may see could not be found out in time'))
-    })
-    Promise.resolve(found).then(resolve, reject).finally(() => clock.clear())
-  })
-}
-
-// What one caller may know is no other's.
-const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
-
-/** What is not there is not found. */
-const statuses: ReadonlyMap<FaultKind, number> = new Map([
-  ['unsupported', 404], ['not-found', 404], ['unauthenticated', 401], ['forbidden', 403], ['busy', 503],
-  ['cancelled', 503], ['timeout', 504],
-])
-
-/** Answers with the card of somebody, for the caller. */
+/** Answers a client of A2A 0.2. */
 export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
   const { service, options, signer, exchange } = asked
   const done = (card: Card): Reply => {
@@ -101,7 +86,8 @@ export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise
       service.log('error', 'An extended card could not be made', { request: requestId, cause: thrown })
     }
     const detail = publicMessage(fault, requestId, service.exposeErrors)
-    return problemReply({ status: statuses.get(fault.kind) ?? 500, detail, requestId, headers })
+    const status = fault.kind === 'unsupported' ? 404 : numbersOf(fault).httpStatus
+    return problemReply({ status, detail, requestId, headers })
   }
   try {
     const card = extendedCard({ ...asked, dialect: plain })

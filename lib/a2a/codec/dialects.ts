@@ -1,8 +1,6 @@
 /**
- * The table of dialects, and how a request picks its row: by the method's name, then by the shape of its
- * params. What is not in the table the card does not promise.
- *
- * Knows the names of methods and nothing of what they do. All dialects share one `POST /a2a`.
+ * The table of dialects, and how a request picks its row: by its method, then by the shape of its params. All
+ * dialects share one `POST /a2a`.
  */
 import { plain } from './plain.ts'
 import { v03 } from './v03.ts'
@@ -10,7 +8,7 @@ import { v1 } from './v1.ts'
 import type { Dialect, DialectName, Version } from '../model/dialect.ts'
 import type { OperationName } from '../model/model.ts'
 
-/** Every dialect that is spoken here, in the order in which they are tried. */
+/** Every dialect, in the order in which they are tried. */
 export const dialects: readonly Dialect[] = [plain, v03, v1]
 
 /** What a method is in one dialect. */
@@ -22,8 +20,7 @@ const rows = rowsOf(dialects)
 export const methodNames: readonly string[] = [...rows.keys()]
 
 /**
- * The dialect and operation of a request. Undefined where none has the method, or in another shape, or in
- * another version than the one the client says that it speaks.
+ * The dialect and operation of a request; undefined where no dialect of that version has it in that shape.
  */
 export function rowOf(method: string, params: unknown, version: Version = undefined): Row | undefined {
   const candidates = rows.get(method)
@@ -40,12 +37,12 @@ export function isSpoken(version: string): boolean {
   return dialects.some((dialect) => dialect.version === version)
 }
 
-/** In which dialect a client of that version reads an error, where its method tells nothing. */
+/** In which dialect a client of that version reads an error whose method is of no help. */
 export function dialectFor(version: Version): Dialect {
   return dialects.find((dialect) => dialect.version === version) ?? dialects[0]!
 }
 
-/** The dialect of that name, as something that outlives its request remembers it. */
+/** The dialect of that name, which a task keeps. */
 export function dialectNamed(name: DialectName): Dialect {
   return dialects.find((one) => one.name === name)!
 }

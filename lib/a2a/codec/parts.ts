@@ -1,21 +1,26 @@
 /**
- * What every dialect's parts have in common: which block of content a text, a file or a value becomes, and
- * what of a block is a file's name, type, address and bytes.
+ * The parts of messages, for every dialect: which block of content a text, a file or a value becomes, and
+ * back; which parts an agent reads; and how an answer becomes parts.
  *
- * What a part has and no block has a member for stands in the block's `_meta`: the part's metadata as it is,
- * and under `mediaType` and `filename` what a text or a value was called. Spelling is the dialects' business.
+ * What a part has and a block has no member for is in the block's `_meta`: the part's metadata as it is, and
+ * under `mediaType` and `filename` those of a text or a value.
+ * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
+import { textOf } from '../../define/content.ts'
 import { standardBase64 } from '../../wire/base64.ts'
+import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Answer } from '../../define/answer.ts'
 import type {
   AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceLink, TextContent,
 } from '../../define/content.ts'
 import type { JsonMembers } from '../model/model.ts'
 
-/** What a text is where nobody says so. */
+/** The media type of a text that states none. */
 const PLAIN_TEXT = 'text/plain'
 const ATTACHMENT = 'attachment:'
-/** What a file is called that nobody named. */
+/** The name of a file that has none. */
 const NO_NAME = 'file'
 const DATA_URI = /^data:/i
 
@@ -24,7 +29,6 @@ export type FileBlock = ImageContent | AudioContent | EmbeddedResource | Resourc
 
 /** What is in a block of a file. One of `uri`, `bytes` and `text` is there. */
 export interface FileParts {
-  /** Undefined where nothing says it. */
   readonly name: string | undefined
   readonly mediaType: string | undefined
   readonly uri: string | undefined
@@ -33,7 +37,7 @@ export interface FileParts {
   readonly text: string | undefined
 }
 
-/** A text, with what it was called. */
+/** The block of a text. */
 export function textBlock(
   text: string, mediaType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -42,7 +46,7 @@ export function textBlock(
   return _meta === undefined ? { type: 'text', text } : { type: 'text', text, _meta }
 }
 
-/** A JSON value. */
+/** The block of a JSON value. */
 export function dataBlock(
   data: unknown, mimeType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -53,7 +57,7 @@ export function dataBlock(
   }
 }
 
-/** A file by its address. */
+/** The block of a file by its address. */
 export function linkBlock(
   uri: string, mimeType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -64,7 +68,7 @@ export function linkBlock(
   }
 }
 
-/** A file by its bytes: a picture, a sound, or anything else. `bytes` is Base64 in its normal form. */
+/** The block of a file by its bytes: a picture, a sound, or anything else. */
 export function bytesBlock(
   bytes: string, mimeType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -83,7 +87,7 @@ export function bytesBlock(
   }
 }
 
-/** What of a block is a file's. */
+/** What a file of a block has. */
 export function fileOf(block: FileBlock): FileParts {
   if (block.type === 'resource_link') {
     const { uri, name, mimeType } = block
@@ -97,30 +101,29 @@ export function fileOf(block: FileBlock): FileParts {
     return { name, mediaType: mimeType, uri: undefined, bytes, text }
   }
   const { data, mimeType } = block
-  return {
-    name: filenameOf(block), mediaType: mimeType, uri: undefined, bytes: data, text: undefined,
-  }
+  return { name: filenameOf(block), mediaType: mimeType, uri: undefined, bytes: data, text: undefined }
 }
 
-/** The file name that a block's `_meta` keeps. */
+/** The file name in a block's `_meta`. */
 export function filenameOf({ _meta }: Content): string | undefined {
   return textIn(_meta, 'filename')
 }
 
-/** The media type that a text's `_meta` keeps. */
-export function mediaTypeOf({ _meta }: TextContent): string | undefined {
-  return textIn(_meta, 'mediaType')
+/** The media type that a block states. */
+export function mediaTypeOf(block: Content): string | undefined {
+  if (block.type === 'text') return textIn(block._meta, 'mediaType')
+  return block.type === 'resource' ? block.resource.mimeType : block.mimeType
 }
 
 /** The metadata of the part that a block becomes: its `_meta` without what is written as members. */
 export function metadataOf(block: Content): JsonMembers | undefined {
   const { type, _meta } = block
   if (_meta === undefined || type === 'resource' || type === 'resource_link') return _meta
-  const isCalled = filenameOf(block) !== undefined
+  const isNamed = filenameOf(block) !== undefined
   const isTyped = type === 'text' && mediaTypeOf(block) !== undefined
-  if (!isCalled && !isTyped) return _meta
+  if (!isNamed && !isTyped) return _meta
   const kept = Object.entries(_meta).filter(([key]) => {
-    return !(isCalled && key === 'filename') && !(isTyped && key === 'mediaType')
+    return !(isNamed && key === 'filename') && !(isTyped && key === 'mediaType')
   })
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
@@ -137,14 +140,14 @@ export function nameOf(uri: string): string {
   }
 }
 
-/** Bytes that a client wrote as Base64 of either alphabet, padded or not, in the normal form. */
+/** Bytes in Base64 of either alphabet, padded or not, in the normal form. */
 export function readBytes(value: unknown, at: string, name: string): string {
   const bytes = typeof value === 'string' ? standardBase64(value) : undefined
   if (bytes !== undefined) return bytes
   throw wrongField(at, name, 'must be a string of Base64')
 }
 
-/** A part's metadata and what it was called, as one. The name and type go above members of the same name. */
+/** The `_meta` of a block. Name and type replace members of the same name. */
 function metaOf(
   mediaType: string | undefined, filename: string | undefined, metadata: JsonMembers | undefined,
 ): JsonMembers | undefined {
@@ -158,4 +161,43 @@ function textIn(meta: JsonMembers | undefined, key: string): string | undefined 
   if (meta === undefined || !Object.hasOwn(meta, key)) return undefined
   const value = meta[key]
   return typeof value === 'string' ? value : undefined
+}
+
+/** Throws `CONTENT_TYPE_NOT_SUPPORTED` for a part whose media type is none of the agent's `inputModes`. */
+export function checkMediaTypes(agent: Agent | Group, parts: readonly Content[]): void {
+  const modes = agent.kind === 'agent' ? agent.inputModes : undefined
+  if (modes === undefined) return
+  for (const part of parts) {
+    const type = mediaTypeOf(part)
+    if (type === undefined || modes.some((mode) => covers(mode, type))) continue
+    const remedy = `send ${modes.join(', ')}`
+    throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${agent.name} does not read ${type}; ${remedy}`)
+  }
+}
+
+/** Whether a media type, or a range of them, covers another. */
+function covers(mode: string, type: string): boolean {
+  const plain = type.split(';', 1)[0]!.trim().toLowerCase()
+  const range = mode.toLowerCase()
+  return range === plain || range === '*/*' || (range.endsWith('/*') && plain.startsWith(range.slice(0, -1)))
+}
+
+/** The content of an answer, and its data where the content is not the text of that data. */
+export function saidParts(answer: Answer): readonly Content[] {
+  const { content, data } = answer
+  if (data === undefined) return content
+  const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
+  return isItsText ? [dataPart(answer)] : [...content, dataPart(answer)]
+}
+
+/** The same, and the parts of its artifacts. */
+export function answerParts(answer: Answer): readonly Content[] {
+  const parts = saidParts(answer)
+  const more = answer.artifacts?.flatMap(({ parts }) => parts) ?? []
+  return more.length === 0 ? parts : [...parts, ...more]
+}
+
+/** The data of an answer, as a part. */
+export function dataPart({ data }: Answer): Content {
+  return { type: 'data', data }
 }

@@ -148,13 +148,10 @@ function encodeParts(parts: readonly Content[]): readonly JsonMembers[] {
 function encodePart(block: Content): JsonMembers {
   if (block.type === 'text' && block._meta === undefined) return { text: block.text }
   const metadata = metadataOf(block)
-  if (block.type === 'text') {
-    return { text: block.text, metadata, filename: filenameOf(block), mediaType: mediaTypeOf(block) }
-  }
-  if (block.type === 'data') {
-    return { data: block.data, metadata, filename: filenameOf(block), mediaType: block.mimeType }
-  }
-  const { uri, bytes, text, name, mediaType } = fileOf(block)
+  const mediaType = mediaTypeOf(block)
+  if (block.type === 'text') return { text: block.text, metadata, filename: filenameOf(block), mediaType }
+  if (block.type === 'data') return { data: block.data, metadata, filename: filenameOf(block), mediaType }
+  const { uri, bytes, text, name } = fileOf(block)
   return { text, raw: bytes, url: uri, metadata, filename: name, mediaType }
 }
 
