@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { lendQuestions, TaskAsking } from '../../lib/mcp/tasks/task-asking.ts'
+import { serveQuestions, TaskAsking, TaskStream } from '../../lib/mcp/tasks/task-asking.ts'
 import type { PeerChannel, AcceptChannel } from '../../lib/state/peer-channels.ts'
+import type { McpRequest } from '../../lib/mcp/request/request.ts'
 import type { Service } from '../../lib/run/service.ts'
+import type { Task } from '../../lib/tasks/task.ts'
 
 type Shared = NonNullable<Service['shared']>
 
@@ -24,7 +26,7 @@ function lent(): Lent {
   })
   let take: AcceptChannel | undefined
   const lines = { on: (_kind: string, taken: AcceptChannel) => { take = taken } }
-  lendQuestions({ channels: lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
+  serveQuestions({ channels: lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
   const line: PeerChannel = { node: 'other', send: (word) => said.push(word), end() {} }
   return { asking, answers, said, open: () => take!(['ann', 't'], line) }
 }
@@ -54,4 +56,36 @@ test('nothing is asked on a line that has ended, not even in the turn in which i
     asking.show(questions)
     assert.deepEqual(said, [], `after ${waits} turns`)
   }
+})
+
+test('a question that another process withdraws owes it nothing, and can be asked again', async () => {
+  const said: unknown[] = []
+  let ends: ReturnType<AcceptChannel>
+  const channels = { open: (_node: string, _kind: string, _question: unknown, listener: typeof ends) => {
+    ends = listener
+    return { node: 'other', send: (word: unknown) => said.push(word), end() {} }
+  } }
+  const shared = { channels, remoteTasks: { nodeOf: () => 'other' } }
+  const request = { mcp: { service: { shared, log() {} } } } as unknown as McpRequest
+  const asked: { answer: (answer: unknown) => void; withdrawn: boolean }[] = []
+  const stream = new TaskStream(request, { id: 't', owner: 'ann', questions } as unknown as Task, {
+    ask() {
+      const one = { answer: (_answer: unknown): void => {}, withdrawn: false }
+      asked.push(one)
+      let refuse = (_reason: unknown): void => {}
+      const answer = new Promise<unknown>((resolve, reject) => { [one.answer, refuse] = [resolve, reject] })
+      return { answer, withdraw(reason) { one.withdrawn = true; refuse(reason) } }
+    },
+  }, () => undefined)
+  stream.update({ id: 't', owner: 'ann', questions } as unknown as Task)
+  ends?.onMessage?.(['ask', 'name', { what: 'roots' }])
+  ends?.onMessage?.(['withdraw', 'name'])
+  assert.equal(asked[0]?.withdrawn, true)
+  ends?.onMessage?.(['ask', 'name', { what: 'roots' }])
+  await turn()
+  // What came of the first would be taken for the answer to the second.
+  assert.deepEqual(said, [])
+  asked[1]?.answer('Ann')
+  await turn()
+  assert.deepEqual(said, [['answer', 'name', 'Ann']])
 })

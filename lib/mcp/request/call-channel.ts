@@ -1,6 +1,6 @@
 /**
- * What a handler can say to an MCP client while its request is open: progress, lines of log, questions. How a
- * question travels is the revision's word: by a request on the running stream, or by a round trip.
+ * The channel of a call to an MCP client while its request is open: progress, logs, questions. Questions are
+ * requests on the running stream, or end the call, as the revision has it.
  */
 import { show } from '../../define/validate.ts'
 import { Fault } from '../../define/fault.ts'
@@ -14,70 +14,57 @@ import type { CallChannel } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Ability, Question } from '../../define/question.ts'
 import type { OpenQuestions } from '../session/ask.ts'
-import type { McpRequest } from './request.ts'
-import type { EarlierRounds } from './input-required.ts'
+import type { EarlierRounds, McpRequest } from './request.ts'
 
-/** The way back of one request's call. */
+/** The channel of one request's call. */
 export class RequestChannel implements CallChannel {
   readonly live: LiveCall
+  readonly asksByReturning: boolean
   protected readonly request: McpRequest
-  /** Whether the client is asked by ending the call with a round of questions. */
-  readonly #asksByRoundTrips: boolean
   readonly #subject: readonly unknown[] | undefined
-  #roundTrips: InputRequiredFlow | undefined
+  #flow: InputRequiredFlow | undefined
   #questions: OpenQuestions | undefined
   #lastProgress: number | undefined
 
   /**
-   * Makes the call of an author's code, with this way back. Throws `Fault('invalid')` for a state of an
-   * earlier round that is not this call's own, even where the handler would not ask again.
+   * Makes the call, with this as its channel. `subject`: what the state of a call in rounds is bound to;
+   * without one there are no rounds. Throws `Fault('invalid')` for a state that is not this call's own, even
+   * where the handler would not ask again.
    */
   constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
     const { params: { inputResponses, requestState }, peer: { revision } } = request
     this.request = request
     this.live = new LiveCall(request.origin, request, this)
-    this.#asksByRoundTrips = revision.ask === 'round' && subject !== undefined
+    this.asksByReturning = revision.ask === 'round' && subject !== undefined
     this.#subject = subject
     const isLaterRound = inputResponses !== undefined || requestState !== undefined
-    if (isLaterRound && this.#asksByRoundTrips) this.roundTrips()
+    if (isLaterRound && this.asksByReturning) this.flow()
     request.call = this.live
   }
 
-  get asksByReturning(): boolean { return this.#asksByRoundTrips }
+  /** Whether a question of the handler has no answer, so that the call ends with the round. */
+  get isAsking(): boolean { return this.#flow?.isAsking === true }
 
-  /** Whether the handler has asked what has no answer yet, so that the call ends with the round. */
-  get isAsking(): boolean { return this.#roundTrips?.isAsking === true }
+  protected get rounds(): EarlierRounds | undefined { return this.#flow?.earlier }
 
-  /** What the rounds before have settled; undefined where there was none. */
-  protected get rounds(): EarlierRounds | undefined { return this.#roundTrips?.earlier }
-
-  /** Made by the first that needs them: most calls never ask. */
-  roundTrips(): InputRequiredFlow {
-    if (this.#roundTrips === undefined) {
-      const { mcp, peer, origin, params: { inputResponses, requestState } } = this.request
-      this.#roundTrips = new InputRequiredFlow({
-        seal: mcp.seal, limits: mcp.service.limits, peer, inputResponses, requestState,
-        earlier: this.request.earlierRounds,
-        subject: [origin.principal.id, ...this.#subject!],
-        onQuestions: (result) => this.request.succeed(result),
-      })
-    }
-    return this.#roundTrips
+  /** Made when it is needed: most calls never ask. */
+  flow(): InputRequiredFlow {
+    return this.#flow ??= new InputRequiredFlow(this.request, this.live, this.#subject!)
   }
 
   can(what: Ability): boolean {
     const { peer, channel } = this.request
     if (!canAsk(peer, what)) return false
-    if (peer.revision.ask === 'round') return this.#asksByRoundTrips
+    if (peer.revision.ask === 'round') return this.asksByReturning
     return peer.session !== undefined && channel.sends
   }
 
   ask(question: Question): Promise<unknown> {
     const { mcp, peer, channel } = this.request
-    if (this.#asksByRoundTrips) return this.roundTrips().ask(question, this.live)
+    if (this.asksByReturning) return this.flow().ask(question)
     if (this.#questions === undefined) {
       const open: OpenQuestions = this.#questions = new Set()
-      // Nobody should be bothered any longer with what the handler did not wait for.
+      // The client's user should not see a question that the handler did not wait for.
       this.request.onFinish = () => {
         for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
       }
@@ -86,7 +73,7 @@ export class RequestChannel implements CallChannel {
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
-    if (this.#asksByRoundTrips) return this.roundTrips().once(key, fn, this.live)
+    if (this.asksByReturning) return this.flow().once(key, fn)
     return new Promise((resolve) => resolve(fn()))
   }
 
@@ -112,8 +99,14 @@ export class RequestChannel implements CallChannel {
     this.request.channel.detach?.(retryMs)
   }
 
+  /** Notifies the client that what it opened an address for is done, where the revision can. */
   completeElicitation(elicitationId: string): void {
-    completeElicitation(this.request, elicitationId)
+    const { channel, isFinished, session, peer: { revision } } = this.request
+    if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
+    const params = JSON.stringify({ elicitationId })
+    const message = formatNotification('notifications/elicitation/complete', params)
+    if (!isFinished && channel.sends) channel.send(message)
+    else session?.outlet?.send(message)
   }
 
   #notify(method: string, params: object): void {
@@ -123,7 +116,7 @@ export class RequestChannel implements CallChannel {
     try {
       text = JSON.stringify(params)
     } catch (cause) {
-      // A line of log that JSON cannot say is no reason for the call to fail.
+      // A log line that is no JSON is no reason for the call to fail.
       const { requestId } = request.origin
       request.mcp.service.log('warning', `A ${method} is not JSON`, { request: requestId, cause })
       return
@@ -132,20 +125,7 @@ export class RequestChannel implements CallChannel {
   }
 }
 
-/**
- * The call of an author's code behind a request. `subject` is what the state of a call in rounds is bound to;
- * without one the client cannot be asked by rounds.
- */
+/** The call of an author's code behind a request. */
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
   return new RequestChannel(request, subject).live
-}
-
-/** Tells that what an address was opened for is done, where the revision has a word for it. */
-export function completeElicitation(request: McpRequest, elicitationId: string): void {
-  const { channel, isFinished, session, peer: { revision } } = request
-  if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
-  const params = JSON.stringify({ elicitationId })
-  const message = formatNotification('notifications/elicitation/complete', params)
-  if (!isFinished && channel.sends) channel.send(message)
-  else session?.outlet?.send(message)
 }

@@ -1,7 +1,7 @@
 /**
- * Asking by round trips: a call that misses an answer ends with its questions, and the client calls again
- * with the answers. The handler runs from the top each time; what was answered and what was done once travels
- * in a sealed state, so that no server remembers anything between two rounds.
+ * Multi Round-Trip Requests: a call that misses an answer ends with its questions, and the client calls again
+ * with the answers. The handler runs from the top each time; answers and results of `call.once` travel in a
+ * sealed state, so no server remembers anything between two rounds.
  *
  * Questions are gathered until the next `setImmediate` at which no `call.once` runs: microtasks would
  * miss those asked by helpers. Spec: MCP 2026-07-28, Multi Round-Trip Requests.
@@ -13,34 +13,15 @@ import { rejectInTurn } from '../../define/question.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Question } from '../../define/question.ts'
-import type { Limits } from '../../define/limits.ts'
-import type { Seal } from '../../wire/seal.ts'
-import type { Peer } from '../session/session.ts'
+import type { EarlierRounds, McpRequest, RoundState } from './request.ts'
 
-/** More rounds than that are a handler that never has enough. */
+/** A handler that needs more rounds never has enough. */
 const MAX_ROUNDS = 16
 const PURPOSE = 'mcp state'
-/** A year: no state is good for ever. */
+/** A year: no state is valid for ever. */
 const MAX_STATE_MS = 365 * 86_400_000
 
-/** What one call carries from round to round. Keys are questions' keys, or those of `call.once`. */
-interface State {
-  /** The call that the state belongs to: principal, method, name and arguments. */
-  readonly subject: string
-  readonly round: number
-  readonly asked: Readonly<Record<string, string>>
-  readonly answers: Readonly<Record<string, { readonly digest: string; readonly answer: unknown }>>
-  readonly once: Readonly<Record<string, unknown>>
-}
-
-/** What earlier rounds of a call have settled, for a run of it that comes later. */
-export interface EarlierRounds {
-  readonly state: State | undefined
-  readonly responses: Readonly<Record<string, unknown>>
-}
-
-/** A question without an answer, and who waits for it. */
-export interface PendingQuestion {
+interface PendingQuestion {
   readonly key: string
   readonly digest: string
   readonly question: Question
@@ -48,124 +29,102 @@ export interface PendingQuestion {
   readonly reject: (reason: Error) => void
 }
 
-/** What the call answers with when it has questions. */
-export interface InputRequired {
+/** The result of a call that has questions. */
+interface InputRequired {
   readonly resultType: 'input_required'
   readonly inputRequests: Readonly<Record<string, object>>
   readonly requestState: string
 }
 
-/** What a call comes with. */
-export interface RoundTripOptions {
-  readonly seal: Seal
-  readonly limits: Limits
-  readonly peer: Peer
-  /** What the state is bound to. */
-  readonly subject: readonly unknown[]
-  readonly inputResponses: unknown
-  readonly requestState: unknown
-  /** In the place of both, where they were read before. */
-  readonly earlier?: EarlierRounds | undefined
-  /** Called once with the questions; the run is over then. */
-  readonly onQuestions: (result: InputRequired) => void
-}
-
 /** One call in one of its rounds. */
 export class InputRequiredFlow {
-  readonly #options: RoundTripOptions
+  readonly #request: McpRequest
+  readonly #call: LiveCall
   readonly #subject: string
-  #state: State | undefined
-  readonly #responses: Readonly<Record<string, unknown>>
+  /** What the rounds before have settled. */
+  readonly earlier: EarlierRounds
   readonly #answers = new Map<string, { digest: string; answer: unknown }>()
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
   #pending: readonly PendingQuestion[] = []
-  /** Why an answer that came with this round is none. */
+  /** Why an answer that came with this round was refused. */
   #unfit: Fault | undefined
   /** Side effects that run, and other reasons for no round to end. */
   #held = 0
   #isScheduled = false
   #isWatching = false
 
-  /** Throws `Fault('invalid')` for a state that is not this call's own, or responses that are none. */
-  constructor(options: RoundTripOptions) {
-    const { seal, inputResponses, requestState, subject, earlier } = options
-    this.#options = options
-    this.#subject = digestOf(subject)
-    if (earlier !== undefined) {
-      this.#responses = earlier.responses
-      if (earlier.state !== undefined) this.#begin(earlier.state)
-      return
-    }
-    if (inputResponses !== undefined && !isRecord(inputResponses)) {
-      throw new Fault('invalid', 'params.inputResponses must be an object')
-    }
-    this.#responses = inputResponses ?? {}
-    if (requestState === undefined) return
-    const state = typeof requestState === 'string' ? seal.open(PURPOSE, requestState) : undefined
-    if (!isState(state) || state.subject !== this.#subject) {
-      const why = 'params.requestState is not one that this server gave for this call, or it has expired'
-      throw new Fault('invalid', why)
-    }
-    this.#begin(state)
-  }
-
-  #begin(state: State): void {
-    this.#state = state
+  /**
+   * `subject`: the method, name and arguments that the state is bound to. Throws `Fault('invalid')` for a
+   * state that is not this call's own, or malformed responses.
+   */
+  constructor(request: McpRequest, call: LiveCall, subject: readonly unknown[]) {
+    this.#request = request
+    this.#call = call
+    this.#subject = digestOf([request.origin.principal.id, ...subject])
+    this.earlier = request.earlierRounds ?? this.#read(request)
+    const { state } = this.earlier
+    if (state === undefined) return
     for (const [key, known] of Object.entries(state.answers)) this.#answers.set(key, known)
     for (const [key, result] of Object.entries(state.once)) this.#once.set(key, result)
   }
 
-  /** What the client has brought from the rounds before. */
-  get earlier(): EarlierRounds { return { state: this.#state, responses: this.#responses } }
+  #read({ mcp, params: { inputResponses: responses = {}, requestState } }: McpRequest): EarlierRounds {
+    if (!isRecord(responses)) throw new Fault('invalid', 'params.inputResponses must be an object')
+    if (requestState === undefined) return { state: undefined, responses }
+    const state = typeof requestState === 'string' ? mcp.seal.open(PURPOSE, requestState) : undefined
+    if (!isState(state) || state.subject !== this.#subject) {
+      const why = 'params.requestState is not one that this server gave for this call, or it has expired'
+      throw new Fault('invalid', why)
+    }
+    return { state, responses }
+  }
 
-  /** Whether a question stands that has no answer. */
+  /** Whether a question has no answer. */
   get isAsking(): boolean { return this.#pending.length > 0 }
 
-  /** Questions that stand without an answer, for somebody else to ask: the call goes on meanwhile. */
+  /** Gives up the pending questions to a task, which asks them itself: the call goes on. */
   release(): readonly PendingQuestion[] {
     const pending = this.#pending
     this.#pending = []
     return pending
   }
 
-  /** No round ends until `letGo`: it is being found out whether the call goes on as something else. */
+  /** No round ends until `resume`: the call may become a task. */
   hold(): void { this.#held++ }
 
-  letGo(call: LiveCall): void {
+  resume(): void {
     this.#held--
-    if (this.isAsking) this.#schedule(call)
+    if (this.isAsking) this.#schedule()
   }
 
-  /**
-   * The answer, if the client has given it by now. Throws `Fault('unsupported')` for what it cannot be asked.
-   */
+  /** The answer, if the client has given it. Throws `Fault('unsupported')` for what it cannot be asked. */
   known(question: Question): unknown {
-    return this.#look(question).answer
+    return this.#find(question).answer
   }
 
-  /** The answer, if it is known by now; else a promise that rejects when the run has been ended. */
-  ask(question: Question, call: LiveCall): Promise<unknown> {
-    const { key, digest, answer } = this.#look(question)
+  /** The answer, if the client has given it; else a promise that rejects when the run has ended. */
+  ask(question: Question): Promise<unknown> {
+    const { key, digest, answer } = this.#find(question)
     if (answer !== undefined) return Promise.resolve(answer)
     const promise = new Promise<unknown>((resolve, reject) => {
       this.#pending = [...this.#pending, { key, digest, question, resolve, reject }]
     })
-    // Handled from the start: a handler that has stopped listening must not end the process.
+    // Handled from the start: a handler that does not await it must not end the process.
     promise.catch(() => {})
-    // A call that ends before its round does, because its client leaves, is not to wait for ever.
+    // A call can end before its round does, because its client leaves.
     if (!this.#isWatching) {
       this.#isWatching = true
-      call.signal.addEventListener('abort', () => (
-        rejectInTurn(this.release(), 'The call has ended', () => call.settled)
+      this.#call.signal.addEventListener('abort', () => (
+        rejectInTurn(this.release(), 'The call has ended', () => this.#call.settled)
       ))
     }
-    this.#schedule(call)
+    this.#schedule()
     return promise
   }
 
-  #look(question: Question): { readonly key: string; readonly digest: string; readonly answer: unknown } {
-    const digest = digestOf(encodeQuestion(question, this.#options.peer))
+  #find(question: Question): { readonly key: string; readonly digest: string; readonly answer: unknown } {
+    const digest = digestOf(encodeQuestion(question, this.#request.peer))
     const key = question.key ?? this.#number(question.what, digest)
     const known = this.#answers.get(key)
     if (known !== undefined && known.digest === digest) return { key, digest, answer: known.answer }
@@ -174,19 +133,18 @@ export class InputRequiredFlow {
     return { key, digest, answer }
   }
 
-  /** Runs a side effect unless an earlier round has; its result goes with the state. */
-  async once(key: string, fn: () => unknown, call: LiveCall): Promise<unknown> {
+  /** Runs a side effect unless an earlier round has; its result goes into the state. */
+  async once(key: string, fn: () => unknown): Promise<unknown> {
     if (this.#once.has(key)) return this.#once.get(key)
     this.#held++
     try {
       const result = await fn()
-      // As it will come back from the state, so that no round sees another value than the next.
+      // As it will come back from the state, so that every round sees the same value.
       const json: unknown = result === undefined ? null : JSON.parse(JSON.stringify(result))
       this.#once.set(key, json)
       return json
     } finally {
-      this.#held--
-      if (this.#pending.length > 0) this.#schedule(call)
+      this.resume()
     }
   }
 
@@ -198,44 +156,45 @@ export class InputRequiredFlow {
     return count === 1 ? base : `${base}-${count}`
   }
 
-  /** An answer counts only for the question that it was given to; a broken one is asked for again. */
+  /** An answer counts only for the question that it was given to; an invalid one is asked for again. */
   #given(key: string, digest: string, question: Question): unknown {
-    if (!Object.hasOwn(this.#responses, key)) return undefined
-    if (this.#state !== undefined && this.#state.asked[key] !== digest) return undefined
-    const { peer, limits } = this.#options
+    const { state, responses } = this.earlier
+    if (!Object.hasOwn(responses, key)) return undefined
+    if (state !== undefined && state.asked[key] !== digest) return undefined
+    const { peer, mcp: { service } } = this.#request
     try {
-      return decodeAnswer(question, this.#responses[key], peer, limits.maxCheckSteps)
+      return decodeAnswer(question, responses[key], peer, service.limits.maxCheckSteps)
     } catch (error) {
       this.#unfit = asFault(error)
       return undefined
     }
   }
 
-  #schedule(call: LiveCall): void {
+  #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#held === 0 && this.isAsking && !call.over) this.#endRound(call)
+      if (this.#held === 0 && this.isAsking && !this.#call.over) this.#endRound()
     })
   }
 
-  #endRound(call: LiveCall): void {
-    const pending = this.#pending
-    this.#pending = []
+  #endRound(): void {
+    const pending = this.release()
     const result = this.#result(pending)
-    if (!(result instanceof Fault)) this.#options.onQuestions(result)
-    call.cancel(result instanceof Fault ? result : new Fault('cancelled', 'The client is being asked'))
-    rejectInTurn(pending, 'The client is being asked', () => call.settled)
+    const isFault = result instanceof Fault
+    if (!isFault) this.#request.succeed(result)
+    this.#call.cancel(isFault ? result : new Fault('cancelled', 'The client is being asked'))
+    rejectInTurn(pending, 'The client is being asked', () => this.#call.settled)
   }
 
   #result(pending: readonly PendingQuestion[]): InputRequired | Fault {
-    const { seal, limits, peer } = this.#options
-    const round = (this.#state?.round ?? 0) + 1
+    const { peer, mcp: { seal, service: { limits } } } = this.#request
+    const round = (this.earlier.state?.round ?? 0) + 1
     if (round > MAX_ROUNDS) {
       return this.#unfit ?? new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
     }
-    const state: State = {
+    const state: RoundState = {
       subject: this.#subject,
       round,
       asked: Object.fromEntries(pending.map(({ key, digest }) => [key, digest])),
@@ -248,13 +207,10 @@ export class InputRequiredFlow {
       const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
       return new Fault('too-large', why)
     }
-    return {
-      resultType: 'input_required',
-      inputRequests: Object.fromEntries(pending.map(({ key, question }) => (
-        [key, encodeQuestion(question, peer)]
-      ))),
-      requestState,
-    }
+    const inputRequests = Object.fromEntries(pending.map(({ key, question }) => (
+      [key, encodeQuestion(question, peer)]
+    )))
+    return { resultType: 'input_required', inputRequests, requestState }
   }
 }
 
@@ -262,7 +218,7 @@ function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
-function isState(value: unknown): value is State {
+function isState(value: unknown): value is RoundState {
   return isRecord(value) && typeof value['subject'] === 'string' && typeof value['round'] === 'number'
     && isRecord(value['asked']) && isRecord(value['answers']) && isRecord(value['once'])
 }

@@ -1,6 +1,6 @@
 /**
- * One request on its way through a method: what it says, and the one place where results and faults become
- * answers in the words of its revision.
+ * One request on its way through a method, and the one place where results and faults become answers.
+ * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { isWithin, sentenceWithin } from '../../wire/bounded.ts'
@@ -15,79 +15,39 @@ import type { LiveCall } from '../../define/live-call.ts'
 import type { Id, RpcError } from '../../wire/jsonrpc.ts'
 import type { ResponseChannel, Peer, Session } from '../session/session.ts'
 import type { McpContext } from './context.ts'
-import type { EarlierRounds } from './input-required.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Ability } from '../../define/question.ts'
-import type { Authorization } from '../../http/access/auth.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 const MISSING_CAPABILITY = -32021
 
-const codes: Readonly<Record<FaultKind, number>> = {
-  'invalid': INVALID_PARAMS,
-  'unauthenticated': INVALID_REQUEST,
-  'forbidden': INVALID_REQUEST,
-  'not-found': INVALID_PARAMS,
-  'conflict': INVALID_REQUEST,
-  'unsupported': METHOD_NOT_FOUND,
-  'too-large': INVALID_REQUEST,
-  'busy': INTERNAL_ERROR,
-  'timeout': INTERNAL_ERROR,
-  'cancelled': INTERNAL_ERROR,
-  'failed': INTERNAL_ERROR,
-  'upstream': INTERNAL_ERROR,
-  'internal': INTERNAL_ERROR,
+/** The JSON-RPC code of each fault, and its HTTP status where that is not the one of any answer. */
+const numbers: Readonly<Record<FaultKind, readonly [code: number, status?: number]>> = {
+  'invalid': [INVALID_PARAMS], 'not-found': [INVALID_PARAMS], 'unsupported': [METHOD_NOT_FOUND],
+  'unauthenticated': [INVALID_REQUEST, 401], 'forbidden': [INVALID_REQUEST, 403],
+  'conflict': [INVALID_REQUEST], 'too-large': [INVALID_REQUEST],
+  'busy': [INTERNAL_ERROR, 503], 'cancelled': [INTERNAL_ERROR, 503], 'timeout': [INTERNAL_ERROR],
+  'failed': [INTERNAL_ERROR], 'upstream': [INTERNAL_ERROR], 'internal': [INTERNAL_ERROR],
 }
 
-/** HTTP statuses of those faults that are told at HTTP's level too. */
-const statuses: ReadonlyMap<FaultKind, number> = new Map([
-  ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
-])
-
-/** A fault as an error of a revision. What an author attached to it stands beside the sentence. */
-export function mcpError({ kind, detail }: Fault, said: string, revision: Revision): RpcError {
-  // A defect shows nothing of itself.
+/** A fault as an error of a revision, with what its author attached to it. */
+function mcpError({ kind, detail }: Fault, message: string, revision: Revision): RpcError {
+  // The detail of a defect is not for clients.
   const more = isRecord(detail) && kind !== 'internal' ? detail : undefined
-  if (isLack(kind, more)) return lackOf(more, said)
+  if (kind === 'unsupported' && more !== undefined && 'ability' in more) {
+    const requiredCapabilities = more['requiredCapabilities'] ?? capabilityFor(more['ability'] as Ability)
+    const data = { detail: message, requiredCapabilities }
+    return { code: MISSING_CAPABILITY, message: 'Missing required client capability', data }
+  }
   const { resourceNotFound } = revision
   if (kind === 'not-found' && more !== undefined && 'uri' in more && resourceNotFound !== INVALID_PARAMS) {
-    const data = { detail: sentenceWithin(said), ...more }
+    const data = { detail: sentenceWithin(message), ...more }
     return { code: resourceNotFound, message: 'Resource not found', data }
   }
-  return rpcError(codes[kind], said, more)
+  return rpcError(numbers[kind][0], message, more)
 }
 
-/** What is lacking: the handler may have said more than its kind. */
-interface Lack { readonly ability: Ability; readonly requiredCapabilities?: unknown }
-
-/** The client cannot be asked in the way that the handler needs. */
-function isLack(kind: FaultKind, more: object | undefined): more is Lack {
-  return kind === 'unsupported' && more !== undefined && 'ability' in more
-}
-
-function lackOf(more: Lack, said: string): RpcError {
-  const requiredCapabilities = more.requiredCapabilities ?? capabilityFor(more.ability)
-  const data = { detail: said, requiredCapabilities }
-  return { code: MISSING_CAPABILITY, message: 'Missing required client capability', data }
-}
-
-/** The HTTP status of a fault; undefined where that of any answer does. */
-export function statusOf({ kind }: Fault, { code }: RpcError, revision: Revision): number | undefined {
-  return code === MISSING_CAPABILITY ? revision.missingCapabilityStatus : statuses.get(kind)
-}
-
-/** What HTTP adds to it. */
-export function faultHeaders(
-  fault: Fault, realm: string, auth: Authorization | undefined,
-): readonly string[] | undefined {
-  const { kind, detail } = fault
-  if (kind === 'busy' || kind === 'cancelled') return ['Retry-After', retryAfter(fault)]
-  if (kind !== 'forbidden' && kind !== 'unauthenticated') return undefined
-  const error = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
-  return ['WWW-Authenticate', challenge(realm, auth, error, scopesIn(detail))]
-}
-
-/** The scopes that a fault names. An author can attach anything to one, getters that throw among it. */
+/** The scopes that a fault names. An author can attach anything to one, even getters that throw. */
 function scopesIn(detail: unknown): readonly unknown[] | undefined {
   try {
     const scopes = isRecord(detail) ? detail['scopes'] : undefined
@@ -95,6 +55,22 @@ function scopesIn(detail: unknown): readonly unknown[] | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What a call carries from round to round. Keys are those of questions, or of `call.once`. */
+export interface RoundState {
+  /** The call that it belongs to: a digest of principal, method, name and arguments. */
+  readonly subject: string
+  readonly round: number
+  readonly asked: Readonly<Record<string, string>>
+  readonly answers: Readonly<Record<string, { readonly digest: string; readonly answer: unknown }>>
+  readonly once: Readonly<Record<string, unknown>>
+}
+
+/** What earlier rounds of a call have settled. */
+export interface EarlierRounds {
+  readonly state: RoundState | undefined
+  readonly responses: Readonly<Record<string, unknown>>
 }
 
 /** One request. */
@@ -107,7 +83,7 @@ export class McpRequest implements CallFacts {
   readonly id: Id
   readonly params: Readonly<Record<string, unknown>>
   readonly metadata: Readonly<Record<string, unknown>>
-  /** The run of an author's code behind it; let go where that becomes a task. */
+  /** The run of an author's code behind it; undefined again where that becomes a task. */
   call: LiveCall | undefined
   /** The client has left. */
   isGone = false
@@ -133,7 +109,7 @@ export class McpRequest implements CallFacts {
 
   get session(): Session | undefined { return this.peer.session }
   get sessionId(): string | undefined { return this.peer.session?.id }
-  /** What rounds before have settled, where this is no client's own request. */
+  /** Set where a task is run again: its client's own request is over. */
   get earlierRounds(): EarlierRounds | undefined { return undefined }
   get client(): ClientInfo | undefined { return this.peer.client }
 
@@ -148,7 +124,6 @@ export class McpRequest implements CallFacts {
     }
   }
 
-  /** Whether it has been answered. */
   get isFinished(): boolean { return this.#isFinished }
 
   /** Its answer takes a while: from now on it can be cancelled by its id where there is a session. */
@@ -158,7 +133,7 @@ export class McpRequest implements CallFacts {
     this.peer.session?.running.set(this.id, this.call)
   }
 
-  /** The client has left: nobody waits for the answer. */
+  /** The client has left and wants no answer. */
   leave(): void {
     this.isGone = true
     this.call?.disconnect()
@@ -178,14 +153,14 @@ export class McpRequest implements CallFacts {
     this.channel.finish(formatResult(this.id, text))
   }
 
-  /** A result's JSON text. Throws a `Fault` for what JSON cannot say, and for what is too large. */
+  /** A result's JSON text. Throws a `Fault` for what is no JSON, and for what is too large. */
   encode(result: object | string): string {
     let text: string
     try {
       text = typeof result === 'string' ? result : JSON.stringify(this.stamped(result))
     } catch (error) {
-      // What a handler returned cannot be said in JSON: a defect like any other of its.
-      this.mcp.service.log('error', 'A result is not JSON', { request: this.origin.requestId, cause: error })
+      // A defect of the handler.
+      this.#log('A result is not JSON', error)
       throw new Fault('internal', 'Internal error', undefined, { cause: error })
     }
     const { maxResultBytes } = this.mcp.service.limits
@@ -193,7 +168,7 @@ export class McpRequest implements CallFacts {
     throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
 
-  /** A result with what newer revisions say in every one. */
+  /** A result with the members that newer revisions have in every one. */
   stamped(result: object): object {
     if (!this.peer.revision.stamps) return result
     const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
@@ -201,7 +176,7 @@ export class McpRequest implements CallFacts {
     return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
   }
 
-  /** The server's own words in a result's `_meta`. */
+  /** The server's own members of a result's `_meta`. */
   get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision) }
 
   /** Answers with an error, or with nothing where the client has cancelled or left. */
@@ -209,39 +184,47 @@ export class McpRequest implements CallFacts {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
     this.#finish()
-    if (fault.kind === 'cancelled' && this.#isDisconnected) return this.channel.abandon()
+    const { kind, detail } = fault
+    const isUnwanted = this.isGone || this.call?.isDisconnected === true
+    if (kind === 'cancelled' && isUnwanted) return this.channel.abandon()
     const error = this.errorOf(fault)
-    const { revision } = this.peer
-    const headers = faultHeaders(fault, this.mcp.service.name, this.mcp.options.auth)
-    this.channel.finish(formatError(this.id, error), statusOf(fault, error, revision), headers)
+    const status = error.code === MISSING_CAPABILITY ? this.peer.revision.missingCapabilityStatus
+      : numbers[kind][1]
+    let headers: readonly string[] | undefined
+    if (kind === 'busy' || kind === 'cancelled') {
+      headers = ['Retry-After', retryAfter(fault)]
+    } else if (kind === 'forbidden' || kind === 'unauthenticated') {
+      const { service, options } = this.mcp
+      const why = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
+      headers = ['WWW-Authenticate', challenge(service.name, options.auth, why, scopesIn(detail))]
+    }
+    this.channel.finish(formatError(this.id, error), status, headers)
   }
 
   /** What was thrown, as a `Fault`; a defect is logged. */
   faultOf(thrown: unknown): Fault {
     const fault = asFault(thrown)
-    if (fault !== thrown) {
-      const { requestId } = this.origin
-      this.mcp.service.log('error', 'An MCP request failed', { request: requestId, cause: thrown })
-    }
+    if (fault !== thrown) this.#log('An MCP request failed', thrown)
     return fault
   }
 
   /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
-    const told = publicMessage(fault, this.origin.requestId, this.mcp.service.exposeErrors)
+    const message = publicMessage(fault, this.origin.requestId, this.mcp.service.exposeErrors)
     try {
-      const error = mcpError(fault, told, this.peer.revision)
+      const error = mcpError(fault, message, this.peer.revision)
       JSON.stringify(error)
       return error
     } catch (cause) {
-      // What an author attached to a fault must not keep its caller from hearing of it.
-      const { requestId } = this.origin
-      this.mcp.service.log('error', 'The detail of a fault is not JSON', { request: requestId, cause })
-      return mcpError(new Fault(fault.kind, fault.message), told, this.peer.revision)
+      // Whatever an author attached to a fault, the client gets the error.
+      this.#log('The detail of a fault is not JSON', cause)
+      return mcpError(new Fault(fault.kind, fault.message), message, this.peer.revision)
     }
   }
 
-  get #isDisconnected(): boolean { return this.isGone || this.call?.isDisconnected === true }
+  #log(what: string, cause: unknown): void {
+    this.mcp.service.log('error', what, { request: this.origin.requestId, cause })
+  }
 
   #finish(): void {
     this.#isFinished = true

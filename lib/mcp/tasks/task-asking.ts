@@ -1,7 +1,7 @@
 /**
- * The questions of a task of 2025-11-25 on the streams of its client: each is asked on one stream, and taken
- * back where it stands no longer. Where the task runs in another process, that process lends its questions to
- * the stream that is here; where nobody runs it any more, its answers begin it again.
+ * The questions of a task of 2025-11-25 on the streams of its client: each is asked on one stream, and
+ * withdrawn when it is pending no longer. Where the task runs in another process, that process asks on the
+ * stream that is here; where it runs nowhere any more, its answers begin it again.
  */
 import { asFault, Fault } from '../../define/fault.ts'
 import { sendQuestion } from '../session/ask.ts'
@@ -9,31 +9,32 @@ import { canAsk } from '../protocol/questions.ts'
 import { META } from '../protocol/revisions.ts'
 import type { PeerChannel, ChannelListener } from '../../state/peer-channels.ts'
 import type { Question } from '../../define/question.ts'
+import type { Shared } from '../../run/service.ts'
 import type { Task, TaskQuestion } from '../../tasks/task.ts'
 import type { Asking } from '../session/ask.ts'
 import type { Outlet } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
 
 /** A stream to ask on. */
-export interface AskingStream {
+export interface QuestionStream {
   /**
    * Asks. Throws `Fault('unsupported')` for what its client cannot be asked; the answer rejects with one
    * where there is no client any more to give it.
    */
   ask(key: string, question: Question): Asking
-  /** Whether its client is there. Left out: that is not known. */
+  /** Whether its client is connected. Left out: that is not known. */
   isConnected?(): boolean
 }
 
-/** Where answers go. */
-export interface AskingEnds {
+/** Takes the answers. */
+export interface AnswerHandler {
   answer(key: string, answer: unknown): void
   refuse(key: string, reason: Fault): void
   /** The stream for what no other takes, if there is one. */
-  fallback?(): AskingStream | undefined
+  fallback?(): QuestionStream | undefined
 }
 
-/** What stands in the `_meta` of every message about a task. */
+/** The `_meta` of every message about a task. */
 export function related(taskId: string): Readonly<Record<string, unknown>> {
   return { [`${META}related-task`]: { taskId } }
 }
@@ -41,7 +42,7 @@ export function related(taskId: string): Readonly<Record<string, unknown>> {
 /** A stream of the session of a request; undefined while there is none. */
 export function streamOf(
   request: McpRequest, taskId: string, outlet: Outlet | undefined,
-): AskingStream | undefined {
+): QuestionStream | undefined {
   const { session, peer, mcp: { service: { limits } } } = request
   if (session === undefined || outlet === undefined) return undefined
   return {
@@ -59,61 +60,64 @@ export function streamOf(
   }
 }
 
-function isConnected(stream: AskingStream): boolean {
+/** Reports that an answer did not reach its task. */
+export function logLost({ mcp: { service } }: McpRequest, task: string): (cause: unknown) => void {
+  return (cause) => service.log('warning', 'An answer could not be brought to its task', { task, cause })
+}
+
+function isConnected(stream: QuestionStream): boolean {
   return stream.isConnected?.() !== false
 }
 
 /** The questions of one task. */
 export class TaskAsking {
-  readonly #ends: AskingEnds
-  readonly #streams = new Set<AskingStream>()
-  readonly #asking = new Map<string, { readonly stream: AskingStream; readonly asking: Asking }>()
-  /** What the clients of streams migration could not be asked. */
-  readonly #unable = new WeakMap<AskingStream, Set<string>>()
+  readonly #handler: AnswerHandler
+  readonly #streams = new Set<QuestionStream>()
+  readonly #asking = new Map<string, { readonly stream: QuestionStream; readonly asking: Asking }>()
+  /** What the clients of streams in other processes could not be asked. */
+  readonly #unable = new WeakMap<QuestionStream, Set<string>>()
   #questions: readonly TaskQuestion[] = []
 
-  constructor(ends: AskingEnds) {
-    this.#ends = ends
+  constructor(handler: AnswerHandler) {
+    this.#handler = handler
   }
 
-  /** Lets questions go out on one more stream, as long as it is open. */
-  attach(stream: AskingStream): () => void {
+  /** Asks on one more stream too, as long as that is open. */
+  attach(stream: QuestionStream): () => void {
     this.#streams.add(stream)
-    if (isConnected(stream)) this.#takeUnheard()
+    // What was asked without a client is asked again where there is one.
+    if (isConnected(stream)) {
+      this.#withdraw('The question is asked on another stream', (_key, other) => !isConnected(other))
+    }
     this.#ask()
     return () => this.#streams.delete(stream)
   }
 
   /** A stream is gone for good: what was asked on it is asked on another. */
-  lose(stream: AskingStream): void {
+  lose(stream: QuestionStream): void {
     this.#streams.delete(stream)
     for (const [key, one] of this.#asking) if (one.stream === stream) this.#asking.delete(key)
     this.#ask()
   }
 
-  /** These stand, and no others. */
+  /** These questions are pending, and no others. */
   show(questions: readonly TaskQuestion[]): void {
     this.#questions = questions
-    for (const [key, { asking }] of this.#asking) {
-      if (questions.some((one) => one.key === key)) continue
-      this.#asking.delete(key)
-      asking.withdraw(new Fault('cancelled', 'The question stands no longer'))
-    }
+    this.#withdraw('The question stands no longer', (key) => !questions.some((one) => one.key === key))
     this.#ask()
   }
 
-  /** What was asked where no client is there is asked again. */
-  #takeUnheard(): void {
+  #withdraw(why: string, isUnwanted: (key: string, stream: QuestionStream) => boolean): void {
     for (const [key, { stream, asking }] of this.#asking) {
-      if (isConnected(stream)) continue
+      if (!isUnwanted(key, stream)) continue
       this.#asking.delete(key)
-      asking.withdraw(new Fault('cancelled', 'The question is asked on another stream'))
+      asking.withdraw(new Fault('cancelled', why))
     }
   }
 
   #ask(): void {
     if (this.#questions.length === 0) return
-    const fallback = this.#ends.fallback?.()
+    const fallback = this.#handler.fallback?.()
     const all = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
     const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
     for (const { key, question } of this.#questions) {
@@ -122,7 +126,7 @@ export class TaskAsking {
   }
 
   /** False where the client behind a stream cannot be asked that. */
-  #askOn(stream: AskingStream, key: string, question: Question): boolean {
+  #askOn(stream: QuestionStream, key: string, question: Question): boolean {
     if (this.#unable.get(stream)?.has(key) === true) return false
     let asking: Asking
     try {
@@ -133,10 +137,11 @@ export class TaskAsking {
     const one = { stream, asking }
     this.#asking.set(key, one)
     const isAsked = (): boolean => this.#asking.get(key) === one
-    asking.answer.then((answer) => { if (isAsked()) this.#ends.answer(key, answer) }, (reason: unknown) => {
+    const answered = (answer: unknown): void => { if (isAsked()) this.#handler.answer(key, answer) }
+    asking.answer.then(answered, (reason: unknown) => {
       if (!isAsked()) return
       const fault = asFault(reason)
-      if (fault.kind !== 'unsupported') return this.#ends.refuse(key, fault)
+      if (fault.kind !== 'unsupported') return this.#handler.refuse(key, fault)
       this.#asking.delete(key)
       this.#unable.set(stream, (this.#unable.get(stream) ?? new Set()).add(key))
       this.#ask()
@@ -145,88 +150,96 @@ export class TaskAsking {
   }
 }
 
-const LEND = 'task-ask'
+const KIND = 'task-ask'
 
-/** The asking of tasks that run here, by their ids, for the streams of other processes. */
-export function lendQuestions(
-  { channels }: NonNullable<McpRequest['mcp']['service']['shared']>,
-  find: (owner: string, id: string) => TaskAsking | undefined,
+/** Lets tasks that run here ask on the streams of other processes. */
+export function serveQuestions(
+  { channels }: Shared, find: (owner: string, id: string) => TaskAsking | undefined,
 ): void {
-  channels.on(LEND, (question, line) => {
+  channels.on(KIND, (question, channel) => {
     const [owner, id] = question as readonly [string, string]
     const asking = find(owner, id)
-    return asking && lendTo(asking, line)
+    return asking && askOver(channel, asking)
   })
 }
 
-function lendTo(asking: TaskAsking, line: PeerChannel): ChannelListener {
+function askOver(channel: PeerChannel, asking: TaskAsking): ChannelListener {
   const open = new Map<string, { resolve(answer: unknown): void; reject(reason: Fault): void }>()
-  const stream: AskingStream = {
+  const stream: QuestionStream = {
     ask(key, question) {
       const answer = new Promise<unknown>((resolve, reject) => { open.set(key, { resolve, reject }) })
-      line.send(['ask', key, question])
-      return { answer, withdraw: () => line.send(['withdraw', key]) }
+      channel.send(['ask', key, question])
+      return {
+        answer,
+        withdraw() {
+          open.delete(key)
+          channel.send(['withdraw', key])
+        },
+      }
     },
   }
   let isOver = false
-  // The line has its ends when this returns, and answers are heard from then on.
+  // The channel has its listener when this returns; answers come from then on.
   setImmediate(() => { if (!isOver) asking.attach(stream) })
-  const lost = (): void => {
+  const end = (): void => {
     isOver = true
     asking.lose(stream)
   }
   return {
-    onMessage(word) {
-      const [act, key, said] = word as readonly ['answer' | 'refuse' | 'pass', string, unknown]
-      if (act === 'answer') open.get(key)?.resolve(said)
-      else open.get(key)?.reject(new Fault(act === 'pass' ? 'unsupported' : 'failed', String(said)))
+    onMessage(message) {
+      const [act, key, value] = message as readonly ['answer' | 'refuse' | 'pass', string, unknown]
+      if (act === 'answer') open.get(key)?.resolve(value)
+      else open.get(key)?.reject(new Fault(act === 'pass' ? 'unsupported' : 'failed', String(value)))
       open.delete(key)
     },
-    onEnd: lost, onLost: lost,
+    onEnd: end, onLost: end,
   }
 }
 
-/** One stream on which somebody waits for a task, wherever that runs by now. */
-export class TaskStream {
+/** One stream that waits for a task, in whichever process that runs by now. */
+export class TaskStream implements AnswerHandler {
   readonly #request: McpRequest
-  readonly #stream: AskingStream
-  /** Asks where nobody else does. */
+  readonly #stream: QuestionStream
+  /** Asks where no process runs the task. */
   readonly #alone: TaskAsking
   readonly #find: (id: string) => TaskAsking | undefined
+  /** Where the task was last: the process, or its questions here. */
   #where: unknown
   #leave: (() => void) | undefined
   #isAlone = false
   #task: Task
 
   constructor(
-    request: McpRequest, task: Task, stream: AskingStream, find: (id: string) => TaskAsking | undefined,
+    request: McpRequest, task: Task, stream: QuestionStream, find: (id: string) => TaskAsking | undefined,
   ) {
     this.#request = request
     this.#task = task
     this.#stream = stream
     this.#find = find
-    const { shared, log } = request.mcp.service
-    const lost = (cause: unknown): void => (
-      log('warning', 'An answer could not be brought to its task', { task: task.id, cause })
-    )
-    this.#alone = new TaskAsking({
-      answer: (key, answer) => {
-        shared?.remoteTasks.answer(this.#task, new Map([[key, answer]])).catch(lost)
-      },
-      refuse: (key, { message }) => { shared?.remoteTasks.refuse(this.#task, key, message).catch(lost) },
-    })
+    this.#alone = new TaskAsking(this)
     this.#alone.attach(stream)
   }
 
+  get #shared(): Shared | undefined { return this.#request.mcp.service.shared }
+
+  answer(key: string, answer: unknown): void {
+    const sent = this.#shared?.remoteTasks.answer(this.#task, new Map([[key, answer]]))
+    sent?.catch(logLost(this.#request, this.#task.id))
+  }
+
+  refuse(key: string, { message }: Fault): void {
+    const sent = this.#shared?.remoteTasks.refuse(this.#task, key, message)
+    sent?.catch(logLost(this.#request, this.#task.id))
+  }
+
   /** The task as it stands now. */
-  look(task: Task): void {
+  update(task: Task): void {
     this.#task = task
     const here = this.#find(task.id)
-    if (here !== undefined) return this.#at(here, () => here.attach(this.#stream))
-    const { shared } = this.#request.mcp.service
-    const node = shared?.remoteTasks.nodeOf(task)
-    if (shared === undefined || node === undefined) return this.#askAlone()
-    this.#at(node, () => this.#borrow(shared.channels, node))
+    if (here !== undefined) return this.#moveTo(here, () => here.attach(this.#stream))
+    const node = this.#shared?.remoteTasks.nodeOf(task)
+    if (node === undefined) return this.#askAlone()
+    this.#moveTo(node, () => this.#join(node))
   }
 
   leave(): void {
@@ -234,7 +247,7 @@ export class TaskStream {
     this.#alone.show([])
   }
 
-  #at(where: unknown, join: () => () => void): void {
+  #moveTo(where: unknown, join: () => () => void): void {
     if (this.#where === where) {
       if (this.#isAlone) this.#askAlone()
       return
@@ -250,33 +263,40 @@ export class TaskStream {
     this.#alone.show(this.#task.questions)
   }
 
-  #borrow(
-    channels: NonNullable<McpRequest['mcp']['service']['shared']>['channels'], node: string,
-  ): () => void {
+  /** Lets the process that runs the task ask on the stream. */
+  #join(node: string): () => void {
     const asked = new Map<string, Asking>()
     const lost = (): void => { if (this.#where === node) this.#askAlone() }
     const { id, owner } = this.#task
-    const line = channels.open(node, LEND, [owner, id], {
-      onMessage: (word) => {
-        const [act, key, question] = word as readonly ['ask' | 'withdraw', string, Question]
-        if (act === 'withdraw') return asked.get(key)?.withdraw(new Fault('cancelled', 'It stands no longer'))
+    const channel = this.#shared!.channels.open(node, KIND, [owner, id], {
+      onMessage: (message) => {
+        const [act, key, question] = message as readonly ['ask' | 'withdraw', string, Question]
+        if (act === 'withdraw') {
+          const asking = asked.get(key)
+          asked.delete(key)
+          return asking?.withdraw(new Fault('cancelled', 'It stands no longer'))
+        }
         let asking: Asking
         try {
           asking = this.#stream.ask(key, question)
         } catch {
-          return line.send(['pass', key])
+          return channel.send(['pass', key])
         }
         asked.set(key, asking)
-        asking.answer.then(
-          (answer) => line.send(['answer', key, answer]),
-          (reason: unknown) => {
-            const { kind, message } = asFault(reason)
-            line.send(kind === 'unsupported' ? ['pass', key] : ['refuse', key, message])
-          },
-        )
+        // What was withdrawn owes nothing, and its key may be asked again by now.
+        const reply = (...word: readonly unknown[]): void => {
+          if (asked.get(key) !== asking) return
+          asked.delete(key)
+          channel.send(word)
+        }
+        asking.answer.then((answer) => reply('answer', key, answer), (reason: unknown) => {
+          const { kind, message: why } = asFault(reason)
+          if (kind === 'unsupported') reply('pass', key)
+          else reply('refuse', key, why)
+        })
       },
       onEnd: lost, onLost: lost,
     })
-    return () => line.end()
+    return () => channel.end()
   }
 }

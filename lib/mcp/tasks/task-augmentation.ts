@@ -1,42 +1,39 @@
 /**
  * Task-augmented requests, as 2025-11-25 has them: the client asks for a task with `task` in `tools/call`,
- * polls or waits for it, and is asked on a stream of its session.
- *
- * Without a key, tasks are listed to the session that began them alone: whoever has no name cannot be told
- * from others. Spec: MCP 2025-11-25, Tasks.
+ * polls or waits for it, and is asked on a stream of its session. Without a key, `tasks/list` gives those of
+ * the session alone: anonymous clients cannot be distinguished otherwise. Spec: MCP 2025-11-25, Tasks.
  */
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { anonymous, requireScopes } from '../../define/principal.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { TaskRun } from '../../run/task-run.ts'
-import { andThen, isThenable } from '../../util/thenable.ts'
+import { andThen } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
-import { completeElicitation, openCall } from '../request/call-channel.ts'
-import { memoryOf, isOurs, lifeOf, onTask, resultOf, POLL_MS, statuses, taskMembers } from './task-shape.ts'
+import { openCall } from '../request/call-channel.ts'
 import { pageOf } from '../request/lists.ts'
-import { canAsk, encodeQuestion } from '../protocol/questions.ts'
-import { lendQuestions, related, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
+import { canAsk } from '../protocol/questions.ts'
+import { logLost, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
+import { isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers } from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { LiveCall } from '../../define/live-call.ts'
-import type { TaskClient } from '../../run/task-run.ts'
-import type { ListedTask, RunningTask, Task, TaskQuestion, Watcher } from '../../tasks/task.ts'
-import type { Tool, ToolResult } from '../../define/tool.ts'
+import type { Ability } from '../../define/question.ts'
+import type { RemoteTasks } from '../../tasks/remote-tasks.ts'
+import type { ListedTask, RunningTask, Task } from '../../tasks/task.ts'
+import type { Tool } from '../../define/tool.ts'
 import type { McpContext } from '../request/context.ts'
-import type { KeptRequest } from './task-shape.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { Shared } from '../../run/service.ts'
+import type { KeptRequest, ToolWork } from './mcp-task.ts'
+import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
-/** Where the messages of a task that belong to no request go. */
+/** The augmented tasks that run here. */
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
 
 /**
- * Whether the client wants the call as a task. Throws `Fault('unsupported')` where the tool is none or the
- * client must want one.
+ * Whether the client wants the call as a task. Throws `Fault('unsupported')` where the tool never is one, or
+ * the client must want one.
  */
 export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
-  // A server without the capability passes over what asks for it.
+  // A server without the capability ignores the parameter.
   const isWanted = params['task'] !== undefined && mcp.offersTasks
   if (isWanted && tool.task === 'forbidden') {
     const why = `The tool ${tool.name} does not run as a task; call it without params.task`
@@ -49,9 +46,7 @@ export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
 }
 
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
-export function runAugmented(
-  request: McpRequest, tool: Tool, work: (call: LiveCall) => MaybePromise<ToolResult>,
-): undefined | Promise<undefined> {
+export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
   const ttl = isRecord(wanted) ? wanted['ttl'] : undefined
   if (!isRecord(wanted) || (ttl !== undefined && !(typeof ttl === 'number' && ttl > 0))) {
@@ -61,147 +56,112 @@ export function runAugmented(
   requireScopes(origin.principal, tool.scopes)
   service.workload.check(origin)
   session?.workload.check()
-  const call = openCall(request)
-  const memory = memoryOf(request, tool, () => undefined)
-  if (tool.recover === 'rerun') memory?.begin()
-  const run = new TaskRun(service, call, new AugmentedClient(request), memory)
-  const task = run.begin({
-    owner: origin.principal.id, protocol: 'mcp', runnable: tool, contextId: '', sessionId: session?.id,
-    ttlMs: ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs),
-  })
-  const go = (begun: Task): undefined => {
-    // From now on nothing that happens to the request matters to the run.
-    request.call = undefined
-    session?.running.delete(request.id)
-    augmented.set(run, new AugmentedTask(request, begun, run))
-    request.succeed({ task: shapeOf(request, begun) })
-    execute(request, run, () => work(call))
-  }
-  return andThen(task, go)
+  const ttlMs = ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs)
+  return new AugmentedTask(request, tool).start(ttlMs, work)
 }
 
 /** Runs a tool again for a task that is this process's by now. */
-export function rerunAugmented(
-  request: KeptRequest, tool: Tool, task: Task, work: (call: LiveCall) => MaybePromise<ToolResult>,
-): void {
-  const call = openCall(request)
-  const memory = memoryOf(request, tool, () => undefined, task.turn)
-  const run = new TaskRun(request.mcp.service, call, new AugmentedClient(request), memory)
-  augmented.set(run, new AugmentedTask(request, task, run))
-  run.resume(task.id)
-  execute(request, run, () => work(call))
+export function rerunAugmented(request: KeptRequest, tool: Tool, task: Task, work: ToolWork): void {
+  new AugmentedTask(request, tool, undefined, task.turn).rerun(task, work)
 }
 
-/** Lets the streams of other processes ask what tasks ask that run here. */
+/** Lets tasks that run here ask on the streams of other processes. */
 export function serveTaskQuestions({ service: { shared, tasks } }: McpContext): void {
   if (shared === undefined) return
-  lendQuestions(shared, (owner, id) => {
+  serveQuestions(shared, (owner, id) => {
     const run = tasks.runOf(id)
     const known = run && augmented.get(run)
     return known?.owner === owner ? known.asking : undefined
   })
 }
 
-function execute(request: McpRequest, run: TaskRun, work: () => MaybePromise<ToolResult>): void {
-  const failed = (error: unknown): void => run.fail(request.faultOf(error))
-  try {
-    const result = work()
-    if (isThenable(result)) result.then((later) => run.complete(later)).catch(failed)
-    else run.complete(result)
-  } catch (error) {
-    failed(error)
-  }
-}
-
-/** What the client of the request that began a task can be asked, and how it hears of progress. */
-class AugmentedClient implements TaskClient {
-  readonly #request: McpRequest
-  readonly isResumable: boolean
+/** A task on its way: notifies its session of changes, and asks its questions where a stream is open. */
+class AugmentedTask extends TaskChannel implements AnswerHandler {
+  readonly asking: TaskAsking = new TaskAsking(this)
+  #id = ''
   #lastProgress = -Infinity
 
-  constructor(request: McpRequest) {
-    this.#request = request
-    this.isResumable = request.mcp.service.shared !== undefined
-  }
+  get owner(): string { return this.request.origin.principal.id }
 
-  can(what: Parameters<TaskClient['can']>[0]): boolean {
-    const { peer, sessionId } = this.#request
-    return sessionId !== undefined && canAsk(peer, what)
-  }
-
-  check(question: TaskQuestion['question']): void {
-    encodeQuestion(question, this.#request.peer)
-  }
-
-  /** The token of the request that began the task goes on to count. */
-  progress(done: number, total: number | undefined, message: string | undefined, taskId: string): void {
-    const { metadata: { progressToken }, session } = this.#request
-    if (progressToken === undefined || !(done > this.#lastProgress)) return
-    this.#lastProgress = done
-    const params = { progressToken, progress: done, total, message, _meta: related(taskId) }
-    session?.outlet?.send(formatNotification('notifications/progress', JSON.stringify(params)))
-  }
-
-  completeElicitation(elicitationId: string): void {
-    completeElicitation(this.#request, elicitationId)
-  }
-}
-
-/**
- * A task on its way: tells the session what becomes of it, and sends its questions where a stream is open.
- */
-class AugmentedTask {
-  readonly owner: string
-  readonly asking: TaskAsking
-  readonly #request: McpRequest
-
-  constructor(request: McpRequest, { id, owner }: Task, run: RunningTask) {
-    const { tasks, shared } = request.mcp.service
-    // Its run may have ended meanwhile: then an answer begins it again, and a refusal ends the task.
-    const migration = (): Shared | undefined => tasks.runOf(id) === run ? undefined : shared
-    this.#request = request
-    this.owner = owner
-    this.asking = new TaskAsking({
-      answer: (key, answer) => {
-        const answers = new Map([[key, answer]])
-        const { remoteTasks } = migration() ?? {}
-        if (remoteTasks === undefined) run.answer(answers)
-        else this.#bring(id, (task) => remoteTasks.answer(task, answers))
-      },
-      refuse: (key, reason) => {
-        const { remoteTasks } = migration() ?? {}
-        if (remoteTasks === undefined) run.refuse(key, reason)
-        else this.#bring(id, (task) => remoteTasks.refuse(task, key, reason.message))
-      },
-      fallback: () => streamOf(request, id, request.session?.outlet),
+  start(ttlMs: number | undefined, work: ToolWork): MaybePromise<undefined> {
+    return andThen(this.begin(ttlMs), (task) => {
+      this.leaveRequest()
+      this.#watch(task)
+      this.request.succeed({ task: shapeOf(this.request, task) })
+      this.runTask(work)
+      return undefined
     })
-    tasks.watch(owner, id, (event, { task }) => this.#heard(task, event.what === 'forgotten'))
   }
 
-  #bring(id: string, give: (task: Task) => Promise<void>): void {
-    const { tasks, log } = this.#request.mcp.service
-    const bring = async (): Promise<void> => {
-      const task = await tasks.get(this.owner, id)
-      if (task !== undefined) await give(task)
-    }
-    bring().catch((cause: unknown) => (
-      log('warning', 'An answer could not be brought to its task', { task: id, cause })
-    ))
+  override rerun(task: Task, work: ToolWork): void {
+    this.#watch(task)
+    super.rerun(task, work)
   }
 
-  #heard(task: Task, isGone: boolean): void {
-    if (isGone) return this.asking.show([])
-    const { session, mcp: { migration } } = this.#request
+  #watch({ id }: Task): void {
+    this.#id = id
+    augmented.set(this.run, this)
+    this.request.mcp.service.tasks.watch(this.owner, id, (event, { task }) => {
+      if (event.what === 'forgotten') this.asking.show([])
+      else this.#changed(task)
+    })
+  }
+
+  #changed(task: Task): void {
+    const { session, mcp: { migration } } = this.request
     const { sessionId } = task
-    const params = JSON.stringify(shapeOf(this.#request, task))
+    const params = JSON.stringify(shapeOf(this.request, task))
     const text = formatNotification('notifications/tasks/status', params)
     if (sessionId !== undefined && migration !== undefined) migration.send(sessionId, this.owner, text)
     else session?.outlet?.send(text)
     this.asking.show(task.questions)
   }
+
+  override can(what: Ability): boolean {
+    return this.request.sessionId !== undefined && canAsk(this.request.peer, what)
+  }
+
+  /** The progress token of the request that began the task stays valid. */
+  override progress(done: number, total: number | undefined, message: string | undefined): void {
+    const { metadata: { progressToken }, session } = this.request
+    if (progressToken === undefined || !(done > this.#lastProgress)) return
+    this.#lastProgress = done
+    const params = { progressToken, progress: done, total, message, _meta: related(this.#id) }
+    session?.outlet?.send(formatNotification('notifications/progress', JSON.stringify(params)))
+  }
+
+  answer(key: string, answer: unknown): void {
+    const answers = new Map([[key, answer]])
+    if (this.#isHere) this.run.answer(answers)
+    else this.#pass((remote, task) => remote.answer(task, answers))
+  }
+
+  refuse(key: string, reason: Fault): void {
+    if (this.#isHere) this.run.refuse(key, reason)
+    else this.#pass((remote, task) => remote.refuse(task, key, reason.message))
+  }
+
+  fallback(): QuestionStream | undefined {
+    return streamOf(this.request, this.#id, this.request.session?.outlet)
+  }
+
+  /** Whether its run goes on. Where it does not, an answer begins it again, and a refusal ends the task. */
+  get #isHere(): boolean {
+    const { tasks, shared } = this.request.mcp.service
+    return shared === undefined || tasks.runOf(this.#id) === this.run
+  }
+
+  #pass(give: (remote: RemoteTasks, task: Task) => Promise<void>): void {
+    const { tasks, shared } = this.request.mcp.service
+    const pass = async (): Promise<void> => {
+      const task = await tasks.get(this.owner, this.#id)
+      if (task !== undefined) await give(shared!.remoteTasks, task)
+    }
+    pass().catch(logLost(this.request, this.#id))
+  }
 }
 
-/** A task as it stands. A tool's own failure is the task's, and what it says is why. */
+/** A task as it stands. A result with `isError` is a failed task, and its text says why. */
 function shapeOf({ mcp }: McpRequest, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, result } = task
   const hasFailed = state === 'completed' && isRecord(result) && result['isError'] === true
@@ -225,13 +185,11 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: ListedTask): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
-  const page = (tasks: readonly ListedTask[]): string => {
+  return andThen(service.tasks.list(principal.id), (tasks) => {
     const listed = tasks.filter(isListed).map(({ task }) => task)
     listed.sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
     return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
-  }
-  const tasks = service.tasks.list(principal.id)
-  return andThen(tasks, page)
+  })
 }
 
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
@@ -244,7 +202,7 @@ export function cancelAugmented(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => {
     requireOpen(task)
     const run = tasks.runOf(task.id)
-    // Where another process has it, it may have ended before that hears of this.
+    // A task of another process may end before the request to cancel it is there.
     if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task).then(cancelled)
     run?.cancel()
     return cancelled()
@@ -264,15 +222,18 @@ export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
 
 function wait(request: McpRequest, task: Task): Promise<object> {
   const { id, owner } = task
-  const { tasks, shared } = request.mcp.service
+  const { tasks, shared, limits } = request.mcp.service
   const { session } = request.peer
-  if (session !== undefined && session.running.size >= request.mcp.service.limits.maxCallsPerSession) {
+  if (session !== undefined && session.running.size >= limits.maxCallsPerSession) {
     throw new Fault('busy', 'Too many requests of this session are waiting; try again later')
   }
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
   const stream = streamOf(request, id, request.channel.sends ? request.channel : undefined)
-  const asking = stream && new TaskStream(request, task, stream, askingOf.bind(undefined, request))
+  const asking = stream && new TaskStream(request, task, stream, (other) => {
+    const run = tasks.runOf(other)
+    return run && augmented.get(run)?.asking
+  })
   return new Promise((resolve, reject) => {
     let stop: (() => void) | undefined
     let isOver = false
@@ -282,27 +243,22 @@ function wait(request: McpRequest, task: Task): Promise<object> {
       asking?.leave()
       act()
     }
-    const look = (now: Task, isGone = false): void => {
+    const update = (now: Task, isGone = false): void => {
       if (isGone) return end(() => reject(new Fault('invalid', `Unknown task: ${id}`)))
-      if (!isTerminal(now.status.state)) return asking?.look(now)
+      if (!isTerminal(now.status.state)) return asking?.update(now)
       end(() => resolve(Promise.resolve(now).then((last) => finalResult(request, last))))
     }
-    const hear: Watcher = (event, after) => look(after.task, event.what === 'forgotten')
     if (shared === undefined) {
-      asking?.look(task)
-      stop = tasks.watch(owner, id, hear)?.stop
+      asking?.update(task)
+      stop = tasks.watch(owner, id, (event, after) => update(after.task, event.what === 'forgotten'))?.stop
     } else {
-      stop = shared.remoteTasks.follow(task, (now) => look(now), hear)
+      stop = shared.remoteTasks.follow(task, update, (event, after) => (
+        update(after.task, event.what === 'forgotten')
+      ))
     }
     if (isOver) stop?.()
     call.onCancel((reason) => end(() => reject(reason)))
   })
-}
-
-/** Who asks the questions of a task, where that runs here. */
-function askingOf({ mcp: { service } }: McpRequest, id: string): TaskAsking | undefined {
-  const run = service.tasks.runOf(id)
-  return run && augmented.get(run)?.asking
 }
 
 function finalResult(request: McpRequest, task: Task): object {

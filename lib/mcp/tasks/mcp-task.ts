@@ -1,39 +1,41 @@
 /**
- * What both generations of MCP's tasks have in common: which tasks are MCP's, their states in its words, and
- * what came of a tool as its own call would have answered.
- *
- * A task belongs to a principal; for every other it does not exist.
+ * What both generations of MCP's tasks have in common: the call behind a task, how it is run again in another
+ * process, and what a task looks like. A task belongs to a principal; for every other it does not exist.
  */
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { andThen } from '../../util/thenable.ts'
+import { andThen, isPromised } from '../../util/thenable.ts'
 import { toolResult } from '../protocol/shape.ts'
-import { originOf, requestOf, RunMemory } from '../../run/task-run.ts'
+import { originOf, requestOf, RunMemory, TaskRun } from '../../run/task-run.ts'
 import { unable } from '../protocol/client.ts'
+import { encodeQuestion } from '../protocol/questions.ts'
+import { RequestChannel } from '../request/call-channel.ts'
 import { McpRequest } from '../request/request.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Limits } from '../../define/limits.ts'
+import type { LiveCall } from '../../define/live-call.ts'
+import type { Question } from '../../define/question.ts'
 import type { Task, TaskState, TurnRequest, TaskTurn } from '../../tasks/task.ts'
+import type { TaskClient } from '../../run/task-run.ts'
 import type { ToolResult, Tool } from '../../define/tool.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { ResponseChannel, Session } from '../session/session.ts'
 import type { ClientAbilities } from '../protocol/client.ts'
 import type { McpContext } from '../request/context.ts'
-import type { EarlierRounds } from '../request/input-required.ts'
+import type { EarlierRounds } from '../request/request.ts'
 
-/** How often a client should look, in milliseconds: a person waits no longer than that for what is done. */
+/** How often a client should poll, in milliseconds: a person waits no longer than that for what is done. */
 export const POLL_MS = 1_000
 
-/** A task's state as both generations call it. */
 export const statuses: Readonly<Record<TaskState, string>> = {
   'submitted': 'working', 'working': 'working',
   'input-required': 'input_required', 'auth-required': 'input_required',
   'completed': 'completed', 'failed': 'failed', 'canceled': 'cancelled', 'rejected': 'failed',
 }
 
-/** What every shape of a task has: its id, what the agent says, and its times. */
+/** The members of a task that both generations have. */
 export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<string, unknown>> {
   return {
     taskId: id,
@@ -45,7 +47,7 @@ export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<st
 
 /**
  * From a task's creation to when it may be forgotten, in milliseconds; null: never. Counted from its end,
- * unless the client has wished for a time of its own.
+ * unless the client has asked for a time of its own.
  */
 export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
   const until = isTerminal(status.state) ? Date.parse(status.at) : Date.now()
@@ -58,20 +60,18 @@ export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limit
 export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
   const { mcp, origin, params: { taskId } } = request
   if (typeof taskId !== 'string') throw new Fault('invalid', 'params.taskId must be a string')
-  const found = mcp.service.tasks.get(origin.principal.id, taskId)
-  const go = (task: Task | undefined): T => {
+  return andThen(mcp.service.tasks.get(origin.principal.id, taskId), (task) => {
     if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
     return act(task)
-  }
-  return andThen(found, go)
+  })
 }
 
-/** Other doors have tasks too. */
+/** Whether a task is MCP's: other protocols have tasks too. */
 export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): task is T {
   return task !== undefined && task.protocol === 'mcp'
 }
 
-/** A finished task's result in the words of the request's revision. Throws the `Fault` that it ended with. */
+/** A finished task's result, as its call would have been answered. Throws the `Fault` that it ended with. */
 export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): Record<string, unknown> {
   const { runnable, result, fault, status } = task
   if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
@@ -83,7 +83,88 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
 }
 
-/** What is kept besides what every door keeps. */
+/** What runs a tool for a call. */
+export type ToolWork = (call: LiveCall) => MaybePromise<ToolResult>
+
+/** The channel of a call that is a task or may become one, and the client of the task's run. */
+export class TaskChannel extends RequestChannel implements TaskClient {
+  protected readonly tool: Tool
+  protected readonly run: TaskRun
+  readonly #memory: RunMemory | undefined
+  /** Where processes share the store, an answer begins the run again. */
+  readonly isResumable: boolean
+
+  constructor(request: McpRequest, tool: Tool, subject?: readonly unknown[], before?: TaskTurn) {
+    super(request, subject)
+    const { service } = request.mcp
+    this.tool = tool
+    this.#memory = service.shared && new RunMemory(() => ({
+      request: requestOf(request.origin, keptCall(request, this.rounds)),
+      isRerun: tool.recover === 'rerun' ? true : undefined,
+    }), service.limits.maxResultBytes, before)
+    this.isResumable = this.#memory !== undefined
+    this.run = new TaskRun(service, this.live, this, this.#memory)
+  }
+
+  /** Makes the call a task. Throws or rejects with `Fault('busy')` where there is no room for one. */
+  protected begin(ttlMs?: number, message?: string): MaybePromise<Task> {
+    if (this.tool.recover === 'rerun') this.#memory?.begin()
+    const { origin, peer } = this.request
+    return this.run.begin({
+      owner: origin.principal.id, protocol: 'mcp', runnable: this.tool, contextId: '',
+      sessionId: peer.session?.id, ttlMs,
+    }, message)
+  }
+
+  /** From now on nothing that happens to the request matters to the run. */
+  protected leaveRequest(): void {
+    this.request.call = undefined
+    this.request.session?.running.delete(this.request.id)
+  }
+
+  /** Runs the tool again for a task that is this process's by now. */
+  rerun({ id }: Task, work: ToolWork): void {
+    this.run.resume(id)
+    this.request.call = undefined
+    this.runTask(work)
+  }
+
+  protected runTask(work: ToolWork): void {
+    settle(() => work(this.live), (result) => this.run.complete(result), (error) => {
+      this.run.fail(this.request.faultOf(error))
+    })
+  }
+
+  check(question: Question): void {
+    encodeQuestion(question, this.request.peer)
+  }
+
+  /** The rounds before the task remember it, and from then on the task. */
+  override once(key: string, fn: () => unknown): Promise<unknown> {
+    return super.once(key, () => this.run.remember(key, fn))
+  }
+}
+
+/** Passes on what comes of a run. True: it comes later. */
+export function settle<T>(
+  work: () => MaybePromise<T>, done: (result: T) => void, failed: (thrown: unknown) => void,
+): boolean {
+  let output
+  try {
+    output = work()
+    if (!isPromised(output)) {
+      done(output)
+      return false
+    }
+  } catch (error) {
+    failed(error)
+    return false
+  }
+  output.then(done).catch(failed)
+  return true
+}
+
+/** A `tools/call` as it is kept with its task. */
 interface KeptCall {
   readonly args: Readonly<Record<string, unknown>>
   readonly revision: string
@@ -91,27 +172,12 @@ interface KeptCall {
   readonly client: ClientInfo | undefined
   readonly sessionId: string | undefined
   readonly metadata: Readonly<Record<string, unknown>>
-  readonly rounds: Rounds
+  readonly rounds: EarlierRounds | undefined
 }
 
-type Rounds = EarlierRounds | undefined
-
-/**
- * The memory of a call that becomes a task; undefined where no other process could go on with it.
- * `roundsOf`: those before it.
- */
-export function memoryOf(
-  request: McpRequest, tool: Tool, roundsOf: () => Rounds, before?: TaskTurn,
-): RunMemory | undefined {
-  const { shared, limits } = request.mcp.service
-  if (shared === undefined) return undefined
-  return new RunMemory(() => ({
-    request: requestOf(request.origin, saidBy(request, roundsOf())),
-    isRerun: tool.recover === 'rerun' ? true : undefined,
-  }), limits.maxResultBytes, before)
-}
-
-function saidBy({ params, peer, sessionId, metadata }: McpRequest, rounds: Rounds): KeptCall {
+function keptCall(
+  { params, peer, sessionId, metadata }: McpRequest, rounds: EarlierRounds | undefined,
+): KeptCall {
   const { arguments: args } = params
   const { revision, abilities, client } = peer
   return {
@@ -119,9 +185,14 @@ function saidBy({ params, peer, sessionId, metadata }: McpRequest, rounds: Round
   }
 }
 
+function isKeptCall(value: unknown): value is KeptCall {
+  return isRecord(value) && isRecord(value['args']) && isRecord(value['abilities'])
+    && isRecord(value['metadata']) && revisionByName.has(value['revision'])
+}
+
 const silent: ResponseChannel = { sends: false, send() {}, finish() {}, abandon() {} }
 
-/** A call that is made again. */
+/** A call that is made again for its task; the client's own request is over, so nothing is sent. */
 export class KeptRequest extends McpRequest {
   readonly run: number
   readonly args: KeptCall['args']
@@ -141,7 +212,7 @@ export class KeptRequest extends McpRequest {
 
   override get sessionId(): string | undefined { return this.#kept.sessionId }
 
-  /** Its session, as soon as that is gone on with here. */
+  /** Its session, once that was adopted here. */
   override get session(): Session | undefined {
     const { sessionId } = this.#kept
     const { sessions } = this.mcp
@@ -152,14 +223,9 @@ export class KeptRequest extends McpRequest {
   override get earlierRounds(): EarlierRounds | undefined { return this.#kept.rounds }
 }
 
-/** The call that began a task; undefined where it is not kept, or in words that are not known here. */
+/** The call that began a task; undefined where it is not kept, or in a form that is not known here. */
 export function keptRequestOf(mcp: McpContext, { turn }: Task): KeptRequest | undefined {
   const request = turn?.request
   if (request === undefined || !isKeptCall(request.said)) return undefined
   return new KeptRequest(mcp, request, request.said, turn?.run ?? 1)
-}
-
-function isKeptCall(said: unknown): said is KeptCall {
-  return isRecord(said) && isRecord(said['args']) && isRecord(said['abilities']) && isRecord(said['metadata'])
-    && revisionByName.has(said['revision'])
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { isOurs, lifeOf } from '../../lib/mcp/tasks/task-shape.ts'
+import { isOurs, lifeOf } from '../../lib/mcp/tasks/mcp-task.ts'
 import type { Task, TaskState } from '../../lib/tasks/task.ts'
 
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString()
