@@ -1,11 +1,13 @@
 /**
- * What an agent may say, in all its loose forms, and the one normal form that doors encode.
+ * What an agent may return, in all its forms, and the normal form that protocols encode.
  *
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
 import { isThenable } from '../util/thenable.ts'
-import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text } from './content.ts'
+import {
+  blockOf, contentOf, copyOfJson, isContent, isPlainText, isRecord, isTyped, text,
+} from './content.ts'
 import { Fault, mistake } from './fault.ts'
 import { beginsParts, foreignPair, foreignResult, foreignStream, foreignText, textOfPart } from './foreign.ts'
 import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces } from './output.ts'
@@ -15,8 +17,8 @@ import type { Content, ContentInput, TextContent } from './content.ts'
 import type { PieceTaker } from './output.ts'
 
 /**
- * How an answer is meant. `input-required`: the agent wants to hear more before it can finish;
- * `auth-required`: its caller has to allow something first, and the text says what.
+ * `input-required`: the agent needs another message before it can finish; `auth-required`: its caller has to
+ * allow something first, and the text says what.
  */
 export type AnswerState = 'completed' | 'input-required' | 'auth-required' | 'rejected' | 'failed'
 
@@ -35,19 +37,18 @@ export interface AnswerInput {
 /** What an iterable may yield. */
 export type Piece = string | ContentInput | AnswerInput
 
-/** By what a compiler knows no data: an iterable, a promise, a function, an error, a response. */
+/** A compiler takes no data for an iterable, a promise, a function, an error or a response by these. */
 type Foreign = typeof Symbol.iterator | typeof Symbol.asyncIterator | 'then' | 'bind' | 'stack' | 'bodyUsed'
 
 /** An object that is `data`, of an interface or a class too. */
 type DataOutput = Readonly<Record<string, unknown>> | (object & { readonly [member in Foreign]?: undefined })
 
-/** What `run` returns, without a promise of it. */
 type OutputNow = Piece | undefined | void | null | DataOutput | AsyncIterable<Piece> | Iterable<Piece>
 
 /** What an agent's `run` may return. Any other object is taken as `data`. */
 export type AgentOutput = OutputNow | PromiseLike<OutputNow>
 
-/** One agent's part in the answer of a group: what it said, or why it failed. */
+/** One agent's part in the answer of a group: its answer, or why it failed. */
 export interface AgentResult { readonly agent: string; readonly response?: string; readonly error?: string }
 
 /** An answer in its normal form. `text` is the text of all `content` together. */
@@ -67,8 +68,7 @@ export interface Answer {
 
 /**
  * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. `state` is
- * what the piece was said about, and `completed` of most. A promise holds the agent back until the reader has
- * caught up.
+ * that of the piece, mostly `completed`. A promise makes the agent wait until the reader has caught up.
  */
 export type Emit = (piece: Content, state: AnswerState) => void | Promise<void>
 
@@ -76,9 +76,9 @@ const states: ReadonlySet<unknown> = new Set<AnswerState>([
   'completed', 'input-required', 'auth-required', 'rejected', 'failed',
 ])
 
-/** Text without anything else: the answer of most agents. */
-export function textAnswer(said: string): Answer {
-  return { text: said, content: said === '' ? [] : [text(said)], state: 'completed', data: undefined }
+/** Text alone: the answer of most agents. */
+export function textAnswer(value: string): Answer {
+  return { text: value, content: value === '' ? [] : [text(value)], state: 'completed', data: undefined }
 }
 
 /** The answer of an agent that returned nothing at all, which is probably a mistake. */
@@ -91,7 +91,9 @@ export const noAnswer: Answer = Object.freeze(textAnswer(''))
 export function answerOf(
   output: unknown, call: LiveCall, maxBytes: number, emit?: Emit,
 ): Answer | Promise<Answer> {
-  if (isThenable(output)) return answerLater(output, call, maxBytes, emit)
+  if (isThenable(output)) {
+    return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
+  }
   if (output === undefined) return noAnswer
   if (typeof output === 'string') {
     if (output.length > maxBytes) throw tooLarge(maxBytes)
@@ -99,25 +101,12 @@ export function answerOf(
   }
   const gathering = new AnswerBuilder(call, maxBytes, emit)
   const pieces = piecesIn(output, gathering)
-  if (pieces !== undefined) return answerOfPieces(pieces, call, gathering)
+  if (pieces !== undefined) return readPieces(pieces, call, gathering).then(() => gathering.answer())
   gathering.add(output)
   return gathering.answer()
 }
 
-async function answerLater(
-  output: PromiseLike<unknown>, call: LiveCall, maxBytes: number, emit: Emit | undefined,
-): Promise<Answer> {
-  return answerOf(await output, call, maxBytes, emit)
-}
-
-async function answerOfPieces(
-  pieces: Iterator<unknown> | AsyncIterator<unknown>, call: LiveCall, gathering: AnswerBuilder,
-): Promise<Answer> {
-  await readPieces(pieces, call, gathering)
-  return gathering.answer()
-}
-
-/** What is read piece by piece: a generator, a stream, a set. What has another way of being said is not. */
+/** The pieces of a generator, a stream, a set; undefined for what JSON writes in another way. */
 function piecesIn(
   output: unknown, gathering: AnswerBuilder,
 ): Iterator<unknown> | AsyncIterator<unknown> | undefined {
@@ -145,9 +134,8 @@ function emitAll(
   }
 }
 
-/** Puts pieces together. */
 class AnswerBuilder implements PieceTaker {
-  /** What comes are the parts of a whole stream of the AI SDK. */
+  /** The pieces are parts of a `fullStream` of the AI SDK. */
   isOfParts = false
   readonly #call: LiveCall
   readonly #maxBytes: number
@@ -167,7 +155,7 @@ class AnswerBuilder implements PieceTaker {
     this.#emit = emit
   }
 
-  /** Takes one piece of many, and emits what it brought. */
+  /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown): void | Promise<void> {
     if (piece === '') return undefined
     const before = this.#size
@@ -181,7 +169,7 @@ class AnswerBuilder implements PieceTaker {
     return this.#emit?.(block, this.#state)
   }
 
-  /** Takes one piece and says which blocks it brought. */
+  /** Takes one piece and returns the blocks of it. */
   add(piece: unknown): readonly Content[] {
     if (piece === undefined || piece === null || piece === '') return []
     if (typeof piece === 'string') return [this.#block(text(piece))]
@@ -204,8 +192,8 @@ class AnswerBuilder implements PieceTaker {
     if (foreign !== undefined) return foreign === '' ? [] : [this.#block(text(foreign))]
     this.isOfParts ||= this.#size === 0 && beginsParts(piece)
     if (this.isOfParts) {
-      const said = textOfPart(piece)
-      return said === '' ? [] : [this.#block(text(said))]
+      const added = textOfPart(piece)
+      return added === '' ? [] : [this.#block(text(added))]
     }
     const inside = foreignResult(piece)
     if (inside !== undefined) throw mistake(`an agent returned ${inside}`)
@@ -265,21 +253,14 @@ class AnswerBuilder implements PieceTaker {
 function jsonValue(data: unknown): unknown {
   const what = foreignTo(data)
   if (what !== undefined) throw mistake(`the data of an answer is ${what}`)
-  try {
-    // A copy: it is kept, and told again later.
-    return JSON.parse(JSON.stringify(data)) as unknown
-  } catch {
-    throw mistake('the data of an answer is what JSON cannot say')
-  }
+  return copyOfJson(data, 'the data of an answer is')
 }
 
-type Members = Readonly<Record<string, unknown>>
-
-function isAnswerInput(value: Members): value is AnswerInput & Members {
-  const { text: said, content, state, reply } = value
-  const isNamed = said !== undefined || content !== undefined || state !== undefined
+function isAnswerInput(value: Readonly<Record<string, unknown>>): value is AnswerInput & typeof value {
+  const { text, content, state, reply } = value
+  const isNamed = text !== undefined || content !== undefined || state !== undefined
   if (!isNamed && !Object.hasOwn(value, 'data')) return false
-  if (said !== undefined && typeof said !== 'string') return false
+  if (text !== undefined && typeof text !== 'string') return false
   if (content !== undefined && !Array.isArray(content)) return false
   if (reply !== undefined && reply !== 'message' && reply !== 'task') return false
   return state === undefined || states.has(state)

@@ -1,8 +1,7 @@
 /**
- * Artifacts: named pieces of output, as an author gives them and in their normal form. One id is one
- * artifact: giving it again replaces it, or adds to it, the same on every door.
- *
- * Knows no protocol. Where one has no artifacts, their parts are content behind the answer.
+ * Artifacts: named pieces of output, as an author gives them and in their normal form. Giving an id again
+ * replaces its artifact, or adds to it, in every protocol; where one has no artifacts, their parts are content
+ * behind the answer.
  */
 import { blockOf, isPlainText } from './content.ts'
 import { checkMembers, requireDefinition, show } from './validate.ts'
@@ -28,22 +27,13 @@ export interface ArtifactInput {
 }
 
 /** An artifact in its normal form. */
-export interface Artifact {
+export interface Artifact extends Pick<ArtifactInput, 'name' | 'description' | 'metadata' | 'extensions'> {
   readonly id: string
-  readonly name?: string
-  readonly description?: string
   readonly parts: readonly Content[]
-  readonly metadata?: Readonly<Record<string, unknown>>
-  readonly extensions?: readonly string[]
 }
 
-/** How an artifact changes a task. */
-export interface ArtifactChange {
-  /** Adds to the artifact of that id instead of replacing it. Left out: false. */
-  readonly append?: boolean
-  /** Nothing more will be added to it. Left out: true. */
-  readonly last?: boolean
-}
+/** How an artifact changes a task. Left out: it replaces that of the same id, and is complete. */
+export type ArtifactChange = Pick<ArtifactInput, 'append' | 'last'>
 
 const artifactChecks: Checks<ArtifactInput> = {
   id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
@@ -72,8 +62,8 @@ export function artifactOf(input: ArtifactInput): Artifact {
 }
 
 /**
- * A list with one more artifact: in the place of that of the same id, or added to it where `append` says so.
- * `isJoined`: text that is added goes on with the text before it, and is no part of its own.
+ * A list with one more artifact: instead of that of the same id, or added to it where `append` says so.
+ * `isJoined`: text that is added continues the text before it, and is no part of its own.
  */
 export function addArtifact(
   list: readonly Artifact[], artifact: Artifact, append: boolean, isJoined = false,

@@ -1,7 +1,4 @@
-/**
- * The messages of one conversation, within their bounds in number and in bytes. Values only: a list that
- * was handed out never changes.
- */
+/** The messages of one conversation, within their bounds in number and in bytes: lists that never change. */
 import type { Limits } from './limits.ts'
 
 /** One message of a conversation. */
@@ -10,15 +7,15 @@ export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; r
 /** Messages, the oldest first, and how many bytes they count for. */
 export interface Chat { readonly messages: readonly ChatMessage[]; readonly bytes: number }
 
-/** A conversation before anybody has said anything. */
+/** A conversation without messages. */
 export const silence: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
 
-/** What was said before and then, the oldest messages making room within a conversation's own limits. */
-export function append({ messages, bytes }: Chat, said: readonly ChatMessage[], limits: Limits): Chat {
+/** A conversation with more messages; beyond its own limits the oldest are left out. */
+export function append({ messages, bytes }: Chat, more: readonly ChatMessage[], limits: Limits): Chat {
   const { conversationMessages, conversationBytes } = limits
-  const all = messages.length === 0 ? said : [...messages, ...said]
+  const all = messages.length === 0 ? more : [...messages, ...more]
   let total = bytes
-  for (const message of said) total += sizeOf(message)
+  for (const message of more) total += sizeOf(message)
   let drop = Math.max(0, all.length - conversationMessages)
   for (let at = 0; at < drop; at++) total -= sizeOf(all[at]!)
   while (total > conversationBytes) total -= sizeOf(all[drop++]!)

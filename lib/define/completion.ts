@@ -1,8 +1,6 @@
 /**
  * Completion of an argument while a person types it: what an author writes beside a prompt or a resource
- * template, and the normal form of what it proposes.
- *
- * How one is run is in `reading.ts`. Spec: MCP 2026-07-28, `completion/complete`.
+ * template, and the normal form of what it proposes. Spec: MCP 2026-07-28, `completion/complete`.
  */
 import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
@@ -34,11 +32,7 @@ export type Completer = (value: string, context: CompletionContext, call: Call) 
 export type Completers = Readonly<Record<string, Completer | undefined>>
 
 /** Proposals in their normal form: at most 100 values. */
-export interface Completion {
-  readonly values: readonly string[]
-  readonly total?: number
-  readonly hasMore?: boolean
-}
+export type Completion = CompletionInput
 
 /** What one answer may hold, by the specification. */
 const MAX_VALUES = 100

@@ -1,8 +1,7 @@
 /**
- * The neutral content blocks, with MCP's field names, and their normal form: what an author returns is
- * loose (a string, bytes, a block), what a door gets is a list of checked blocks.
- *
- * Knows no revision: which blocks an old client understands is the door's business.
+ * The neutral content blocks, with MCP's field names, and their normal form: an author returns a string,
+ * bytes or a block, a protocol gets a list of checked blocks. Which blocks an old client understands is the
+ * protocol's business.
  * Spec: MCP 2026-07-28, schema `ContentBlock`.
  */
 import { isUint8Array } from 'node:util/types'
@@ -104,10 +103,7 @@ export function isContent(value: unknown): value is ContentInput {
   return isTyped(value) && needs.has(value.type)
 }
 
-/**
- * Whether a value names its type, as a block does. Among blocks it is meant as one; `contentOf` looks
- * closer.
- */
+/** Whether a value names its type, as a block does. Among blocks it is meant as one. */
 export function isTyped(value: unknown): value is ContentInput {
   return isRecord(value) && typeof value['type'] === 'string'
 }
@@ -144,7 +140,9 @@ export function contentOf(value: ContentInput): Content {
   const wrong = (annotations && wrongAnnotation(annotations))
     ?? (value.type === 'resource_link' ? wrongLabel(value) : undefined)
   if (wrong !== undefined) throw mistake(`a content block of type '${value.type}' has ${wrong}`)
-  if (value.type === 'data') return { ...value, data: jsonValueOf(value.data) }
+  if (value.type === 'data') {
+    return { ...value, data: copyOfJson(value.data, `a content block of type 'data' holds`) }
+  }
   if (value.type === 'image' || value.type === 'audio') {
     return { ...value, data: bytesOf(value.data, value.type, 'data') }
   }
@@ -175,7 +173,7 @@ function wrongAnnotation(annotations: object): string | undefined {
   return isTime ? undefined : `a lastModified that is no text, as '2026-07-28T12:00:00Z' is`
 }
 
-/** The same of what a block says of a resource. */
+/** The same of the members that describe a resource. */
 function wrongLabel(about: object): string | undefined {
   const { size, ...texts }: { readonly [name: string]: unknown } = { ...about }
   for (const name of ['title', 'description', 'mimeType']) {
@@ -190,12 +188,12 @@ function bytesOf(data: string | Uint8Array, type: string, name: string): string 
   throw mistake(`a content block of type '${type}' has a ${name} that is no base64; write ${BYTES}`)
 }
 
-/** A JSON value, as nobody can change it any more. */
-function jsonValueOf(data: unknown): unknown {
+/** A JSON value, as nobody can change it any more. `owner` begins the sentence about what is none. */
+export function copyOfJson(data: unknown, owner: string): unknown {
   try {
     return JSON.parse(JSON.stringify(data)) as unknown
   } catch {
-    throw mistake(`a content block of type 'data' holds what JSON cannot say`)
+    throw mistake(`${owner} what JSON cannot say`)
   }
 }
 

@@ -8,7 +8,7 @@ import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
 import type { LiveCall } from './live-call.ts'
 
-/** So many pieces are taken in one turn of the event loop. */
+/** Pieces that are taken in one iteration of the event loop. */
 const IN_A_ROW = 1_024
 
 /** Whether a value is read piece by piece, waiting for each. */
@@ -24,7 +24,7 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
 
 /** Takes pieces, one after the other. The last one is what was returned, and `isEnd` says so. */
 export interface PieceTaker {
-  /** A promise: whoever reads waits for it before the next. */
+  /** A promise is awaited before the next piece is asked for. */
   take(piece: unknown, isEnd: boolean): void | Promise<void>
 }
 
@@ -48,7 +48,7 @@ export async function readPieces(
       const wait = taker.take(piece, done === true)
       if (wait !== undefined) await wait
       if (done === true) return
-      // One that never waits would keep timers, and everybody else, from their turn.
+      // A generator that never waits would starve timers and all other requests.
       if (++count % IN_A_ROW === 0) await new Promise((resolve) => { setImmediate(resolve) })
       if (call.over) break
     }
@@ -60,7 +60,7 @@ export async function readPieces(
   throw reason
 }
 
-/** What is no JSON value though it is an object, by its tag, and what to write in its place. */
+/** What is no JSON value though it is an object, by its tag, and what to write instead. */
 const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = new Map([
   ['Map', ['a Map', 'Object.fromEntries(map)']],
   ['Set', ['a Set', '[...set]']],
@@ -79,10 +79,7 @@ const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = n
   ['File', ['a File', 'a content block with its bytes']],
 ])
 
-/**
- * What a value is, and what to return in its place, where JSON would say nothing of it. Undefined: it is
- * fine.
- */
+/** What a value is, and what to return instead, where JSON would lose it. Undefined: it is fine. */
 export function foreignTo(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || isPlain(value) || Array.isArray(value)) return undefined
   // By their tags those of another realm count too.
@@ -99,32 +96,29 @@ function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1)
 }
 
-/** The JSON text of what `who` returned. Throws `TypeError` for what JSON cannot say, or would lose. */
-export function jsonOf(who: string, value: unknown): string {
+/** The JSON text of what `owner` returned. Throws `TypeError` for what JSON cannot say, or would lose. */
+export function jsonOf(owner: string, value: unknown): string {
   const what = foreignTo(value)
-  if (what !== undefined) throw new TypeError(`${who} returned ${what}`)
+  if (what !== undefined) throw new TypeError(`${owner} returned ${what}`)
   const json: string | undefined = JSON.stringify(value)
-  if (json === undefined) throw new TypeError(`${who} returned ${show(value)}, which JSON cannot say`)
+  if (json === undefined) throw new TypeError(`${owner} returned ${show(value)}, which JSON cannot say`)
   // What is lost leaves an empty object behind, so most values need not be walked.
   const lost = json.includes('{}') ? lostIn(value) : undefined
   if (lost !== undefined) {
-    throw new TypeError(`${who} returned what holds ${lost[0]}; write ${lost[1]} in its place`)
+    throw new TypeError(`${owner} returned what holds ${lost[0]}; write ${lost[1]} in its place`)
   }
   return json
 }
 
-/**
- * A value as JSON spells it, where it spells itself (`toJSON`): a date is a text. `json` is its JSON text, if
- * that is there already.
- */
-export function spelled(value: unknown, json?: string): unknown {
+/** What JSON makes of a value with a `toJSON`, as a text of a date. `json` is its JSON text, if known. */
+export function withoutToJson(value: unknown, json?: string): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
   if (typeof value.toJSON !== 'function') return value
   const text: string | undefined = json ?? JSON.stringify(value)
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** What JSON has lost of a value that it has said: there is no circle in it. */
+/** What JSON has lost of a value that it could write: so there is no circle in it. */
 function lostIn(value: unknown): readonly [what: string, instead: string] | undefined {
   const waiting: unknown[] = [value]
   while (waiting.length > 0) {

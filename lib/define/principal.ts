@@ -1,8 +1,7 @@
 /**
- * Who is calling. Made by authentication; everything that outlives a call (sessions, conversations,
- * tasks) belongs to a principal and is invisible to every other.
+ * Who is calling. Made by authentication; what outlives a call (sessions, conversations, tasks) belongs to a
+ * principal and is invisible to every other.
  */
-
 import { Fault } from './fault.ts'
 
 /** An authenticated caller, or `anonymous` where the server asks for no key. */

@@ -1,12 +1,13 @@
 /**
- * What a tool returned, in its loose forms, as a result in its normal form; and the result as its
- * `outputSchema` has promised it. Knows no calls: whose result it is stands in `call-tool.ts`.
+ * What a tool returned, in all its forms, as a result in its normal form, and checked by its `outputSchema`.
+ * A generator's pieces are sent as progress, and the result is made of them. How a tool is called is in
+ * `call-tool.ts`.
  */
 import { summarize } from '../schema/compile.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, textOf } from './content.ts'
 import { Fault } from './fault.ts'
-import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, spelled } from './output.ts'
+import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson } from './output.ts'
 import { isPlain, rejectUnknown, show } from './validate.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
@@ -19,10 +20,7 @@ const resultMembers: Members<ToolResultInput> = {
   content: true, structuredContent: true, isError: true, _meta: true,
 }
 
-/**
- * The normal form of what `run` returned. Throws for what JSON cannot say, and for a block of no known
- * type.
- */
+/** The normal form of what `run` returned. Throws for what JSON cannot say, and for an unknown block. */
 export function toolResultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { content: [text(output)] }
   if (output === undefined) return { content: [] }
@@ -30,7 +28,7 @@ export function toolResultOf(output: unknown): ToolResult {
   if (isContentList(output)) return { content: output.map(blockOf) }
   if (isWhole(output)) return wholeOf(output)
   const json = jsonOf('A tool', output)
-  const value = spelled(output, json)
+  const value = withoutToJson(output, json)
   // A date is a text like any other.
   return typeof value === 'string' ? { content: [text(value)] }
     : { content: [text(json)], structuredContent: value }
@@ -38,10 +36,7 @@ export function toolResultOf(output: unknown): ToolResult {
 
 type Part = string | ContentInput
 
-/**
- * Whether a list is content: it has a block, and what else is in it is text or names a type as a block
- * does.
- */
+/** Whether a list is content: it has a block, and what else is in it is text or names a type. */
 function isContentList(output: unknown): output is readonly Part[] {
   return Array.isArray(output) && output.some(isContent) && output.every(isPart)
 }
@@ -60,8 +55,7 @@ function isWhole(output: unknown): output is ToolResultInput {
   const { content } = output
   if (Object.hasOwn(output, 'structuredContent')) return true
   if (!Array.isArray(content)) return false
-  return content.some(isContent)
-    || (content.every(isPart) && isBare(output))
+  return content.some(isContent) || (content.every(isPart) && isBare(output))
 }
 
 function isBare(output: object): boolean {
@@ -86,37 +80,37 @@ function wholeOf(output: ToolResultInput): ToolResult {
   if (what !== undefined) throw new TypeError(`A tool returned ${what}`)
   return {
     content: content === undefined ? [text(jsonOf('A tool', structuredContent))] : content.map(blockOf),
-    ...structuredContent !== undefined && { structuredContent: spelled(structuredContent) },
+    ...structuredContent !== undefined && { structuredContent: withoutToJson(structuredContent) },
     ...isError !== undefined && { isError },
     ..._meta !== undefined && { _meta },
   }
 }
 
 /**
- * A result as its tool has promised it: what is sent fits the `outputSchema`. A library of schemas may have
- * changed it, and JSON may spell it otherwise, a date for one. A text alone is the value of a schema of
- * texts. Throws where it breaks the promise: that is the tool's defect, never the client's to find.
+ * A result checked by the `outputSchema` of its tool. A library of schemas may change it, and JSON may write
+ * it otherwise, a date for one. A text alone is the value of a schema of texts. Throws where it does not fit:
+ * that is the tool's defect, not the client's.
  */
 export function conforming(
   tool: Tool, output: Contract, result: ToolResult, maxSteps: number,
 ): MaybePromise<ToolResult> {
   const { structuredContent } = result
   const given = structuredContent === undefined ? loneText(result) : structuredContent
-  const isSpelled = isOfClass(given)
-  const checked = output.check(isSpelled ? asJson(given) : given, maxSteps)
+  const isInstance = isOfClass(given)
+  const checked = output.check(isInstance ? asJson(given) : given, maxSteps)
   const isFine = !isThenable(checked) && checked.errors.length === 0
   if (isFine && checked.value === structuredContent) return result
   return andThen(checked, (first) => {
-    if (isSpelled || !isObject(given) || first.errors.length === 0) return kept(tool, result, first)
-    return andThen(output.check(asJson(given), maxSteps), (last) => kept(tool, result, last))
+    if (isInstance || !isObject(given) || first.errors.length === 0) return checkedResult(tool, result, first)
+    return andThen(output.check(asJson(given), maxSteps), (last) => checkedResult(tool, result, last))
   })
 }
 
-function kept(tool: Tool, result: ToolResult, checked: Checked): ToolResult {
+function checkedResult(tool: Tool, result: ToolResult, checked: Checked): ToolResult {
   if (checked.errors.length > 0) {
     throw new Error(`The result of ${tool.name} does not match its outputSchema: ${summarize(checked)}`)
   }
-  return checked.value === result.structuredContent ? result : holding(result, checked.value)
+  return checked.value === result.structuredContent ? result : withValue(result, checked.value)
 }
 
 function isObject(value: unknown): value is object {
@@ -138,20 +132,20 @@ function loneText({ content }: ToolResult): string | undefined {
   return content.length === 1 && block?.type === 'text' ? block.text : undefined
 }
 
-/** The result with another value; a text that only said the one before says this one. */
-function holding(result: ToolResult, value: unknown): ToolResult {
+/** The result with another value; a text that was the JSON of the old one is that of the new one. */
+function withValue(result: ToolResult, value: unknown): ToolResult {
   const { content: [first, ...rest], structuredContent } = result
   const json = jsonOf('A tool', value)
-  const wasSaid = first?.type === 'text' && structuredContent !== undefined
+  const isItsText = first?.type === 'text' && structuredContent !== undefined
     && first.text === JSON.stringify(structuredContent)
-  const content = wasSaid ? [text(json), ...rest] : result.content
-  return { ...result, content, structuredContent: spelled(value, json) }
+  const content = isItsText ? [text(json), ...rest] : result.content
+  return { ...result, content, structuredContent: withoutToJson(value, json) }
 }
 
 /**
- * What a tool said, where that comes piece by piece: its result as if it had returned it whole. Undefined
- * for any other output. Of what is not asynchronous only generators and their like count: a list or a set
- * is a value. Rejects with `Fault('too-large')` where texts and blocks exceed `maxBytes`.
+ * What a tool returned piece by piece, as if it had returned it whole. Undefined for any other output. Of
+ * what is not asynchronous only generators and their like count: a list or a set is a value. Rejects with
+ * `Fault('too-large')` where texts and blocks exceed `maxBytes`.
  */
 export function outputOfPieces(
   output: unknown, call: LiveCall, maxBytes: number,
@@ -168,7 +162,7 @@ class ToolPieces {
   readonly #maxBytes: number
   #count = 0
   #size = 0
-  #said = ''
+  #text = ''
   readonly #content: Content[] = []
   /** What was returned, or else the last piece that is neither text nor a block. */
   #value: unknown
@@ -184,14 +178,14 @@ class ToolPieces {
     const block = typeof piece === 'string' ? text(piece) : isContent(piece) ? contentOf(piece) : undefined
     if (block === undefined) this.#value = piece
     else this.#add(block)
-    const said = block === undefined ? '' : textOf([block])
-    this.#call.progress(++this.#count, undefined, said || undefined)
+    const added = block === undefined ? '' : textOf([block])
+    this.#call.progress(++this.#count, undefined, added || undefined)
   }
 
   /** As a tool without pieces would return it. */
   get output(): unknown {
     if (this.#value !== undefined) return this.#value
-    if (this.#content.length === 0) return this.#said === '' ? undefined : this.#said
+    if (this.#content.length === 0) return this.#text === '' ? undefined : this.#text
     this.#flush()
     return this.#content
   }
@@ -204,7 +198,7 @@ class ToolPieces {
     }
     this.#call.hold(size)
     if (isPlainText(block)) {
-      this.#said += block.text
+      this.#text += block.text
       return
     }
     this.#flush()
@@ -213,7 +207,7 @@ class ToolPieces {
 
   /** A text that came in pieces is one text. */
   #flush(): void {
-    if (this.#said !== '') this.#content.push(text(this.#said))
-    this.#said = ''
+    if (this.#text !== '') this.#content.push(text(this.#text))
+    this.#text = ''
   }
 }
