@@ -1,7 +1,6 @@
 /**
  * Artifacts: named pieces of output, as an author gives them and in their normal form. Giving an id again
- * replaces its artifact, or adds to it, in every protocol; where one has no artifacts, their parts are content
- * behind the answer.
+ * replaces its artifact, or adds to it; in a protocol without artifacts their parts follow the answer.
  */
 import { blockOf, isPlainText } from './content.ts'
 import { checkMembers, requireDefinition, show } from './validate.ts'

@@ -1,8 +1,7 @@
 /**
- * What a handler is given, and what a door lends for it: where the request came from (`Origin`), what it says
- * (`CallFacts`), and what can be carried back while the handler runs (`CallChannel`).
- *
- * The call behind them is in `live-call.ts`.
+ * What a handler is given, and what a protocol gives for it: where the request came from (`Origin`), what it
+ * contains (`CallFacts`), and what can be sent back while the handler runs (`CallChannel`). The call that is
+ * made of them is in `live-call.ts`.
  */
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
@@ -14,7 +13,7 @@ import type {
   UrlQuestion,
 } from './question.ts'
 
-/** The door a call came through. */
+/** The protocol that a call came by. */
 export type Protocol = 'http' | 'mcp' | 'a2a'
 
 /** Whose code runs: a definition of the catalog. */
@@ -40,13 +39,12 @@ export interface Trace {
 export interface Call {
   /** Aborts when nobody waits for the result any more: the client left, cancelled, or the time is over. */
   readonly signal: AbortSignal
-  /** The door that it came through. */
   readonly protocol: Protocol
   /** The client's `X-Request-Id`, or one that was made; it stands in replies and in the log. */
   readonly requestId: string
-  /** Who is asking. */
+  /** Who is calling. */
   readonly principal: Principal
-  /** The program that calls, where its protocol tells. */
+  /** The program that calls, where its protocol names it. */
   readonly client: ClientInfo | undefined
   /** The request's headers, names in lower case, without credentials. */
   readonly headers: ReadonlyMap<string, string>
@@ -62,10 +60,7 @@ export interface Call {
   readonly taskId: string | undefined
   /** The conversation that tasks and messages belong to (A2A). */
   readonly contextId: string | undefined
-  /**
-   * What the client attached: MCP `_meta`, HTTP `metadata`; with A2A the `metadata` of the message, and what
-   * that of the request says besides.
-   */
+  /** MCP `_meta`, HTTP `metadata`; with A2A that of the message, and what that of the request adds. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** URIs of the extensions that the client asks for (A2A). */
   readonly extensions: readonly string[]
@@ -77,7 +72,7 @@ export interface Call {
   can(what: Ability): boolean
   /** How far the work is. `done` must rise; `total` in the same unit. Dropped where nobody wants to know. */
   progress(done: number, total?: number, text?: string): void
-  /** A line for the client's log (MCP, and a tool's events), or for the server's where there is no way. */
+  /** A line for the client's log (MCP, and a tool's events); in other protocols for the server's. */
   log(level: Severity, data: unknown, logger?: string): void
   /** Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`. */
   elicit(question: FormQuestion): Promise<ElicitAnswer>
@@ -86,8 +81,8 @@ export interface Call {
   /** Asks for either. Throws as for a form. */
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   /**
-   * Tells the client that what an address was opened for is done (MCP 2025-11-25), also after the call has
-   * ended; elsewhere nothing.
+   * Notifies the client that what an address was opened for is done (MCP 2025-11-25), also after the call has
+   * ended. In other protocols it does nothing.
    */
   completeElicitation(elicitationId: string): void
   /** Asks the client's model. Throws as `elicit` does. */
@@ -96,18 +91,18 @@ export interface Call {
   roots(options?: Keyed): Promise<readonly Root[]>
   /**
    * Runs a side effect once per call, even where the handler runs again from the top: because it has asked
-   * the client, or because its process has died. `fn`'s result must be JSON; it is kept before this resolves,
-   * and a process that dies between the two has done it and not kept it. Two at one time with one key share
-   * one promise.
+   * the client, or because its process has died. `fn`'s result must be JSON; it is stored before this
+   * resolves, and a process that dies between the two has run `fn` without storing it. Two at one time with
+   * one key get one promise.
    */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * Lets the client hang up and come back for the result, after `retryMs` milliseconds (MCP 2025-11-25);
-   * elsewhere nothing. Left out: it comes back when it likes.
+   * Lets the client disconnect and come back for the result, after `retryMs` milliseconds (MCP 2025-11-25).
+   * Left out: it comes back when it likes. In other protocols it does nothing.
    */
   detach(options?: { readonly retryMs?: number }): void
   /**
-   * Gives a named piece of output, as it comes (A2A); elsewhere its parts stand behind the answer. Throws
+   * Sends a named piece of output, as it comes (A2A); in other protocols its parts follow the answer. Throws
    * `TypeError` for a member that is not known, `Fault('internal')` for a part that is no content, and
    * `Fault('too-large')` where those of a task are over `maxResultBytes`.
    */
@@ -118,7 +113,7 @@ export interface Call {
 export interface Origin {
   readonly requestId: string
   readonly principal: Principal
-  /** Whose share its call has of what is bounded in all. Left out: the share of the principal. */
+  /** By whom the call counts where callers share a limit. Left out: the principal. */
   readonly caller?: string
   /** A header's value by its lower-case name; undefined where the transport has no headers. */
   header(name: string): string | undefined
@@ -126,44 +121,34 @@ export interface Origin {
   readonly headers: ReadonlyMap<string, string>
   /** Calls `listener` once when the client has left before it was answered; at once where it has already. */
   onDisconnect(listener: () => void): void
-  /** A run uses what the request has brought, maybe after the request ended: it counts until `release`. */
+  /** A run uses the body of the request, maybe after the request ended: it counts until `release`. */
   retain?(): void
-  /** The run holds it no longer. Once for each `retain`. */
+  /** Once for each `retain`. */
   release?(): void
 }
 
-/** Whose share a call has of what is bounded in all. */
+/** By whom a call counts where callers share a limit. */
 export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'principal'>): string {
   return caller ?? principal.id
 }
 
-/** What a request says, as far as its protocol has a place for it. */
-export interface CallFacts {
-  readonly protocol: Protocol
-  readonly sessionId?: string | undefined
-  readonly client?: ClientInfo | undefined
-  readonly message?: readonly Content[]
-  readonly messageId?: string | undefined
-  readonly taskId?: string | undefined
-  readonly contextId?: string | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly extensions?: readonly string[]
-  readonly trace?: Trace | undefined
-  readonly run?: number | undefined
-}
+/** The members of a call that stand in its request, in some protocols. */
+type Fact =
+  | 'sessionId' | 'client' | 'message' | 'messageId' | 'taskId' | 'contextId' | 'metadata' | 'extensions'
+  | 'trace' | 'run'
+
+/** What a request contains, as far as its protocol has it. */
+export type CallFacts = Pick<Call, 'protocol'> & { readonly [F in Fact]?: Call[F] | undefined }
 
 /**
- * What can be carried back to the client while a handler runs. What is left out, it cannot. A call that
- * becomes a task gets another channel in the place of its first one.
+ * What can be sent back to the client while a handler runs. What is left out, the protocol cannot do. A call
+ * that becomes a task gets another channel.
  */
 export interface CallChannel {
   can?(what: Ability): boolean
   progress?(done: number, total: number | undefined, text: string | undefined): void
   log?(level: Severity, data: unknown, logger: string | undefined): void
-  /**
-   * Carries one question and resolves to its answer: an `ElicitAnswer`, a `UrlAnswer`, a `SampleAnswer`, or
-   * roots.
-   */
+  /** Resolves to the answer of the client: an `ElicitAnswer`, a `UrlAnswer`, a `SampleAnswer`, or roots. */
   ask?(question: Question): Promise<unknown>
   /** A question ends the run. Until it has, no client is waited for, and the run's time goes on. */
   readonly asksByReturning?: boolean

@@ -1,21 +1,20 @@
 /**
- * The closed set of ways to fail. A handler throws a `Fault` to tell its caller something; whatever
- * else is thrown is a defect of the handler and its text stays in the log.
- *
- * Knows no protocol: each door has one table from kind to its own number.
+ * The closed set of ways to fail. A handler throws a `Fault` to send its message to the caller; whatever else
+ * is thrown is a defect of the handler and its text stays in the log. Each protocol has one table from kind
+ * to its own number.
  */
 import { describe } from './log.ts'
 
 /**
  * What went wrong, in the words of no protocol.
  *
- * `invalid` the input is readable but wrong · `unauthenticated` nobody knows who is asking ·
+ * `invalid` the input is readable but wrong · `unauthenticated` the caller is not known ·
  * `forbidden` known, but not allowed · `not-found` no such thing, or not for this caller ·
  * `conflict` right in itself, but not in this state · `unsupported` this server or this client cannot ·
  * `too-large` over a limit of size · `busy` over a limit of load, try again later · `timeout` took too
  * long · `cancelled` the caller no longer wants it · `failed` it was tried and did not work, and the
- * text says why · `upstream` a service that was asked on the way has failed, a model for one · `internal` a
- * defect, whose text is not shown.
+ * text says why · `upstream` another service, such as a model, has failed · `internal` a defect, whose
+ * text is not shown.
  */
 export type FaultKind =
   | 'invalid' | 'unauthenticated' | 'forbidden' | 'not-found' | 'conflict' | 'unsupported'
@@ -29,12 +28,12 @@ const kinds: ReadonlySet<string> = new Set<FaultKind>([
 /** What a `Fault` may carry besides: what caused it, for the log, and when to try again. */
 export interface FaultOptions extends ErrorOptions { readonly retryAfterSeconds?: number | undefined }
 
-/** What a fault is known by, whichever copy of this library made it: a command may have one of its own. */
+/** Faults of other copies of this library count too: a command may have a copy of its own. */
 const MARK = Symbol.for('triport.Fault')
 
 /**
- * The only error whose message a caller sees. `detail` is any JSON value for machines: an HTTP door puts
- * it into the problem document, the JSON-RPC doors into `error.data`.
+ * The only error whose message a caller sees. `detail` is any JSON value for machines: in HTTP it is in the
+ * problem document, in JSON-RPC in `error.data`.
  *
  * Throws `TypeError` where the kind is not one of the closed set.
  */
@@ -57,7 +56,7 @@ export class Fault extends Error {
   }
 }
 
-// A class that extends it asks for its own.
+// A class that extends it checks for itself.
 Object.defineProperty(Fault, Symbol.hasInstance, {
   value(this: Function, thrown: unknown): boolean {
     if (this !== Fault) return Function.prototype[Symbol.hasInstance].call(this, thrown)
@@ -71,18 +70,18 @@ export function asFault(thrown: unknown): Fault {
   try {
     if (thrown instanceof Fault) return thrown
   } catch {
-    // A proxy may throw whatever is asked of it, and a revoked one does.
+    // A proxy may throw on any access, and a revoked one does.
     cause = new Error('What was thrown cannot be looked at')
   }
   return new Fault('internal', 'Internal error', undefined, { cause })
 }
 
-/** A mistake of an author's: a defect, of which `said` is for the log alone. */
-export function mistake(said: string): Fault {
-  return asFault(new TypeError(said))
+/** A mistake of an author's: a defect, whose message is for the log alone. */
+export function mistake(message: string): Fault {
+  return asFault(new TypeError(message))
 }
 
-/** The sentence that a caller may read: the message of a `Fault`, and of a defect only the request's id. */
+/** What a caller may read: the message of a `Fault`, and of a defect only the request's id. */
 export function publicMessage(fault: Fault, requestId: string, exposeErrors: boolean): string {
   if (fault.kind !== 'internal') return fault.message
   if (exposeErrors && fault.cause !== undefined) {
@@ -91,18 +90,17 @@ export function publicMessage(fault: Fault, requestId: string, exposeErrors: boo
   return `Internal error (request ${requestId})`
 }
 
-/** The longest that a caller is told to wait, in seconds. */
 const MAX_RETRY_S = 3_600
 
-/** What `Retry-After` says of a fault: whole seconds, from 1 to an hour. */
+/** `Retry-After` for a fault: whole seconds, from 1 to an hour. */
 export function retryAfter({ retryAfterSeconds = 1 }: Fault): string {
   const seconds = Math.ceil(retryAfterSeconds)
   return String(Math.min(MAX_RETRY_S, seconds >= 1 ? seconds : 1))
 }
 
 /**
- * What an error of a client for other people's services is to our caller: `busy` for 429, `upstream` for 5xx.
- * Such clients say the status as `status` or `statusCode`, and wrap the last of several tries. Undefined for
+ * The fault for an error of a client library for another service: `busy` for 429, `upstream` for 5xx. Such
+ * libraries have the status in `status` or `statusCode`, and wrap the last of several tries. Undefined for
  * any other error. Never throws.
  */
 export function upstreamFault(thrown: unknown): Fault | undefined {
@@ -113,17 +111,17 @@ export function upstreamFault(thrown: unknown): Fault | undefined {
       if (status === 429) {
         const headers: unknown = Reflect.get(error, 'headers') ?? Reflect.get(error, 'responseHeaders')
         const retryAfterSeconds = secondsIn(headers)
-        const said = 'A service that was asked on the way is busy; try again later'
-        return new Fault('busy', said, undefined, { cause: thrown, retryAfterSeconds })
+        const message = 'A service that was asked on the way is busy; try again later'
+        return new Fault('busy', message, undefined, { cause: thrown, retryAfterSeconds })
       }
       if (typeof status === 'number' && status >= 500 && status < 600) {
-        const said = 'A service that was asked on the way has failed'
-        return new Fault('upstream', said, undefined, { cause: thrown })
+        const message = 'A service that was asked on the way has failed'
+        return new Fault('upstream', message, undefined, { cause: thrown })
       }
       error = Reflect.get(error, 'lastError') ?? Reflect.get(error, 'cause')
     }
   } catch {
-    // A proxy may throw whatever is asked of it.
+    // A proxy may throw on any access.
   }
   return undefined
 }
@@ -133,7 +131,7 @@ export function secondsIn(headers: unknown): number | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined
   const get: unknown = Reflect.get(headers, 'get')
   const name = 'retry-after'
-  const said: unknown = typeof get === 'function' ? get.call(headers, name) : Reflect.get(headers, name)
-  const seconds = Number(said ?? NaN)
+  const value: unknown = typeof get === 'function' ? get.call(headers, name) : Reflect.get(headers, name)
+  const seconds = Number(value ?? NaN)
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Every limit of the house, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it.
- * Checked once, when a server is made.
+ * Every limit, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it. Checked once, when a
+ * server is made.
  */
 import { show } from './validate.ts'
 import { total } from '../util/memory.ts'
@@ -9,12 +9,9 @@ import { total } from '../util/memory.ts'
 export interface Limits {
   /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
   readonly maxBodyBytes: number
-  /**
-   * The bodies of all requests and runs that are not done, at what they take of memory; over it 503. Those
-   * over 16 KiB leave an eighth of it to shorter ones.
-   */
+  /** The memory of the bodies of all open requests and runs; over it 503. An eighth is for up to 16 KiB. */
   readonly maxBodiesBytes: number
-  /** Nesting of JSON, counted before it is parsed. Real messages stay below 20. */
+  /** Nesting of JSON. Real messages stay below 20. */
   readonly maxDepth: number
   /** Objects and lists of one body, which take twenty times their text; other values: five times as many. */
   readonly maxObjects: number
@@ -24,31 +21,28 @@ export interface Limits {
   readonly maxNameBytes: number
   /** All header lines of a request together, as Node counts them. */
   readonly maxHeaderBytes: number
-  /** Header lines of a request. Node drops what lies beyond its own count in silence; here it is refused. */
+  /** Header lines of a request; more are refused, where Node would drop them silently. */
   readonly maxHeaderLines: number
   /** From the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number
   /** From the first byte of a request to the end of its body. */
   readonly bodyTimeoutMs: number
-  /** Finding out who calls, where a function of the operator's must be waited for; over it 503. */
+  /** A promise of an `apiKey` or `verify` function; over it 503. */
   readonly authTimeoutMs: number
   /**
-   * Keys and tokens that turn out wrong, of one network address in a minute, in the long run; twice as many
-   * may come at once. Over it 429, and functions of the operator's are not asked. A key of a list passes.
+   * Wrong keys and tokens of one network address in a minute; twice as many may come at once. Over it 429,
+   * and `apiKey` and `verify` functions are not called. A key of a list is always accepted.
    */
   readonly maxFailedIdentifications: number
-  /** How often the two timeouts of reading are looked at. */
+  /** How often the two timeouts above are checked. */
   readonly checkIntervalMs: number
-  /**
-   * An idle connection is kept this long, or up to twelve seconds longer: longer than the 60 s of common
-   * load balancers.
-   */
+  /** An idle connection is kept this long, or up to 12 s longer: more than the 60 s of load balancers. */
   readonly keepAliveMs: number
   /** Open sockets; never more than the process's file limit less 100. */
   readonly maxConnections: number
   /**
-   * Requests that wait for an earlier one of their connection, in all; beyond it whoever has sent more than a
-   * fair share of them is cut off. One read of a socket may bring two thousand, and Node takes 3 kB for each.
+   * Requests that wait for an earlier one of their connection, in all; over it connections with more than an
+   * equal part of them are closed. One read of a socket may bring two thousand, and Node takes 3 kB for each.
    */
   readonly maxWaitingRequests: number
   /** Open response streams; the rest of the connections stays free for short requests. */
@@ -64,7 +58,7 @@ export interface Limits {
    * still get in, up to half as many again; the same holds for `maxBodiesBytes` and `maxCallsBytes`.
    */
   readonly maxCalls: number
-  /** What running calls have said so far piece by piece, and histories that they read in a store, in all. */
+  /** Pieces of results that running calls keep, and histories that they read in a store, in all. */
   readonly maxCallsBytes: number
   /** Calls that run at one time in one session. */
   readonly maxCallsPerSession: number
@@ -77,15 +71,15 @@ export interface Limits {
   readonly maxResultBytes: number
   /** The sealed state that a client carries between two rounds of one call. */
   readonly maxStateBytes: number
-  /** MCP sessions. Over it the one idle for longest makes room. */
+  /** MCP sessions; over it the one idle for longest ends. */
   readonly maxSessions: number
   /** An MCP session without a call, a stream or a request ends after this. */
   readonly sessionIdleMs: number
-  /** Written but not yet taken by one slow reader; over it that one stream is dropped. */
+  /** Written but not yet read by one slow client; over it that stream is dropped. */
   readonly maxStreamBytes: number
   /** The same for all replies together, streams and whole ones; over it the largest is dropped. */
   readonly maxQueuedBytes: number
-  /** A reply of which bytes wait, and none are taken for this long, is dropped. Proxies wait 60 s. */
+  /** A reply with waiting bytes of which none are read for this long is dropped. Proxies wait 60 s. */
   readonly writeTimeoutMs: number
   /** Events kept of one stream for a client that comes back. */
   readonly replayEvents: number
@@ -97,11 +91,11 @@ export interface Limits {
   readonly maxReplayBytes: number
   /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */
   readonly heartbeatMs: number
-  /** Tasks that are known at one time. */
+  /** Tasks that are kept at one time. */
   readonly maxTasks: number
   /** A client that waits for a task gets it as it stands after this long (A2A). */
   readonly blockingWaitMs: number
-  /** A client that cancels a task waits this long for the handler to come to its end (A2A). */
+  /** A client that cancels a task waits this long for the handler to end (A2A). */
   readonly cancelWaitMs: number
   /** A finished task can be read this long. */
   readonly taskKeepMs: number
@@ -111,7 +105,7 @@ export interface Limits {
   readonly maxTasksBytes: number
   /** Conversations that are remembered. */
   readonly maxConversations: number
-  /** A conversation that nobody goes on with is forgotten after this. */
+  /** A conversation without a new message is forgotten after this. */
   readonly conversationIdleMs: number
   /** Messages of one conversation; the oldest go first. */
   readonly conversationMessages: number
@@ -121,19 +115,19 @@ export interface Limits {
   readonly maxConversationsBytes: number
   /** The reply to a query with an Idempotency-Key is kept this long: clients try again within seconds. */
   readonly idempotencyKeepMs: number
-  /** Such keys; over it, whoever has most loses the oldest. A shared store has bounds of its own. */
+  /** Such keys; over it, the caller with most loses the oldest. A shared store has bounds of its own. */
   readonly maxIdempotencyKeys: number
   /** Their replies together, in the same way. Most replies are a few kilobytes. */
   readonly maxIdempotencyBytes: number
-  /** One call of a shared store; over it, the store counts as not reached. */
+  /** One call of a shared store; over it, the store counts as unavailable. */
   readonly storeTimeoutMs: number
   /** One value or event that is given to a shared store, in bytes. The store has a bound of its own. */
   readonly maxValueBytes: number
-  /** A process that shares a store and says nothing there for this long counts as dead. */
+  /** A process that shares a store and does not renew its lease for this long counts as dead. */
   readonly leaseMs: number
   /** Runs of one task with `recover: 'rerun'`, the first among them: code that kills its process ends. */
   readonly maxRuns: number
-  /** Such a task fails where for so long no process was there that serves it. */
+  /** Such a task fails where no process serves it for this long. */
   readonly rerunWaitMs: number
   /** What runs may take this long to end when the server closes. Docker gives 10 s in all. */
   readonly graceMs: number
@@ -141,7 +135,7 @@ export interface Limits {
 
 const MiB = 1024 * 1024
 
-/** What holds where nothing else is said. */
+/** The limits of a server without options. */
 export const defaults: Limits = Object.freeze({
   maxBodyBytes: 4 * MiB,
   maxBodiesBytes: total(256 * MiB),
@@ -180,7 +174,7 @@ export const defaults: Limits = Object.freeze({
   maxReplayBytes: total(64 * MiB),
   heartbeatMs: 15_000,
   maxTasks: 10_000,
-  // Longer than any agent may take: who waits gets the end.
+  // Longer than any agent may take, so that a client that waits gets the result.
   blockingWaitMs: 10 * 60_000,
   cancelWaitMs: 1_000,
   taskKeepMs: 60 * 60_000,
@@ -203,7 +197,7 @@ export const defaults: Limits = Object.freeze({
   graceMs: 10_000,
 })
 
-/** Which of two limits cannot be larger than the other, and why. */
+/** Of two limits the first cannot be larger. */
 const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
   ['maxBodyBytes', 'maxBodiesBytes'],
   ['headersTimeoutMs', 'bodyTimeoutMs'],
@@ -215,11 +209,10 @@ const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
 ]
 
 /**
- * The limits of one server: what `options` says, `defaults` for the rest.
+ * The limits of one server: those of `options`, `defaults` for the rest.
  *
- * Throws `RangeError` for NaN, negative and zero values, for fractions of countable things, and where an
- * explicitly given limit contradicts another that was given too; where only one of such a pair is given,
- * the other follows it.
+ * Throws `RangeError` for NaN, negative and zero values, for fractions, and where one given limit contradicts
+ * another; where only one of such a pair is given, the other follows it.
  */
 export function limitsOf(options: Partial<Limits>): Limits {
   const limits: Record<string, number> = { ...defaults }

@@ -1,7 +1,6 @@
 /**
- * One run of a handler, from the side of the house: what the author sees as `Call`, who may end it, and how
- * it ended. Everything is lazy: a handler that uses none of it pays for none. After the run is over, whatever
- * the handler still says goes nowhere.
+ * One run of a handler: what the author sees as `Call`, who may end it, and how it ended. Everything is lazy:
+ * a handler that uses none of it pays for none. After the run is over, nothing of it reaches the client.
  */
 import { setMaxListeners } from 'node:events'
 import { randomUuid } from '../wire/random.ts'
@@ -25,7 +24,7 @@ import type {
 const nothing: readonly never[] = Object.freeze([])
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
 
-/** Where it is counted what runs keep in memory. */
+/** Counts what runs keep in memory. */
 export interface CallBytes {
   /** Throws `Fault('busy')` where there is no room. */
   hold(call: LiveCall, bytes: number): void
@@ -34,25 +33,23 @@ export interface CallBytes {
 /** Bytes that a character of text takes in memory at most. */
 const CHARACTER_BYTES = 2
 
-/** One run of a handler, from the side of the house. */
+/** One run of a handler. */
 export class LiveCall implements Call {
   readonly origin: Origin
   readonly facts: CallFacts
-  /** The way back; another one takes its place where the call becomes a task. */
+  /** What is sent back; replaced where the call becomes a task. */
   channel: CallChannel
-  /** Earlier messages, set before the handler runs by whoever knows the conversation. */
+  /** Earlier messages, set before the handler runs. */
   history: readonly ChatMessage[] = nothing
-  /** The limits of the server that runs it. */
   limits: Limits = defaults
-  /** Where it counts, once it runs. */
   workload: CallBytes | undefined = undefined
-  /** Bytes of it that count there; written by the workload. */
+  /** Bytes that it keeps; written by the workload. */
   held = 0
-  /** Set when nobody waits for the run any more, in whatever way it ended. */
+  /** Nothing waits for the run any more, in whatever way it ended. */
   over = false
-  /** Its client has left, or has taken the request back: nobody waits for an answer. */
+  /** Its client has left, or has cancelled the request. */
   isDisconnected = false
-  /** What the channel could not carry; undefined: nothing. */
+  /** What the channel could not send. */
   artifacts: readonly Artifact[] | undefined
   #isSettled = false
   #onSettled: (() => void) | undefined
@@ -94,31 +91,30 @@ export class LiveCall implements Call {
   get run(): number { return this.facts.run ?? 1 }
   get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
 
-  /** Stands still while the client is asked. */
+  /** Stopped while the client is asked. */
   get clock(): Clock { return this.#clock ??= new Clock() }
 
-  /** Whether it waits for what its client says. */
+  /** Whether it waits for an answer of its client. */
   get isAsking(): boolean { return this.#clock?.isStill === true }
 
-  /** Why the run was cancelled, if it was. */
+  /** Why the run was cancelled. */
   get reason(): Fault | undefined { return this.#reason }
 
-  /** Whether the handler's own code has come to its end, which may be later than the run's. */
+  /** Whether the handler's own code has ended, which may be later than the run. */
   get settled(): boolean { return this.#isSettled }
 
-  /** The handler's own code has come to its end. */
   settle(): void {
     this.#isSettled = true
     this.#onSettled?.()
   }
 
-  /** Calls once when the handler's own code comes to its end, in the place of an earlier listener. */
+  /** Calls once when the handler's own code has ended. Replaces an earlier listener. */
   onSettled(listener: () => void): void {
     if (this.#isSettled) listener()
     else this.#onSettled = listener
   }
 
-  /** Ends the run from outside: the signal aborts, whoever waits for the result gets `reason`. */
+  /** Ends the run from outside: the signal aborts, the result is `reason`. */
   cancel(reason: Fault): void {
     if (this.over || this.#reason !== undefined) return
     this.#reason = reason
@@ -127,17 +123,14 @@ export class LiveCall implements Call {
     this.#controller?.abort(abortError(reason))
   }
 
-  /** Its client wants no answer any more: a run that is still going is ended. */
+  /** The client wants no answer any more: cancels a run that has not ended. */
   disconnect(why = 'The client has left'): void {
     if (this.over) return
     this.isDisconnected = true
     this.cancel(new Fault('cancelled', why))
   }
 
-  /**
-   * So many characters more are kept until the run ends. Throws `Fault('busy')` where all runs together keep
-   * too much.
-   */
+  /** Counts characters that are kept until the run ends. Throws `Fault('busy')` where runs keep too much. */
   hold(characters: number): void {
     this.workload?.hold(this, characters * CHARACTER_BYTES)
   }
@@ -147,7 +140,7 @@ export class LiveCall implements Call {
     this.origin.onDisconnect(this.disconnect.bind(this, undefined))
   }
 
-  /** Tells once when the run is cancelled; at once where it is already. */
+  /** Calls once when the run is cancelled; at once where it is already. */
   onCancel(listener: (reason: Fault) => void): void {
     this.#onCancel = listener
     if (this.#reason !== undefined) listener(this.#reason)
@@ -166,10 +159,9 @@ export class LiveCall implements Call {
 
   log(level: Severity, data: unknown, logger?: string): void {
     if (this.over) return
-    // JSON says nothing of an error, and nothing at all of some values.
+    // JSON makes {} of an error, and nothing at all of some values.
     const isLost = data instanceof Error || typeof data === 'function' || typeof data === 'symbol'
-    const said = isLost ? String(data) : data
-    this.channel.log?.(level, said, typeof logger === 'string' ? logger : undefined)
+    this.channel.log?.(level, isLost ? String(data) : data, typeof logger === 'string' ? logger : undefined)
   }
 
   elicit(question: FormQuestion): Promise<ElicitAnswer>
@@ -223,7 +215,7 @@ export class LiveCall implements Call {
     this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)
   }
 
-  /** The artifacts that the channel could not carry, once: whoever takes them puts them into the answer. */
+  /** The artifacts that the channel could not send, once: they go into the answer. */
   takeArtifacts(): readonly Artifact[] {
     const artifacts = this.artifacts ?? nothing
     this.artifacts = undefined
@@ -231,14 +223,14 @@ export class LiveCall implements Call {
   }
 
   #ask<T>(question: Question): Promise<T> {
-    const answer = this.#carry<T>(question)
+    const answer = this.#send<T>(question)
     // A handler may look at it late or never: what the client answers must not end the process.
     answer.catch(() => {})
     return answer
   }
 
   // The answer's shape is checked by the channel, which knows what its protocol allows.
-  async #carry<T>(question: Question): Promise<T> {
+  async #send<T>(question: Question): Promise<T> {
     if (this.over) throw abortError(this.#reason)
     const { channel } = this
     if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)

@@ -1,7 +1,4 @@
-/**
- * One logger for the whole house: a function that takes a level, a sentence and a few fields.
- * Never given a credential or a body. Knows nothing of requests.
- */
+/** Logging: a function that takes a level, a sentence and a few fields, never a credential or a body. */
 import { isThenable } from '../util/thenable.ts'
 
 /** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
@@ -26,7 +23,7 @@ export function reaches(severity: Severity, threshold: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(threshold)
 }
 
-/** How much a line matters. `debug` and `info` are not printed by the default logger. */
+/** `debug` and `info` are not printed by the default logger. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 
 /** Takes one line. `fields.cause`, where there is one, is the thrown value behind an error. */
@@ -50,10 +47,10 @@ export function formatLine(
   return 'cause' in fields ? `${line}\n${stackOf(fields['cause'])}` : line
 }
 
-/** What stands in the message of a line about a request. */
+/** Fields that are in the message of a line about a request. */
 const inMessage: ReadonlySet<string> = new Set(['method', 'path', 'status'])
 
-/** The same without time, level and cause, for a logger that has its own way with them. */
+/** The same without time, level and cause. */
 function formatText(message: string, fields: Readonly<Record<string, unknown>>): string {
   let text = printable(message)
   const isOfRequest = 'method' in fields && 'status' in fields
@@ -75,7 +72,7 @@ export interface Logger {
   error(text: string, cause?: unknown): unknown
 }
 
-/** What an author gave to be logged to. Throws `TypeError` for what cannot be. */
+/** The logger of an option. Throws `TypeError` for what is none. */
 export function logOf(given: Log | Logger | false): Log {
   if (typeof given === 'function') return given
   if (given === false) return () => {}
@@ -91,24 +88,23 @@ export function logOf(given: Log | Logger | false): Log {
 }
 
 function isLogger(value: unknown): value is Logger {
-  return typeof value === 'object' && value !== null && ['debug', 'info', 'warn', 'error'].every(
-    (name) => typeof Reflect.get(value, name) === 'function',
-  )
+  return typeof value === 'object' && value !== null
+    && ['debug', 'info', 'warn', 'error'].every((name) => typeof Reflect.get(value, name) === 'function')
 }
 
-/** A logger that cannot hurt: how `log` fails, now or later, is dropped, for it must not break a request. */
+/** A logger that never fails: an error of `log`, now or later, must not break a request. */
 export function quietly(log: Log): Log {
   return (level, message, fields) => {
     try {
       const done: unknown = log(level, message, fields)
       if (isThenable(done)) Promise.resolve(done).catch(() => {})
     } catch {
-      // There is nobody left to tell.
+      // An error of the log cannot be logged.
     }
   }
 }
 
-/** Text as part of one line: what would end it, or steer a terminal, is written as an escape. */
+/** Text as part of one line: what would end it, or control a terminal, is written as an escape. */
 function printable(given: string): string {
   const text = given.length <= MAX_TEXT ? given
     : `${given.slice(0, MAX_TEXT)}… (${given.length - MAX_TEXT} characters more)`
@@ -135,7 +131,7 @@ function stackOf(thrown: unknown): string {
   return rows.map((row) => '  ' + printable(row)).join('\n')
 }
 
-/** Any value as text that is fit for a log. Never throws. */
+/** Any value as text for a log. Never throws. */
 export function describe(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   try {
@@ -149,12 +145,12 @@ function tagOf(value: object): string {
   try {
     return Object.prototype.toString.call(value)
   } catch {
-    // A proxy may throw whatever is asked of it, and a revoked one does.
+    // A proxy may throw on any access, and a revoked one does.
     return '[object Object]'
   }
 }
 
-/** The server's level for a severity, where a protocol has no log of its own. */
+/** The server's level for a severity. */
 export function logLevelOf(severity: Severity): LogLevel {
   if (severity === 'debug') return 'debug'
   if (severity === 'info' || severity === 'notice') return 'info'

@@ -23,15 +23,6 @@ import type { SchemaInput, Tool, ToolDefinition } from './tool.ts'
 /** A tool as it may be given. */
 export type ToolLike = Tool | ToolDefinition
 
-/** A resource as it may be given. */
-export type ResourceLike = Resource | ResourceDefinition
-
-/** A resource template as it may be given. */
-export type ResourceTemplateLike = ResourceTemplate | ResourceTemplateDefinition
-
-/** A prompt as it may be given. */
-export type PromptLike = Prompt | PromptDefinition
-
 /** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
 type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
 
@@ -48,15 +39,15 @@ export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
   readonly agents?: readonly AgentLike[] | undefined
   readonly groups?: readonly (Group | GroupDefinition)[] | undefined
   readonly tools?: { readonly [K in keyof T]: Tool | ToolInPlace<T[K]> } | undefined
-  readonly resources?: readonly ResourceLike[] | undefined
-  readonly resourceTemplates?: readonly ResourceTemplateLike[] | undefined
-  readonly prompts?: readonly PromptLike[] | undefined
+  readonly resources?: readonly (Resource | ResourceDefinition)[] | undefined
+  readonly resourceTemplates?: readonly (ResourceTemplate | ResourceTemplateDefinition)[] | undefined
+  readonly prompts?: readonly (Prompt | PromptDefinition)[] | undefined
 }
 
-/** By what one thing is told from another where it stands alone. */
+/** The members by which the kind of a thing is known where it stands alone. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
 
-/** A thing without the marks of others: a compiler knows it, and what its handler gets, by what it lacks. */
+/** A thing without the marks of other kinds: so a compiler knows its kind, and what its handler gets. */
 type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
 
 /** A tool that stands alone: without a schema its definition would be an agent's. */
@@ -79,7 +70,7 @@ export type Things<T extends readonly unknown[]> = {
 export type Subject<T extends readonly unknown[] = readonly unknown[]> =
   Thing | Only<Offer<T>> | Only<readonly Thing[]>
 
-/** Everything defined and frozen. */
+/** All definitions, checked and frozen. */
 export interface Defined {
   readonly agents: readonly Agent[]
   readonly groups: readonly Group[]
@@ -89,7 +80,7 @@ export interface Defined {
   readonly prompts: readonly Prompt[]
 }
 
-/** Defines what an offer holds. */
+/** Defines what is in an offer. */
 export function defineOffer(offer: Offer): Defined {
   return {
     agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
@@ -133,9 +124,9 @@ export function defineThing(thing: unknown): Agent | Group | Tool | Resource | R
     case 'agent': return defineAgent(thing as AgentLike)
     case 'group': return defineGroup(thing as GroupDefinition)
     case 'tool': return defineTool(thing as ToolLike)
-    case 'resource': return defineResource(thing as ResourceLike)
-    case 'resource-template': return defineResourceTemplate(thing as ResourceTemplateLike)
-    case 'prompt': return definePrompt(thing as PromptLike)
+    case 'resource': return defineResource(thing as Resource)
+    case 'resource-template': return defineResourceTemplate(thing as ResourceTemplate)
+    case 'prompt': return definePrompt(thing as Prompt)
   }
 }
 
@@ -147,8 +138,8 @@ const kinds: ReadonlySet<unknown> = new Set<ServedKind>([
 const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task'])
 
 /**
- * What a thing is by what it has; the sentence about what it lacks is its definition's own. An object of a
- * class may have members of its own, so fewer of them tell.
+ * The kind of a thing by its members; what it lacks its definition complains of. An object of a class may
+ * have members of its own, so fewer of them count.
  */
 function kindOf(thing: unknown): ServedKind {
   if (typeof thing === 'function') return 'agent'
@@ -182,7 +173,7 @@ function isServedKind(kind: unknown): kind is ServedKind {
   return kinds.has(kind)
 }
 
-/** The members of an offer, by which it is told from a definition. */
+/** The members of an offer. */
 export const offered: Members<Offer> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
 }

@@ -1,7 +1,6 @@
 /**
- * What a handler may ask a client, and what comes back: of its user, of its model, of its folders.
- *
- * Knows no way of asking; a door's line carries the question (`call.ts`).
+ * What a handler may ask a client, and what comes back: of its user, of its model, of its folders; and
+ * whether what the user filled in fits the form. The protocol's channel sends the question (`call.ts`).
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { compileWithin, summarize } from '../schema/compile.ts'
@@ -14,7 +13,7 @@ import type { Members } from './validate.ts'
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
 export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
 
-/** Lets a client that can answer as a task of its own (MCP 2025-11-25) do so; elsewhere nothing. */
+/** Lets a client answer as a task of its own, where it can (MCP 2025-11-25). */
 interface AnswerTask {
   /** How long the client should keep its answer, in milliseconds. */
   readonly task?: { readonly ttlMs?: number }
@@ -23,9 +22,9 @@ interface AnswerTask {
 /** What questions of every kind may have. */
 export interface Keyed {
   /**
-   * By what its answer is found where the handler runs again from the top (MCP 2026-07-28, A2A): another for
-   * each question of a call, the same in each run. Left out: made of what is asked, and where the same is
-   * asked twice, of its place among these.
+   * Finds its answer where the handler runs again from the top (MCP 2026-07-28, A2A): different for each
+   * question of a call, the same in each run. Left out: made of what is asked, and where the same is asked
+   * twice, of its number among these.
    */
   readonly key?: string
 }
@@ -47,7 +46,7 @@ export interface UrlQuestion extends Keyed, AnswerTask {
   readonly message: string
   /** An absolute address, http or https; `elicit` throws `TypeError` for any other. */
   readonly url: string
-  /** By which client and server know this interaction (MCP 2025-11-25). Left out: made. */
+  /** Identifies this interaction for client and server (MCP 2025-11-25). Left out: made. */
   readonly elicitationId?: string
 }
 
@@ -60,7 +59,7 @@ export type ElicitAnswer =
 export interface UrlAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: undefined
-  /** In MCP 2025-11-25: by which `call.completeElicitation` tells that it is done. */
+  /** In MCP 2025-11-25: what `call.completeElicitation` takes when it is done. */
   readonly elicitationId?: string
 }
 
@@ -74,14 +73,14 @@ export interface SampleQuestion extends Keyed, AnswerTask {
   readonly [parameter: string]: unknown
 }
 
-/** What the client's model said. */
+/** The answer of the client's model. */
 export interface SampleAnswer {
   readonly role: 'user' | 'assistant'
   /** A block of MCP, or from 2025-11-25 on a list of them. */
   readonly content: unknown
-  /** The name of the model that said it. */
+  /** The name of the model. */
   readonly model: string
-  /** Why it said no more: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
+  /** Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
   readonly stopReason?: string
 }
 
@@ -93,23 +92,21 @@ export interface Root {
   readonly name?: string
 }
 
-/** A question as a door carries it. */
+/** A question as a channel sends it. */
 export type Question =
   | ({ readonly what: 'elicit' } & FormQuestion)
   | ({ readonly what: 'elicit-url' } & UrlQuestion)
   | ({ readonly what: 'sample' } & SampleQuestion)
   | ({ readonly what: 'roots' } & Keyed)
 
-/** A question whose run is over. */
-interface Rejectable { readonly reject: (reason: Error) => void }
-
 /**
- * Lets a handler that waits for answers clean up: one question per turn of the event loop, in order, and none
- * once its own code has ended. Rejecting all at once would be an unhandled rejection for each that nobody
- * waits for yet.
+ * Lets a handler that waits for answers clean up: one question per iteration of the event loop, in order, and
+ * none once its own code has ended. Rejecting all at once would be an unhandled rejection for each that is
+ * not awaited yet.
  */
 export function rejectInTurn(
-  [next, ...rest]: readonly Rejectable[], why: string, isSettled: () => boolean,
+  [next, ...rest]: readonly { readonly reject: (reason: Error) => void }[], why: string,
+  isSettled: () => boolean,
 ): void {
   if (next === undefined || isSettled()) return
   setImmediate(() => {
@@ -119,16 +116,13 @@ export function rejectInTurn(
   })
 }
 
-const form: Members<FormQuestion> = { key: true, message: true, schema: true, task: true }
-
-const address: Members<UrlQuestion> = { key: true, message: true, url: true, elicitationId: true, task: true }
-
-/** What a question may hold. Of one to a model, further members are passed on. */
-const known = {
-  'elicit': Object.keys(form),
-  'elicit-url': Object.keys(address),
-  'roots': ['key'],
+const formMembers: Members<FormQuestion> = { key: true, message: true, schema: true, task: true }
+const urlMembers: Members<UrlQuestion> = {
+  key: true, message: true, url: true, elicitationId: true, task: true,
 }
+
+/** What a question may have. Of one to a model, further members are passed on. */
+const known = { 'elicit': Object.keys(formMembers), 'elicit-url': Object.keys(urlMembers), 'roots': ['key'] }
 
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
@@ -137,8 +131,7 @@ const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-tim
 
 /**
  * Throws `TypeError` for a question that no client may be asked: a form that is not flat, or no JSON Schema,
- * an address that is none, a tool use without its result, a member that is not known. That is the author's
- * mistake, and not the client's to find.
+ * an address that is none, a tool use without its result, a member that is not known.
  */
 export function checkQuestion(question: Question): void {
   const { what, ...members } = question
@@ -183,8 +176,8 @@ function checkForm(schema: FormQuestion['schema']): void {
   for (const [name, property] of Object.entries(properties)) {
     const { type, items, format, enum: choices } = isRecord(property) ? property : {}
     const { type: itemType, enum: itemChoices, anyOf } = type === 'array' && isRecord(items) ? items : {}
-    requireTexts(name, type, choices)
-    requireTexts(name, itemType, itemChoices)
+    requireTextChoices(name, type, choices)
+    requireTextChoices(name, itemType, itemChoices)
     if (!primitives.has(type) && !Array.isArray(itemChoices ?? anyOf)) {
       throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
         + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
@@ -202,8 +195,8 @@ function checkForm(schema: FormQuestion['schema']): void {
   }
 }
 
-/** Clients take choices that are texts and say so; of others some show a line to write in, some nothing. */
-function requireTexts(name: string, type: unknown, choices: unknown): void {
+/** Clients show choices that are texts and declared so; others become a line to write in, or nothing. */
+function requireTextChoices(name: string, type: unknown, choices: unknown): void {
   if (!Array.isArray(choices) || (type !== undefined && type !== 'string')) return
   if (type === 'string' && isStrings(choices)) return
   throw new TypeError(`call.elicit has a form whose '${name}' has choices that are not said to be texts, `
