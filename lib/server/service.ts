@@ -21,8 +21,9 @@ import { Workload } from '../run/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from '../store/memory/memory.ts'
 import { createSeal } from '../wire/seal.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { Service, Shared } from '../run/service.ts'
-import type { Helping } from '../tasks/task-recovery.ts'
 import type { ServerOptions } from './options.ts'
 import type { Seal } from '../wire/seal.ts'
 
@@ -79,7 +80,7 @@ export function createService(options: ServerOptions): MadeService {
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log, cluster),
     store,
-    shared: guarded && cluster && share(guarded, cluster, { tasks, workload, limits, log }),
+    shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),
   }
   return { service, seal }
 }
@@ -100,13 +101,14 @@ function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal 
   }
 }
 
-function share(store: GuardedStore, cluster: ClusterMembership, service: Helping): Shared | undefined {
-  const { tasks, limits } = service
+function share(
+  store: GuardedStore, cluster: ClusterMembership, tasks: Tasks, workload: Workload, limits: Limits, log: Log,
+): Shared | undefined {
   const { ownership } = tasks
   if (ownership === undefined) return undefined
   const channels = new PeerChannels(cluster)
-  const recovery = new TaskRecovery(service, ownership, cluster)
-  new OrphanReaper(service, ownership, recovery, store, cluster).begin()
+  const recovery = new TaskRecovery(tasks, ownership, cluster, workload, limits, log)
+  new OrphanReaper(tasks, ownership, recovery, store, cluster, log).start()
   const remoteTasks = new RemoteTasks(tasks, cluster, channels, limits, recovery)
   return { store, cluster, channels, remoteTasks, recovery }
 }

@@ -1,29 +1,29 @@
 /**
- * What is asked about a task at a process that does not run it: to hear of it, to cancel it, to answer its
- * questions. It is brought to the process that does; where that has died, the task is read from the store.
+ * What is asked about a task at a process that does not run it: to follow it, to cancel it, to answer its
+ * questions. It is sent to the process that does; where that has died, the task is read from the store.
  */
 import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
 import { deliverMessage } from './question-answer.ts'
-import { isTerminal, isInterrupted } from './task.ts'
+import { isInterrupted, isTerminal } from './task.ts'
 import { TaskRecord } from './task-record.ts'
 import type { Limits } from '../define/limits.ts'
-import type { PeerChannel, ChannelListener, PeerChannels } from '../state/peer-channels.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
+import type { ChannelListener, PeerChannel, PeerChannels } from '../state/peer-channels.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
 /** What one process asks of another. */
-type TaskQuestion =
+type TaskRequest =
   | readonly [act: 'cancel', owner: string, id: string, nothing?: undefined]
   | readonly [act: 'answer', owner: string, id: string, answers: readonly (readonly [string, unknown])[]]
   | readonly [act: 'refuse', owner: string, id: string, refusal: readonly [key: string, why: string]]
   | readonly [act: 'tell', owner: string, id: string, message: TaskMessage]
-/** What came of it. Late: by then it waited for nothing, or had the message. Gone: its run is not there. */
+/** Late: the task did not wait any more, or had the message. Gone: its run is not there. */
 type TaskOutcome = 'done' | 'late' | 'gone'
-/** What is said of a watched task: an event, and the task behind it where the event does not tell enough. */
-type TaskWord = readonly [event: TaskEvent | null, task?: Task]
+/** An event of a followed task, and the task after it where the event does not say enough. */
+type RemoteEvent = readonly [event: TaskEvent | null, task?: Task]
 
 const WATCH = 'task-watch'
 const ACT = 'task-act'
@@ -31,38 +31,39 @@ const ACT = 'task-act'
 /** The tasks of other processes. */
 export class RemoteTasks {
   readonly #tasks: Tasks
-  readonly #nodes: ClusterMembership
-  readonly #lines: PeerChannels
+  readonly #cluster: ClusterMembership
+  readonly #channels: PeerChannels
   readonly #limits: Limits
   readonly #recovery: TaskRecovery
-  /** Those who follow a task, each as the way to let it go. */
-  readonly #following = new Set<() => void>()
+  readonly #followed = new Set<FollowedTask>()
 
   constructor(
-    tasks: Tasks, nodes: ClusterMembership, lines: PeerChannels, limits: Limits, recovery: TaskRecovery,
+    tasks: Tasks, cluster: ClusterMembership, channels: PeerChannels, limits: Limits, recovery: TaskRecovery,
   ) {
     this.#recovery = recovery
     this.#tasks = tasks
-    this.#nodes = nodes
-    this.#lines = lines
+    this.#cluster = cluster
+    this.#channels = channels
     this.#limits = limits
-    lines.on(ACT, (question, line) => {
-      // Where the store does not answer, whoever asked is to try again: that it was not done is not known.
-      this.#act(question as TaskQuestion).then((outcome) => line.send(outcome), () => line.end())
+    channels.on(ACT, (question, channel) => {
+      // An end without an outcome: the store does not answer, and the other process is to try again.
+      this.#act(question as TaskRequest).then((outcome) => channel.send(outcome), () => channel.end())
       return {}
     })
-    lines.on(WATCH, (question, line) => this.#watched(question as readonly [string, string], line))
+    channels.on(WATCH, (question, channel) => (
+      this.#serveWatch(question as readonly [string, string], channel)
+    ))
   }
 
   /** The process that runs a task, if that is another. */
   nodeOf(task: Task): string | undefined {
     const { id, node, status: { state } } = task
-    const isHere = node === this.#nodes.id || this.#tasks.runOf(id) !== undefined
+    const isHere = node === this.#cluster.id || this.#tasks.runOf(id) !== undefined
     return isHere || isTerminal(state) ? undefined : node
   }
 
   /**
-   * Cancels a task where it runs; where nobody answers there, its run finds out when it says something.
+   * Cancels a task where it runs; where that process does not answer, its run ends with its next write.
    * Rejects with `Fault('busy')` where neither can be done now.
    */
   async cancel(task: Task): Promise<void> {
@@ -75,8 +76,8 @@ export class RemoteTasks {
   }
 
   /**
-   * Answers questions of a task where it runs; where that run has ended, its answers begin it again here.
-   * Those to no open question are passed over. Rejects with `Fault('busy')` where that cannot be done now.
+   * Answers questions of a task where it runs; where that run has ended, the answers begin it again here.
+   * Those to no open question are ignored. Rejects with `Fault('busy')` where that cannot be done now.
    */
   async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
     if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]]) === 'done') return
@@ -87,8 +88,8 @@ export class RemoteTasks {
   }
 
   /**
-   * Brings to a run that its client refuses to answer a question; where that run has ended, so has the task.
-   * Rejects with `Fault('busy')` where that cannot be done now.
+   * Refuses to answer a question of a task; where its run has ended, the task fails. Rejects with
+   * `Fault('busy')` where that cannot be done now.
    */
   async refuse(task: Task, key: string, why: string): Promise<void> {
     const { owner, id } = task
@@ -105,182 +106,247 @@ export class RemoteTasks {
     await this.#tasks.whenPersisted(id)
   }
 
-  /**
-   * Brings a message to the run that waits for it. Rejects with `Fault('busy')` where its process does not
-   * answer now.
-   */
+  /** Sends a message to the run that waits for it. Rejects with `Fault('busy')` where that cannot be done. */
   deliver(task: Task, message: TaskMessage): Promise<TaskOutcome> {
     return this.#ask(task, ['tell', task.owner, task.id, message])
   }
 
   /**
-   * Hears of a task where it runs: `begin` is given the task as it stands, once, and again where something of
-   * it was missed; then `watcher` each event. The returned function ends it.
+   * Follows a task wherever it runs: `begin` gets the task as it stands, once, and again where events were
+   * missed; `watcher` gets each event after it. The returned function ends it.
    */
   follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
-    const { owner, id } = task
-    const place = new TaskRecord(task, undefined, 0)
-    let isOver = false
-    let timer: NodeJS.Timeout | undefined
-    let shownAt: string | undefined
-    let wasRefused = false
-    let hangUp = (): void => {}
-    const stop = (): void => {
-      isOver = true
-      this.#following.delete(letGo)
-      clearTimeout(timer)
-      hangUp()
-    }
-    const letGo = (): void => {
-      stop()
-      void watcher({ what: 'forgotten' }, place)
-    }
-    const show = (now: Task): void => {
-      place.task = now
-      shownAt = now.status.at
-      if (isTerminal(now.status.state)) stop()
-      begin(now)
-    }
-    const hear = ([event, now]: TaskWord): void => {
-      if (event === null) return now && show(now)
-      // It has gone to another process, or is nowhere any more.
-      if (event.what === 'forgotten') return again()
-      if (now !== undefined) place.task = now
-      else if (event.what === 'artifact') place.task = withArtifact(place.task, event)
-      if (place.isTerminal) stop()
-      void watcher(event, place)
-    }
-    const again = (): void => {
-      hangUp()
-      if (isOver) return
-      void this.#read(owner, id).then((now) => {
-        if (isOver) return
-        if (now === 'unknown') return wait()
-        if (now === undefined) return letGo()
-        const node = this.nodeOf(now)
-        if (isTerminal(now.status.state)) show(now)
-        else if (node === undefined) here()
-        else open(node, now)
-      }).catch((error: unknown) => {
-        // Whoever follows cannot be told.
-        stop()
-        process.emitWarning(error instanceof Error ? error : String(error))
-      })
-    }
-    const wait = (): void => {
-      hangUp()
-      if (isOver) return
-      wasRefused = false
-      timer = setTimeout(again, this.#nodes.beatMs)
-      timer.unref()
-    }
-    const here = (): void => {
-      const watched = this.#tasks.watch(owner, id, (event, { task }) => hear([event, task]))
-      if (watched === undefined) return wait()
-      hangUp = watched.stop
-      show(watched.task)
-    }
-    const open = (node: string, now: Task): void => {
-      let isHeard = false
-      const lost = (): void => {
-        // Nobody tells of one that waits, and whose process is gone.
-        if (!isHeard && isInterrupted(now.status.state) && now.status.at !== shownAt) show(now)
-        wait()
-      }
-      const line = this.#lines.open(node, WATCH, [owner, id], {
-        onMessage: (word) => {
-          isHeard = true
-          if (!isOver) hear(word as TaskWord)
-        },
-        onEnd: () => {
-          if (isHeard || wasRefused) return lost()
-          // It is not there any more, and has been written by now.
-          wasRefused = true
-          again()
-        },
-        onLost: lost,
-      })
-      hangUp = () => line.end()
-    }
-    this.#following.add(letGo)
-    again()
-    return stop
+    const nodeOf = this.nodeOf.bind(this)
+    const followed = new FollowedTask(
+      { tasks: this.#tasks, cluster: this.#cluster, channels: this.#channels, nodeOf },
+      task, begin, watcher, () => this.#followed.delete(followed),
+    )
+    this.#followed.add(followed)
+    void followed.read()
+    return () => followed.close()
   }
 
-  /** Nothing more is heard here: whoever follows a task is told so. */
+  /** Notifies all who follow a task that no more events come from here. */
   stopWatchers(): void {
-    for (const letGo of [...this.#following]) letGo()
+    for (const followed of [...this.#followed]) followed.forget()
   }
 
-  async #read(owner: string, id: string): Promise<Task | undefined | 'unknown'> {
-    try {
-      return await this.#tasks.get(owner, id)
-    } catch {
-      return 'unknown'
-    }
-  }
-
-  async #ask({ node }: Task, question: TaskQuestion): Promise<TaskOutcome> {
-    if (node === undefined || node === this.#nodes.id || this.#tasks.runOf(question[2]) !== undefined) {
-      return this.#act(question)
+  async #ask({ node }: Task, request: TaskRequest): Promise<TaskOutcome> {
+    if (node === undefined || node === this.#cluster.id || this.#tasks.runOf(request[2]) !== undefined) {
+      return this.#act(request)
     }
     try {
-      return await this.#lines.ask(node, ACT, question, this.#limits.storeTimeoutMs) as TaskOutcome
+      return await this.#channels.ask(node, ACT, request, this.#limits.storeTimeoutMs) as TaskOutcome
     } catch (error) {
       if (error instanceof Fault && error.kind === 'not-found') return 'gone'
       throw error
     }
   }
 
-  async #act([act, owner, id, said]: TaskQuestion): Promise<TaskOutcome> {
+  async #act([act, owner, id, given]: TaskRequest): Promise<TaskOutcome> {
     const run = this.#tasks.runOf(id)
     const task = run === undefined ? undefined : await this.#tasks.get(owner, id)
     if (run === undefined || task === undefined) return 'gone'
     if (act === 'cancel') run.cancel()
-    else if (act === 'answer') run.answer(new Map(said))
-    else if (act === 'refuse') run.refuse(said[0], new Fault('failed', said[1]))
+    else if (act === 'answer') run.answer(new Map(given))
+    else if (act === 'refuse') run.refuse(given[0], new Fault('failed', given[1]))
     else if (!isInterrupted(task.status.state) || !this.#tasks.isCurrent(task)
-      || task.history.some((one) => one.id === said.id)) return 'late'
-    else deliverMessage(this.#tasks, task, said, this.#limits.maxCheckSteps)
+      || task.history.some((one) => one.id === given.id)) return 'late'
+    else deliverMessage(this.#tasks, task, given, this.#limits.maxCheckSteps)
     await this.#tasks.whenPersisted(id)
     return 'done'
   }
 
   /** A task of this process, as others read it. */
-  #own(task: Task): Task { return { ...task, node: this.#nodes.id } }
+  #own(task: Task): Task { return { ...task, node: this.#cluster.id } }
 
-  #watched([owner, id]: readonly [string, string], line: PeerChannel): ChannelListener | undefined {
+  /** Sends the events of a task of this process to another that follows it. */
+  #serveWatch(
+    [owner, id]: readonly [string, string], channel: PeerChannel,
+  ): ChannelListener | undefined {
     let before: Promise<void> | undefined
     const watched = this.#tasks.watch(owner, id, (event, after) => {
-      const word = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
+      const sent = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
       const isLast = event.what === 'forgotten' || (event.what === 'status' && isTerminal(event.status.state))
-      const say = (): void => {
-        line.send(word)
-        if (isLast) line.end()
+      const send = (): void => {
+        channel.send(sent)
+        if (isLast) channel.end()
       }
-      // Whoever hears that a task waits or has ended may read it at any process next.
+      // A client that sees that a task waits or has ended may read it at any process next.
       const isRead = isLast || (event.what === 'status' && isInterrupted(event.status.state))
-      const kept = isRead ? this.#tasks.whenPersisted(id) : undefined
-      if (kept === undefined && before === undefined) return say()
-      const said = Promise.all([before, kept]).then(() => {
-        if (before === said) before = undefined
-        say()
+      const persisted = isRead ? this.#tasks.whenPersisted(id) : undefined
+      if (persisted === undefined && before === undefined) return send()
+      const done = Promise.all([before, persisted]).then(() => {
+        if (before === done) before = undefined
+        send()
       })
-      before = said
-      return said
+      before = done
+      return done
     })
     if (watched === undefined) {
-      // Whoever asked reads next how it has ended.
-      const kept = this.#tasks.whenPersisted(id)
-      if (kept === undefined) return undefined
-      void kept.then(() => line.end())
+      // The other process reads next how it has ended.
+      const persisted = this.#tasks.whenPersisted(id)
+      if (persisted === undefined) return undefined
+      void persisted.then(() => channel.end())
       return {}
     }
-    line.send([null, this.#own(watched.task)])
+    channel.send([null, this.#own(watched.task)])
     return { onEnd: watched.stop, onLost: watched.stop }
+  }
+}
+
+/** What a followed task needs of this process. */
+interface Surroundings {
+  readonly tasks: Tasks
+  readonly cluster: ClusterMembership
+  readonly channels: PeerChannels
+  readonly nodeOf: (task: Task) => string | undefined
+}
+
+/**
+ * Reading: the store is asked where the task is. Local, remote: it is watched here, or at another process.
+ * Waiting: that was not possible, and is tried again. Closed: it has ended, or is not followed any more.
+ */
+type FollowState = 'reading' | 'local' | 'remote' | 'waiting' | 'closed'
+
+/** One task that is followed. */
+class FollowedTask {
+  readonly #at: Surroundings
+  readonly #record: TaskRecord
+  readonly #begin: (task: Task) => void
+  readonly #watcher: Watcher
+  readonly #onClose: () => void
+  #state: FollowState = 'waiting'
+  /** Ends what belongs to the present state. */
+  #leave: () => void = nothing
+  /** The time of the status that `begin` got last. */
+  #shownAt: string | undefined
+  /** The process that should run it did not know it, and it was read again. */
+  #wasRefused = false
+
+  constructor(
+    at: Surroundings, task: Task, begin: (task: Task) => void, watcher: Watcher, onClose: () => void,
+  ) {
+    this.#at = at
+    this.#record = new TaskRecord(task, undefined, 0)
+    this.#begin = begin
+    this.#watcher = watcher
+    this.#onClose = onClose
+  }
+
+  /** Finds out where the task is, and follows it there. Never rejects. */
+  async read(): Promise<void> {
+    if (!this.#enter('reading')) return
+    const { owner, id } = this.#record
+    try {
+      const task = await this.#get(owner, id)
+      if (this.#state === 'closed') return
+      if (task === 'unreached') return this.#wait()
+      if (task === undefined) return this.forget()
+      const node = this.#at.nodeOf(task)
+      if (isTerminal(task.status.state)) this.#show(task)
+      else if (node === undefined) this.#watchHere()
+      else this.#watchAt(node, task)
+    } catch (error) {
+      // The code that follows has thrown, and has no other way to learn of it.
+      this.close()
+      warn(error)
+    }
+  }
+
+  close(): void {
+    if (this.#enter('closed')) this.#onClose()
+  }
+
+  /** Closes, and notifies the watcher that no more events come from here. */
+  forget(): void {
+    this.close()
+    void this.#watcher({ what: 'forgotten' }, this.#record)
+  }
+
+  async #get(owner: string, id: string): Promise<Task | undefined | 'unreached'> {
+    try {
+      return await this.#at.tasks.get(owner, id)
+    } catch {
+      return 'unreached'
+    }
+  }
+
+  /** Leaves the present state. False where it is closed, which is for good. */
+  #enter(state: FollowState, leave = nothing): boolean {
+    if (this.#state === 'closed') return false
+    this.#leave()
+    this.#state = state
+    this.#leave = leave
+    return true
+  }
+
+  #wait(): void {
+    if (this.#state === 'closed') return
+    this.#wasRefused = false
+    const timer = setTimeout(() => void this.read(), this.#at.cluster.beatMs)
+    timer.unref()
+    this.#enter('waiting', () => clearTimeout(timer))
+  }
+
+  #watchHere(): void {
+    const { owner, id } = this.#record
+    const watched = this.#at.tasks.watch(owner, id, (event, { task }) => this.#take([event, task]))
+    if (watched === undefined) return this.#wait()
+    this.#enter('local', watched.stop)
+    this.#show(watched.task)
+  }
+
+  #watchAt(node: string, task: Task): void {
+    let hasBegun = false
+    const lost = (): void => {
+      // A task that waits sends no events, and its process is gone: its status is still to be shown.
+      const { state, at } = task.status
+      if (!hasBegun && isInterrupted(state) && at !== this.#shownAt) this.#show(task)
+      this.#wait()
+    }
+    const { owner, id } = this.#record
+    const channel = this.#at.channels.open(node, WATCH, [owner, id], {
+      onMessage: (message) => {
+        hasBegun = true
+        if (this.#state !== 'closed') this.#take(message as RemoteEvent)
+      },
+      onEnd: () => {
+        if (hasBegun || this.#wasRefused) return lost()
+        // It is not there any more, and its end has been written.
+        this.#wasRefused = true
+        void this.read()
+      },
+      onLost: lost,
+    })
+    this.#enter('remote', () => channel.end())
+  }
+
+  #show(task: Task): void {
+    this.#record.task = task
+    this.#shownAt = task.status.at
+    if (isTerminal(task.status.state)) this.close()
+    this.#begin(task)
+  }
+
+  #take([event, task]: RemoteEvent): void {
+    if (event === null) return task && this.#show(task)
+    // It has gone to another process, or is nowhere any more.
+    if (event.what === 'forgotten') return void this.read()
+    const record = this.#record
+    if (task !== undefined) record.task = task
+    else if (event.what === 'artifact') record.task = withArtifact(record.task, event)
+    if (record.isTerminal) this.close()
+    void this.#watcher(event, record)
   }
 }
 
 function withArtifact(task: Task, { artifact, append }: Extract<TaskEvent, { what: 'artifact' }>): Task {
   return { ...task, artifacts: addArtifact(task.artifacts, artifact, append, append) }
+}
+
+function nothing(): void {}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error))
 }

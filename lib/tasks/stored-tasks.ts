@@ -1,12 +1,12 @@
 /**
- * Tasks in a store that other processes share: each change is written with the version before it, so that a
- * task which another process has taken over is noticed and never overwritten.
+ * Tasks in a store that processes share. Each change is written with the version before it, so that a task
+ * which another process has taken over is noticed and never overwritten. A task is announced under its
+ * process's name before it is written: when that process dies, the others find what it has left.
  */
-import { andThen } from '../util/thenable.ts'
-import { ListedWholeTask } from './task-table.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../define/fault.ts'
 import { keyOf, SYSTEM_OWNER } from '../state/store.ts'
+import { andThen } from '../util/thenable.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../state/store.ts'
@@ -15,134 +15,126 @@ import type { TaskTable } from './task-table.ts'
 import type { ListedTask, Task } from './task.ts'
 
 const COLLECTION = 'tasks'
+/** The collection of announcements. */
+export const RUNS = 'runs'
 /** Entries that one list reads at most. */
 const LIST_LIMIT = 10_000
-/** What a task's artifacts grow by is written so often at most. */
+/** While a task's artifacts grow, it is written at most this often. */
 const SOON_MS = 250
 
-/** A task that may have been written here, though no answer came. */
-export interface Doubt {
+/** A write that got no answer: it may have happened. */
+export interface UnconfirmedWrite {
   readonly owner: string
-  /** Of what it was written in the place of; 0: of nothing. */
+  /** The version that it was to replace; 0: none. */
   readonly version: number
 }
 
 /** All tasks of a shared store. */
 export class StoredTasks {
   readonly #store: Store
-  readonly #places: TaskTable
-  readonly #nodes: ClusterMembership | undefined
+  readonly #table: TaskTable
+  readonly #cluster: ClusterMembership | undefined
   /** The version of each task that was read. */
   readonly #versions = new WeakMap<Task, number>()
-  /** By their ids. They stay announced, and are looked at again. */
-  readonly doubts: Map<string, Doubt> = new Map<string, Doubt>()
+  /** By the ids of the tasks. They stay announced, and are looked at again. */
+  readonly unconfirmedWrites: Map<string, UnconfirmedWrite> = new Map<string, UnconfirmedWrite>()
   /** Awaited before the end of a task is written. It must not reject. */
   beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
-  /** When it was written last, and what is to be written soon. */
   readonly #writtenAt = new WeakMap<TaskRecord, number>()
   readonly #soon = new Map<TaskRecord, NodeJS.Timeout>()
   readonly #announced = new Set<string>()
   readonly #unannounced = new WeakSet<TaskRecord>()
-  /** Announcements that are being taken back. */
-  readonly #leaving = new Map<string, Promise<void>>()
+  /** Announcements that are being removed, by the ids of their tasks. */
+  readonly #retracting = new Map<string, Promise<void>>()
 
-  /** `places` are those of this process; one that has lost its task goes. */
-  constructor(store: Store, places: TaskTable, nodes: ClusterMembership | undefined) {
+  constructor(store: Store, table: TaskTable, cluster: ClusterMembership | undefined) {
     this.#store = store
-    this.#places = places
-    this.#nodes = nodes
+    this.#table = table
+    this.#cluster = cluster
   }
 
-  /**
-   * Writes a task that is to run here, after it is announced: if this process dies now, others know what it
-   * has left. Rejects where it cannot be promised.
-   */
-  async begin(place: TaskRecord): Promise<void> {
-    const nodes = this.#nodes
-    if (nodes === undefined) return this.write(place)
-    const { id, owner, version } = place
-    await nodes.ready()
+  /** Announces and writes a task that is to run here. Rejects where it cannot be promised. */
+  async begin(record: TaskRecord): Promise<void> {
+    const cluster = this.#cluster
+    if (cluster === undefined) return this.write(record)
+    const { id, owner, version } = record
+    await cluster.ready()
     try {
-      await this.#announce(place)
-      await this.write(place)
-      // Whoever has been silent for too long may have been swept already.
-      if (version === 0 && !nodes.isLeased) throw silent()
+      await this.#announce(record)
+      await this.write(record)
+      // Without a lease it may have been taken for dead already, and the task with it.
+      if (version === 0 && !cluster.isLeased) throw leaseLost()
     } catch (error) {
       const isTaken = error instanceof Fault && error.kind === 'conflict'
-      if (!isTaken) this.doubts.set(id, { owner, version })
-      this.left(place)
-      throw isTaken && version === 0 ? silent() : error
+      if (!isTaken) this.unconfirmedWrites.set(id, { owner, version })
+      this.retract(record)
+      throw isTaken && version === 0 ? leaseLost() : error
     }
   }
 
   /** Tasks that are announced under this process's name. */
   get announced(): number { return this.#announced.size }
 
-  async #announce(place: TaskRecord): Promise<void> {
-    // A store may do in another order what it is asked at one time.
-    await this.#leaving.get(place.id)
-    this.#announced.add(place.id)
-    await this.#store.write(runPlace(this.#nodes!.id, place), formatRun(place), Infinity, 'any')
+  async #announce(record: TaskRecord): Promise<void> {
+    // A store may reorder what it is asked at the same time.
+    await this.#retracting.get(record.id)
+    this.#announced.add(record.id)
+    await this.#store.write(runKeyOf(this.#cluster!.id, record), formatRun(record), Infinity, 'any')
   }
 
-  /** The task is here no more, or has ended. */
-  left(place: TaskRecord): void {
-    this.#cancelSoon(place)
-    // What is in doubt stays announced, and so does what is left to others.
-    if (this.doubts.has(place.id)) return
-    // What stays announced is looked at when this process has ended.
-    const settled = this.settle(place.id).catch(() => {})
-    this.#leaving.set(place.id, settled)
-    void settled.then(() => {
-      if (this.#leaving.get(place.id) === settled) this.#leaving.delete(place.id)
+  /** The task is not here any more, or has ended: its announcement goes, unless a write is unconfirmed. */
+  retract(record: TaskRecord): void {
+    this.#cancelSoon(record)
+    if (this.unconfirmedWrites.has(record.id)) return
+    // An announcement that stays is looked at after this process has ended.
+    const done = this.settle(record.id).catch(() => {})
+    this.#retracting.set(record.id, done)
+    void done.then(() => {
+      if (this.#retracting.get(record.id) === done) this.#retracting.delete(record.id)
     })
   }
 
-  /** It is known what became of a task: nothing of it is announced any more. */
+  /** It is known what became of a task: its announcement goes. */
   async settle(id: string): Promise<void> {
-    this.doubts.delete(id)
-    if (this.#nodes === undefined) return
-    await this.#store.remove(runPlace(this.#nodes.id, { id }), 'any')
+    this.unconfirmedWrites.delete(id)
+    if (this.#cluster === undefined) return
+    await this.#store.remove(runKeyOf(this.#cluster.id, { id }), 'any')
     this.#announced.delete(id)
   }
 
-  /** Resolves when everything that is on its way has come to its end. */
-  async idle(): Promise<void> {
-    await Promise.all(this.#leaving.values())
+  /** Resolves when no announcement is being removed any more. */
+  async retracted(): Promise<void> {
+    await Promise.all(this.#retracting.values())
   }
 
-  /** The task waited for its client, and may not be announced any more. */
-  announceAgain(place: TaskRecord): void {
-    if (this.#nodes !== undefined) this.#unannounced.add(place)
+  /** The task waited for its client, and may have lost its announcement: the next write renews it. */
+  announceAgain(record: TaskRecord): void {
+    if (this.#cluster !== undefined) this.#unannounced.add(record)
   }
 
   /** The owner's task of that id. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const entry = this.#store.read(taskKeyOf(owner, id))
-    const read = (kept: Entry | undefined): Task | undefined => {
-      const task = kept && this.#decode(kept)
+    return andThen(this.#store.read(taskKeyOf(owner, id)), (entry) => {
+      const task = entry && this.#decode(entry)
       // A store that mixes up owners must not show one to another.
       return task?.owner === owner ? task : undefined
-    }
-    return andThen(entry, read)
+    })
   }
 
   /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
   list(owner: string, here: readonly Task[]): MaybePromise<readonly ListedTask[]> {
-    const entries = this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT)
-    const merged = (kept: readonly Entry[]): readonly ListedTask[] => {
+    return andThen(this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT), (entries) => {
       const byId = new Map(here.map((task) => [task.id, task]))
-      for (const entry of kept) {
+      for (const entry of entries) {
         const task = this.#decode(entry)
         if (task === undefined) continue
         const known = byId.get(task.id)
-        // What is newer there was taken by another process.
+        // What is newer in the store was taken by another process.
         const isNewer = known === undefined || known.status.at < task.status.at
         if (task.owner === owner && isNewer) byId.set(task.id, task)
       }
-      return [...byId.values()].sort(byStatus).map((task) => new ListedWholeTask(task))
-    }
-    return andThen(entries, merged)
+      return [...byId.values()].sort(byStatus)
+    })
   }
 
   /** The version at which a task was read here; undefined where it was not. */
@@ -151,127 +143,116 @@ export class StoredTasks {
   }
 
   /**
-   * The task of a place, which lives here until another process takes it. Undefined where it was taken and
-   * is gone there too.
+   * The task of a record, unless another process has taken it: then the record goes, and the task is as that
+   * process wrote it.
    */
-  async refresh(place: TaskRecord): Promise<Task | undefined> {
-    const { owner, id, version: before } = place
+  async refresh(record: TaskRecord): Promise<Task | undefined> {
+    const { owner, id, version: before } = record
     const task = await this.get(owner, id)
     // It is being begun here: its first write finds out whether it may be.
-    if (task === undefined && before === 0) return place.task
+    if (task === undefined && before === 0) return record.task
     // What was read may be what is being written here.
-    await place.writing?.catch(() => {})
+    await record.writing?.catch(() => {})
     const version = task && this.versionOf(task)
-    if (version !== undefined && (version <= place.version || this.#isOwn(place, task))) {
-      place.version = Math.max(place.version, version)
-      return place.task
+    if (version !== undefined && (version <= record.version || this.#isOwn(record, task))) {
+      record.version = Math.max(record.version, version)
+      return record.task
     }
-    this.#lose(place)
+    this.#lose(record)
     return task
   }
 
-  /** Whether what was read is what was written here: an answer that never came may have been a good one. */
-  #isOwn(place: TaskRecord, task: Task | undefined): boolean {
-    const node = this.#nodes?.id
-    return node !== undefined && task?.node === node && this.#places.find(place.id) === place
+  /** Whether what was read was written here: a write may have happened though its answer never came. */
+  #isOwn(record: TaskRecord, task: Task | undefined): boolean {
+    const node = this.#cluster?.id
+    return node !== undefined && task?.node === node && this.#table.find(record.id) === record
   }
 
   /**
    * Writes the task as it stands then, one write after the other and at most one that waits. Rejects with
    * `Fault('conflict')` where another process has taken it; then its run is cancelled here.
    */
-  write(place: TaskRecord): Promise<void> {
-    if (place.waitingWrite !== undefined) return place.waitingWrite
+  write(record: TaskRecord): Promise<void> {
+    if (record.waitingWrite !== undefined) return record.waitingWrite
     const write = async (): Promise<void> => {
-      place.waitingWrite = undefined
-      this.#cancelSoon(place)
-      this.#writtenAt.set(place, performance.now())
-      if (this.#unannounced.has(place)) {
-        await this.#announce(place)
-        this.#unannounced.delete(place)
+      record.waitingWrite = undefined
+      this.#cancelSoon(record)
+      this.#writtenAt.set(record, performance.now())
+      if (this.#unannounced.has(record)) {
+        await this.#announce(record)
+        this.#unannounced.delete(record)
       }
-      // How a task has ended is not given up: until it is kept, or another process has the task.
-      place.version = await (place.isTerminal ? this.insist(() => this.#write(place)) : this.#write(place))
+      // An end is retried until it is written, or another process has the task.
+      record.version = await (record.isTerminal
+        ? this.retryUntilWritten(() => this.#write(record)) : this.#write(record))
     }
-    if (place.writing === undefined) return place.writing = write()
-    return place.writing = place.waitingWrite = place.writing.then(write, write)
+    if (record.writing === undefined) return record.writing = write()
+    return record.writing = record.waitingWrite = record.writing.then(write, write)
   }
 
-  /**
-   * Calls `write` so late that it is not called more than four times a second, unless the task is written
-   * before.
-   */
-  writeSoon(place: TaskRecord, write: () => void): void {
-    if (this.#soon.has(place) || place.waitingWrite !== undefined) return
-    const waitMs = (this.#writtenAt.get(place) ?? -Infinity) + SOON_MS - performance.now()
+  /** Calls `write` soon, at most four times a second; not at all where the task is written before. */
+  writeSoon(record: TaskRecord, write: () => void): void {
+    if (this.#soon.has(record) || record.waitingWrite !== undefined) return
+    const waitMs = (this.#writtenAt.get(record) ?? -Infinity) + SOON_MS - performance.now()
     if (waitMs <= 0) return write()
-    this.#soon.set(place, setTimeout(write, waitMs).unref())
+    this.#soon.set(record, setTimeout(write, waitMs).unref())
   }
 
-  /** Whether something of it is still to be written. */
-  isDue(place: TaskRecord): boolean { return this.#soon.has(place) }
+  /** Whether a `writeSoon` is pending. */
+  isDue(record: TaskRecord): boolean { return this.#soon.has(record) }
 
-  #cancelSoon(place: TaskRecord): void {
-    const timer = this.#soon.get(place)
+  #cancelSoon(record: TaskRecord): void {
+    const timer = this.#soon.get(record)
     if (timer === undefined) return
     clearTimeout(timer)
-    this.#soon.delete(place)
+    this.#soon.delete(record)
   }
 
-  /**
-   * The same as `write`, however long it takes. Rejects where another process has the task, where the store
-   * does not take it, and where this process ends.
-   */
-  async writeSurely(place: TaskRecord): Promise<void> {
-    await this.insist(() => this.write(place))
-  }
-
-  /** Does something until the store answers, or this process ends. */
-  async insist<T>(act: () => MaybePromise<T>): Promise<T> {
+  /** Tries again while the store cannot be reached, until this process closes. */
+  async retryUntilWritten<T>(act: () => MaybePromise<T>): Promise<T> {
     for (;;) {
       try {
         return await act()
       } catch (error) {
         const isUnreached = error instanceof Fault && error.kind === 'busy'
-        if (this.#nodes?.isOpen !== true || !isUnreached) throw error
-        await sleep(this.#nodes.beatMs, undefined, { ref: false })
+        if (this.#cluster?.isOpen !== true || !isUnreached) throw error
+        await sleep(this.#cluster.beatMs, undefined, { ref: false })
       }
     }
   }
 
   /** Removes a task, if no other process has taken it. */
-  async remove(place: TaskRecord): Promise<void> {
-    await (place.waitingWrite ?? place.writing)?.catch(() => {})
-    const { owner, id } = place
-    await this.#store.remove(taskKeyOf(owner, id), place.version)
+  async remove(record: TaskRecord): Promise<void> {
+    await (record.waitingWrite ?? record.writing)?.catch(() => {})
+    await this.#store.remove(taskKeyOf(record.owner, record.id), record.version)
   }
 
-  /** Another process has the task: its run here says nothing more of it. */
-  #lose(place: TaskRecord): void {
-    const { run } = place
-    this.#places.forget(place)
-    run?.lose(silent())
+  /** Another process has the task: its run here writes nothing more. */
+  #lose(record: TaskRecord): void {
+    const { run } = record
+    this.#table.forget(record)
+    run?.lose(leaseLost())
   }
 
   /** The version of what was written. Rejects with `Fault('conflict')` where another process has the task. */
-  async #write(place: TaskRecord): Promise<number> {
-    const { owner, id } = place
+  async #write(record: TaskRecord): Promise<number> {
+    const { owner, id } = record
     for (;;) {
-      if (place.isTerminal) await this.beforeEnd?.(place)
-      const { task } = place
-      const json = JSON.stringify(this.#nodes === undefined ? task : { ...task, node: this.#nodes.id })
-      const keepMs = this.#places.keepMs(task)
-      const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, place.version)
+      if (record.isTerminal) await this.beforeEnd?.(record)
+      const { task } = record
+      const json = JSON.stringify(this.#cluster === undefined ? task : { ...task, node: this.#cluster.id })
+      const keepMs = this.#table.keepMs(task)
+      const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, record.version)
       if (version !== undefined) return version
-      const now = this.#nodes && await this.get(owner, id)
-      if (now === undefined || !this.#isOwn(place, now)) break
-      place.version = this.versionOf(now) ?? place.version
+      const now = this.#cluster && await this.get(owner, id)
+      if (now === undefined || !this.#isOwn(record, now)) break
+      record.version = this.versionOf(now) ?? record.version
     }
-    this.#lose(place)
+    this.#lose(record)
     throw new Fault('conflict', 'This task belongs to another process')
   }
 
-  /** Undefined: there was none, and no process may make one of that id any more. */
+  /** Undefined for a tombstone: no process may write a task of that id any more. */
   #decode({ value, version }: Entry): Task | undefined {
     const task = JSON.parse(value) as Task | null
     if (task === null) return undefined
@@ -285,25 +266,22 @@ export function taskKeyOf(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-/** The newest status first, and of equals the greater id. */
-function byStatus(one: Task, other: Task): number {
-  if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
-  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
-}
-
-function silent(): Fault {
-  return new Fault('busy', 'This process was silent for too long; try again')
-}
-
-/** The collection. */
-export const RUNS = 'runs'
-
 /** Where the run of a task is announced. */
-export function runPlace(node: string, { id }: { readonly id: string }): StoreKey {
+export function runKeyOf(node: string, { id }: { readonly id: string }): StoreKey {
   return { collection: RUNS, owner: SYSTEM_OWNER + node, key: keyOf(id) }
 }
 
 /** What is announced. */
 export function formatRun({ owner, id }: Pick<Task, 'owner' | 'id'>): string {
   return JSON.stringify([owner, id])
+}
+
+/** The newest status first, and of equals the greater id. */
+function byStatus(one: Task, other: Task): number {
+  if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
+  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
+}
+
+function leaseLost(): Fault {
+  return new Fault('busy', 'This process was silent for too long; try again')
 }

@@ -1,28 +1,28 @@
 /**
- * One task in its place: as it stands, with those who watch it and what runs it.
+ * One task of this process: as it stands, who watches it, what runs it, and how much memory it takes.
  *
- * A task is a snapshot, and a text that comes in pieces would need another for each of them, which mostly
- * nobody reads. So what a text goes on with is put aside, and joined to it when the task is read.
+ * A task is a snapshot, and a text that comes in pieces would need a new one for each piece, which mostly
+ * nobody reads. So the text is collected aside, and joined to the task when that is read.
  */
 import { addArtifact } from '../define/artifact.ts'
-import { text, isPlainText } from '../define/content.ts'
+import { isPlainText, text } from '../define/content.ts'
 import { isTerminal } from './task.ts'
+import type { Content } from '../define/content.ts'
 import type { Slot } from '../util/fair-pool.ts'
 import type { LinkedMember } from '../util/linked-list.ts'
-import type { RunningTask, Task, TaskEvent, TaskStatus, Watcher, TaskMessage } from './task.ts'
-import type { Content } from '../define/content.ts'
+import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
 
-const nobody: readonly never[] = Object.freeze([])
+const none: readonly never[] = Object.freeze([])
 
-/** A task, here. Its members are written by those who keep places, and by the store of the tasks. */
+/** A task, here. Its members are written by the task table and the store of the tasks. */
 export class TaskRecord implements LinkedMember<TaskRecord> {
   slot: Slot<TaskRecord> | undefined = undefined
-  /** Those who watch; a list that never changes takes the place of another. */
-  watchers: readonly Watcher[] = nobody
+  /** Never changed in place. */
+  watchers: readonly Watcher[] = none
   run: RunningTask | undefined
   /** It does not run, and may have to make room. */
   isIdle: boolean = false
-  /** Monotonic milliseconds; without an end while it runs. */
+  /** Monotonic milliseconds at which it expires; infinite while it runs. */
   until: number = Infinity
   /** Its version in a shared store, the write that is going on, and the one that waits for it. */
   version: number
@@ -31,7 +31,7 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
   previous: TaskRecord | undefined = undefined
   next: TaskRecord | undefined = undefined
   #task: Task
-  /** The artifact that was added to last, and what of its text is put aside. */
+  /** The artifact that was added to last, and the part of its text that is collected aside. */
   #growingId: string | undefined = undefined
   #aside = ''
 
@@ -47,26 +47,26 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     return this.#task
   }
 
-  /** It is another one now, which has all that was put aside. */
+  /** It replaces all that was collected aside. */
   set task(task: Task) {
     this.#task = task
     this.#growingId = undefined
     this.#aside = ''
   }
 
-  // What no text changes, so that to ask for it joins nothing.
+  // What no text changes, so that reading it joins nothing.
   get id(): string { return this.#task.id }
   get owner(): string { return this.#task.owner }
   get status(): TaskStatus { return this.#task.status }
   get isTerminal(): boolean { return isTerminal(this.#task.status.state) }
 
   /** Whether the task has an artifact of that id. */
-  holds(artifactId: string): boolean {
-    return this.#growingId === artifactId || this.#task.artifacts.some(({ id }) => id === artifactId)
+  hasArtifact(id: string): boolean {
+    return this.#growingId === id || this.#task.artifacts.some((one) => one.id === id)
   }
 
-  /** The text of an artifact that the task has goes on. */
-  grow(artifactId: string, more: string): void {
+  /** Appends to the text of an artifact that the task has. */
+  appendText(artifactId: string, more: string): void {
     if (this.#growingId !== artifactId) {
       this.#join()
       this.#growingId = artifactId
@@ -74,8 +74,8 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     this.#aside += more
   }
 
-  /** Tells all who watch. A promise where each of them is behind: until the first has caught up. */
-  tell(event: TaskEvent): Promise<void> | undefined {
+  /** Notifies all watchers. A promise where each of them is behind: until the first has caught up. */
+  notify(event: TaskEvent): Promise<void> | undefined {
     const { watchers } = this
     if (watchers.length === 0) return undefined
     if (watchers.length === 1) return watchers[0]!(event, this) ?? undefined
@@ -87,9 +87,16 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     return behind.length === watchers.length ? Promise.race(behind) : undefined
   }
 
-  /** Nobody who watches is told any more. */
-  stopTelling(): void {
-    this.watchers = nobody
+  /** Notifies them of how the task has ended, and of nothing after that. */
+  notifyEnd(): void {
+    void this.notify({ what: 'status', status: this.status })
+    this.watchers = none
+  }
+
+  /** Notifies them that no more events come from here. */
+  notifyForgotten(): void {
+    void this.notify({ what: 'forgotten' })
+    this.watchers = none
   }
 
   #join(): void {
@@ -106,11 +113,14 @@ const TASK_BYTES = 1_024
 /** A message or an artifact without its parts. */
 const HOLDER_BYTES = 256
 const LIST_BYTES = 48
-/** Each object whose members are named as no other's takes a shape of its own beside its values. */
+/** An object whose member names are unique has a shape of its own in the engine, beside its values. */
 const OBJECT_BYTES = 96
 const MEMBER_BYTES = 64
 
-/** The bytes of a task. */
+/**
+ * Roughly what a task takes in memory, in bytes: two for each character of text, some for each member. It is
+ * estimated on every change, so what most tasks have is counted without a walk.
+ */
 export function bytesOf(task: Task): number {
   const { status: { message }, artifacts, history, questions, turn, result, fault } = task
   let bytes = TASK_BYTES + task.owner.length * 2
@@ -128,7 +138,6 @@ export function bytesOf(task: Task): number {
   return bytes
 }
 
-/** The bytes of one message. */
 export function bytesOfMessage({ parts, metadata, referenceTaskIds, extensions }: TaskMessage): number {
   let bytes = HOLDER_BYTES + bytesOfParts(parts)
   if (metadata !== undefined) bytes += bytesOfJson(metadata)
@@ -137,7 +146,6 @@ export function bytesOfMessage({ parts, metadata, referenceTaskIds, extensions }
   return bytes
 }
 
-/** The bytes of parts. */
 export function bytesOfParts(parts: readonly Content[]): number {
   let bytes = 0
   for (const part of parts) {
@@ -150,7 +158,6 @@ function bytesOfText(text: string | undefined): number {
   return text === undefined ? 0 : 24 + text.length * 2
 }
 
-/** The bytes of a JSON value. */
 function bytesOfJson(value: unknown): number {
   if (typeof value === 'string') return bytesOfText(value)
   if (typeof value !== 'object' || value === null) return 8

@@ -1,9 +1,8 @@
 /**
- * Tasks that are run again in this process, from the top: because the process that ran one has died and
- * its definition says `recover: 'rerun'`, or because a question of one whose run is gone has been answered.
- * Each is taken by its version first, so that one process alone does it.
- *
- * How a task is run again is its door's business.
+ * Tasks that are run again in this process, from the top: because the process that ran one has died and its
+ * definition has `recover: 'rerun'`, or because a question of one without a run has been answered. Each is
+ * taken by its version first, so that only one process does it. How a task is run again is its protocol's
+ * matter.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { asFault } from '../define/fault.ts'
@@ -16,16 +15,7 @@ import type { TaskOwnership } from './task-ownership.ts'
 import type { Task } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
-/** What is needed of a server to go on with what others have left. */
-export interface Helping {
-  readonly tasks: Tasks
-  /** The calls that run here: whether there is room for one more. */
-  readonly workload: { readonly isFull: boolean }
-  readonly limits: Limits
-  readonly log: Log
-}
-
-/** How one door runs its tasks again. */
+/** How one protocol runs its tasks again. */
 export interface TaskRunner {
   /** Whether what the task runs is served here, and where the task works: whether it may be run again. */
   serves(task: Task): boolean
@@ -33,7 +23,7 @@ export interface TaskRunner {
   run(task: Task): void
 }
 
-/** What becomes of a task whose process has died: it runs again here, or perhaps elsewhere, or has failed. */
+/** What becomes of a task whose process has died: it runs here, or somewhere later, or fails. */
 export type RecoveryDecision = 'rerun' | 'later' | { readonly why: string }
 
 /** How often a task is read again that other processes change at the same time. */
@@ -41,29 +31,38 @@ const MAX_TRIES = 5
 
 /** All that this process runs again. */
 export class TaskRecovery {
-  readonly #service: Helping
+  readonly #tasks: Tasks
   readonly #ownership: TaskOwnership
-  readonly #nodes: ClusterMembership
+  readonly #cluster: ClusterMembership
+  readonly #workload: { readonly isFull: boolean }
+  readonly #limits: Limits
+  readonly #log: Log
   readonly #runners = new Map<Protocol, TaskRunner>()
   readonly #onTaken: ((task: Task) => Promise<void>)[] = []
 
-  constructor(service: Helping, ownership: TaskOwnership, nodes: ClusterMembership) {
-    this.#service = service
+  /** `workload`: whether there is room here for one more call. */
+  constructor(
+    tasks: Tasks, ownership: TaskOwnership, cluster: ClusterMembership,
+    workload: { readonly isFull: boolean }, limits: Limits, log: Log,
+  ) {
+    this.#tasks = tasks
     this.#ownership = ownership
-    this.#nodes = nodes
+    this.#cluster = cluster
+    this.#workload = workload
+    this.#limits = limits
+    this.#log = log
   }
 
-  /** What a door does to run one of its tasks again. */
   register(protocol: Protocol, runner: TaskRunner): void { this.#runners.set(protocol, runner) }
 
   /** Calls for each task that was taken here, and waits for it before anything else happens to the task. */
   onTaken(listener: (task: Task) => Promise<void>): void { this.#onTaken.push(listener) }
 
-  /** Tells all who have to know that a task is this process's from now on. Never rejects. */
+  /** Calls the listeners of `onTaken`. Never rejects. */
   async taken(task: Task): Promise<void> {
     for (const listener of this.#onTaken) {
       await listener(task).catch((cause: unknown) => (
-        this.#service.log('warning', 'Not everybody heard that a task was taken', { task: task.id, cause })
+        this.#log('warning', 'Not everybody heard that a task was taken', { task: task.id, cause })
       ))
     }
   }
@@ -71,9 +70,9 @@ export class TaskRecovery {
   /** What becomes of a task whose process has died; `sinceMs`: for how long that is known. */
   decideRecovery(task: Task, sinceMs: number): RecoveryDecision {
     const { turn, isReserved } = task
-    const { tasks, workload, limits: { maxRuns, rerunWaitMs } } = this.#service
+    const { maxRuns, rerunWaitMs } = this.#limits
     const ended = 'The process that ran it has ended'
-    // Of what nobody has been told nobody wants the end.
+    // Of a reserved task no client waits for the end.
     if (turn?.isRerun !== true || isReserved === true) {
       return { why: `${ended}; whether it took effect is not known` }
     }
@@ -81,11 +80,11 @@ export class TaskRecovery {
     if (run >= maxRuns) {
       return { why: `${ended} in each of its ${run} runs; what took effect is not known` }
     }
-    const isServed = this.#runners.get(task.protocol)?.serves(task) === true
+    const isServed = this.#serves(task)
     if (!isServed && sinceMs >= rerunWaitMs) {
       return { why: `${ended}, and no other serves it; whether it took effect is not known` }
     }
-    return !isServed || tasks.isFull || workload.isFull ? 'later' : 'rerun'
+    return !isServed || this.#tasks.isFull || this.#workload.isFull ? 'later' : 'rerun'
   }
 
   /** Runs a task again that a dead process has left. False where it was another's by then. */
@@ -94,19 +93,18 @@ export class TaskRecovery {
     if (turn === undefined) return false
     const { run = 1, earlier = [] } = turn
     const artifacts = task.artifacts.filter(({ id }) => earlier.includes(id))
-    // The count is kept before anything runs: what kills its process must not kill them all.
+    // The count is kept before anything runs: a task that kills its process must not kill them all.
     return this.#begin(task, { ...task, artifacts, turn: { ...turn, run: run + 1 } }, true)
   }
 
   /**
-   * Answers questions of a task that nobody asks any more: it is run again with all answers that it has.
-   * False where it does not wait, or is not served here.
+   * Answers questions of a task without a run: it is run again with all answers that it has. False where it
+   * does not wait, or is not served here.
    */
   async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const task = await this.#ownership.read(owner, id)
-      if (task?.turn === undefined || !isInterrupted(task.status.state)) return false
-      if (this.#runners.get(task.protocol)?.serves(task) !== true) return false
+      if (task?.turn === undefined || !isInterrupted(task.status.state) || !this.#serves(task)) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
       const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }
       if (await this.#begin(task, { ...task, turn }, false)) return true
@@ -114,10 +112,13 @@ export class TaskRecovery {
     return false
   }
 
+  #serves(task: Task): boolean {
+    return this.#runners.get(task.protocol)?.serves(task) === true
+  }
+
   async #begin(task: Task, next: Task, isDead: boolean): Promise<boolean> {
-    const { tasks } = this.#service
     await this.#ownership.take(task, next, isDead)
-    if (!tasks.isCurrent(next)) return false
+    if (!this.#tasks.isCurrent(next)) return false
     await this.taken(next)
     void this.#run(next)
     return true
@@ -125,15 +126,16 @@ export class TaskRecovery {
 
   /** Waits for room among the calls, then runs. Never rejects. */
   async #run(task: Task): Promise<void> {
-    const { tasks, workload, log } = this.#service
-    while (workload.isFull && this.#nodes.isOpen) await pause(this.#nodes.beatMs, undefined, { ref: false })
-    if (!tasks.isCurrent(task)) return
+    while (this.#workload.isFull && this.#cluster.isOpen) {
+      await pause(this.#cluster.beatMs, undefined, { ref: false })
+    }
+    if (!this.#tasks.isCurrent(task)) return
     try {
       this.#runners.get(task.protocol)?.run(task)
     } catch (error) {
       const { kind, message } = asFault(error)
-      log('error', 'A task could not be run again', { task: task.id, cause: error })
-      tasks.move(task.id, 'failed', {
+      this.#log('error', 'A task could not be run again', { task: task.id, cause: error })
+      this.#tasks.move(task.id, 'failed', {
         message: [{ type: 'text', text: message }], questions: [], fault: { kind, message },
       })
     }

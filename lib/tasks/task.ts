@@ -1,6 +1,6 @@
 /**
- * What a task is, in the words of no protocol, and its life as a table: which state may follow which.
- * Where tasks are kept is in `tasks.ts`, how one is run in `task-run.ts`.
+ * What a task is, independent of protocols, and its life as a table: which state may follow which.
+ * Where tasks are kept is in `tasks.ts`, how one is run in `run/task-run.ts`.
  */
 import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from '../define/artifact.ts'
@@ -10,26 +10,25 @@ import type { Fault, FaultKind } from '../define/fault.ts'
 import type { Principal } from '../define/principal.ts'
 import type { Question } from '../define/question.ts'
 
-/** Where a task stands. */
+/** The states of A2A; MCP's are fewer. */
 export type TaskState =
   | 'submitted' | 'working' | 'input-required' | 'auth-required'
   | 'completed' | 'failed' | 'canceled' | 'rejected'
 
-/** States that nothing follows. */
-const ends: readonly TaskState[] = ['completed', 'failed', 'canceled', 'rejected']
+const terminal: readonly TaskState[] = ['completed', 'failed', 'canceled', 'rejected']
 
 /** What may follow a state. A finished task never changes again. */
 const follows: ReadonlyMap<TaskState, ReadonlySet<TaskState>> = new Map<TaskState, ReadonlySet<TaskState>>([
-  ['submitted', new Set<TaskState>(['working', 'input-required', 'auth-required', ...ends])],
-  ['working', new Set<TaskState>(['working', 'input-required', 'auth-required', ...ends])],
-  ['input-required', new Set<TaskState>(['submitted', 'working', 'input-required', ...ends])],
-  ['auth-required', new Set<TaskState>(['working', 'input-required', 'auth-required', ...ends])],
-  ...ends.map((state): [TaskState, ReadonlySet<TaskState>] => [state, new Set()]),
+  ['submitted', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
+  ['working', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
+  ['input-required', new Set<TaskState>(['submitted', 'working', 'input-required', ...terminal])],
+  ['auth-required', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
+  ...terminal.map((state): [TaskState, ReadonlySet<TaskState>] => [state, new Set()]),
 ])
 
 /** Whether nothing can follow. */
 export function isTerminal(state: TaskState): boolean {
-  return ends.includes(state)
+  return terminal.includes(state)
 }
 
 /** Whether its client has to do something before the task goes on. */
@@ -37,7 +36,6 @@ export function isInterrupted(state: TaskState): boolean {
   return state === 'input-required' || state === 'auth-required'
 }
 
-/** Whether one state may follow another. */
 export function mayFollow(state: TaskState, next: TaskState): boolean {
   return follows.get(state)?.has(next) === true
 }
@@ -52,15 +50,14 @@ export interface TaskStatus {
 
 /** One message of a task: of its history, or what the agent says about its state. */
 export interface TaskMessage {
-  /** Once in a task. */
+  /** Unique in a task. */
   readonly id: string
   readonly role: 'user' | 'agent'
   readonly parts: readonly Content[]
-  /** What its sender attached to it. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Addresses of the extensions that it was written with (A2A). */
+  /** URIs of the extensions that it was written with (A2A). */
   readonly extensions?: readonly string[] | undefined
-  /** Other tasks that it speaks of (A2A). */
+  /** Other tasks that it refers to (A2A). */
   readonly referenceTaskIds?: readonly string[] | undefined
 }
 
@@ -73,30 +70,30 @@ export interface TurnRequest {
   readonly principal: Principal
   /** Without credentials. */
   readonly headers: readonly (readonly [string, string])[]
-  /** What its door alone reads: the arguments of a tool, what its client can be asked. */
+  /** What only its protocol reads: the arguments of a tool, what its client can be asked. */
   readonly said: unknown
 }
 
 /**
- * One turn of a task, as far as it takes to run it again from the top: from a message or a call to its end,
+ * What it takes to run one turn of a task again from the top: from a message or a call to its end, with the
  * questions in between.
  */
 export interface TaskTurn {
   /** The message of the history that began it; undefined where a call did. */
   readonly messageId?: string | undefined
-  /** What came with that message beside it. */
+  /** What came beside that message. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Undefined: whoever begins it again brings a request of their own. */
+  /** Undefined: it is begun again by another request. */
   readonly request?: TurnRequest | undefined
-  /** Another process runs it again where its own has died; else its next answer alone begins it again. */
+  /** Another process runs it again where its own has died; else only its next answer begins it again. */
   readonly isRerun?: boolean | undefined
   /** The number of its present run; left out: 1. */
   readonly run?: number | undefined
-  /** Artifacts of the task that are older than the turn, by their ids. */
+  /** Ids of artifacts that are older than the turn. */
   readonly earlier?: readonly string[] | undefined
-  /** The artifact of its answer: what a run that came to no end has said of it gives way to the next. */
+  /** The artifact of its answer: what an interrupted run has written there is replaced by the next run. */
   readonly artifactId?: string | undefined
-  /** Answers that were given to its questions, by the key of each. */
+  /** Answers to its questions, by the key of each. */
   readonly answers: Readonly<Record<string, unknown>>
   /** Results of what must happen once, by its key. */
   readonly results: Readonly<Record<string, unknown>>
@@ -111,13 +108,12 @@ export interface Task {
   readonly owner: string
   /** The process that wrote it last, where several share the store: its run is there, if it has one. */
   readonly node?: string | undefined
-  /** The door that it belongs to; the others pass over it. */
+  /** The protocol that it belongs to; the others do not show it. */
   readonly protocol: Protocol
-  /** What it runs. */
   readonly runnable: Runnable
-  /** Its client does not know of it yet, and may never: nobody is shown it. */
+  /** Its client does not know of it yet, and may never: it is not shown. */
   readonly isReserved?: boolean
-  /** Whose part of the server it belongs to, where there are several (A2A). */
+  /** Which part of the server it belongs to, where there are several (A2A). */
   readonly tenant: string | undefined
   readonly contextId: string
   /** The session that it was asked for in, where there is one. */
@@ -132,20 +128,26 @@ export interface Task {
   readonly questions: readonly TaskQuestion[]
   /** What is needed to run its present turn again; undefined where that is never done. */
   readonly turn: TaskTurn | undefined
-  /** What came of it, once it is completed. */
+  /** Set once it is completed. */
   readonly result: unknown
-  /** Why there is no result, once it has failed. */
+  /** Set once it has failed. */
   readonly fault: TaskFault | undefined
 }
 
-/** A task in a list: what it is chosen by, and the whole of it for whoever shows it. Read at once. */
-export interface ListedTask extends Pick<
+/** A task in a list: what it is filtered by, and the whole of it, which is made when it is read. */
+export interface LazyTask extends Pick<
   Task, 'id' | 'protocol' | 'runnable' | 'isReserved' | 'tenant' | 'contextId' | 'sessionId' | 'status'
 > {
-  readonly task: Task
+  readonly whole: Task
 }
 
-/** What happened to a task. */
+/** To be read at once, before tasks are added or removed. */
+export type ListedTask = Task | LazyTask
+
+export function wholeTask(listed: ListedTask): Task {
+  return 'whole' in listed ? listed.whole : listed
+}
+
 export type TaskEvent =
   | { readonly what: 'status'; readonly status: TaskStatus }
   | {
@@ -154,29 +156,29 @@ export type TaskEvent =
     readonly append: boolean
     readonly last: boolean
   }
-  /** It had to make room, or was waited for in vain. */
+  /** No more events come from here. */
   | { readonly what: 'forgotten' }
 
 /**
- * Told of one event; `after` is where the task is read as it then stands, which costs something while a text
- * goes on. A promise: it is behind, until that resolves.
+ * Takes one event. `after.task` is the task after it; reading it costs something while a text is streamed.
+ * A promise: the watcher is behind until that resolves.
  */
 export type Watcher = (event: TaskEvent, after: { readonly task: Task }) => Promise<void> | undefined | void
 
-/** A task as it stood, and how to hear no more of it. */
+/** A task as it stood, and what ends the watching. */
 export interface Watched { readonly task: Task; readonly stop: () => void }
 
 /** The run behind a task, in the process that runs it. */
 export interface RunningTask {
-  /** Calls once when the handler's own code comes to its end; at once where it has. */
+  /** Calls once when the handler's own code has ended; at once where it has. */
   onSettled(listener: () => void): void
-  /** Takes answers to its questions, by key; those to no open question are passed over. */
+  /** Takes answers to its questions, by key; those to no open question are ignored. */
   answer(answers: ReadonlyMap<string, unknown>): void
   /** The client will not answer a question. */
   refuse(key: string, reason: Error): void
-  /** Nobody wants it any longer. Nothing where it has ended. */
+  /** Does nothing where it has ended. */
   cancel(): void
-  /** Another process has the task, or it was never promised: then `why` is what its client hears. */
+  /** Another process has the task, or it was never promised: then its client gets `why`. */
   lose(why: Fault): void
 }
 
@@ -184,14 +186,6 @@ export interface RunningTask {
 export type TaskSeed =
   & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
   & Partial<Pick<Task, 'id' | 'isReserved' | 'tenant' | 'history' | 'turn'>>
-
-/** How a task ends that was over before anybody could see it. */
-export interface TaskEnd {
-  readonly state: TaskState
-  readonly message: TaskMessage['parts'] | undefined
-  readonly artifacts: readonly Artifact[]
-  readonly fault: Task['fault']
-}
 
 /** What may change together with a task's state. What is left out stays as it is. */
 export interface TaskChange {
@@ -202,9 +196,15 @@ export interface TaskChange {
   readonly fault?: Task['fault']
 }
 
+/** How a task ends that was over before anybody could see it. */
+export interface TaskEnd extends Required<Pick<TaskChange, 'message' | 'fault'>> {
+  readonly state: TaskState
+  readonly artifacts: readonly Artifact[]
+}
+
 const none: readonly never[] = Object.freeze([])
 
-/** The task of a seed, as it stands at its beginning, or at its end where that is the same. */
+/** The task of a seed, at its beginning, or at its end where that is the same. */
 export function taskOf(
   seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
   fault: Task['fault'] = undefined,

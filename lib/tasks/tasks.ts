@@ -1,101 +1,98 @@
 /**
- * All tasks of one server: where they are, who may see them, and who is told what happens to them.
+ * All tasks of one server: where they are, who may see them, and who is notified of what happens to them.
  *
- * A task belongs to one principal; for every other it does not exist. Watchers of one task get the same
+ * A task belongs to one principal; for every other it does not exist. The watchers of a task get the same
  * events in the same order, each at the moment it happens.
  *
- * Tasks live here, as the objects they are, within bounds; those that run never make room. Where others share
- * the store, each change is written there with the version before it; what does not run here is read there.
+ * Tasks are objects in memory, within bounds; those that run never make room. Where processes share the
+ * store, each change is written there with the version before it; what does not run here is read there.
  */
-import { Fault } from '../define/fault.ts'
-import { StoredTasks } from './stored-tasks.ts'
-import { isTerminal, isInterrupted, mayFollow, taskOf } from './task.ts'
-import { TaskOwnership } from './task-ownership.ts'
-import { tellEnd, tellForgotten, TaskFinalizer } from './task-finalizer.ts'
-import { TaskTable } from './task-table.ts'
-import { randomUuid } from '../wire/random.ts'
-import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { addArtifact } from '../define/artifact.ts'
 import { isPlainText } from '../define/content.ts'
-import type { MaybePromise } from '../util/thenable.ts'
+import { Fault } from '../define/fault.ts'
+import { randomUuid } from '../wire/random.ts'
+import { StoredTasks } from './stored-tasks.ts'
+import { isInterrupted, isTerminal, mayFollow, taskOf, wholeTask } from './task.ts'
+import { TaskOwnership } from './task-ownership.ts'
+import { bytesOfMessage, bytesOfParts } from './task-record.ts'
+import { TaskTable } from './task-table.ts'
 import type { Artifact, ArtifactChange } from '../define/artifact.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Store } from '../state/store.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { TaskRecord } from './task-record.ts'
 import type {
-  TaskChange, TaskEnd, TaskSeed, ListedTask, RunningTask, Task, TaskMessage, TaskState, Watched,
-  Watcher,
+  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, Watched, Watcher,
 } from './task.ts'
 
 /** All tasks of one server. */
 export class Tasks {
   readonly #limits: Limits
-  /** Where they are too, if others share it. */
+  /** The shared store, where there is one. */
   readonly #stored: StoredTasks | undefined
-  readonly #ends: TaskFinalizer | undefined
-  /** Which process has which task; undefined where there is only this one. */
+  /** Which process has which task; undefined where the store is not shared. */
   readonly ownership: TaskOwnership | undefined
   readonly #log: Log
-  readonly #places: TaskTable
-  readonly #artifacts: TaskArtifacts
+  readonly #table: TaskTable
   readonly #times = new Timeline()
 
-  constructor(limits: Limits, store: Store, log: Log, nodes?: ClusterMembership) {
+  constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
     this.#limits = limits
     this.#log = log
-    this.#places = new TaskTable(limits, (place) => this.#forgotten(place))
-    this.#artifacts = new TaskArtifacts(limits, this.#places)
+    this.#table = new TaskTable(limits, (record) => {
+      this.#stored?.retract(record)
+      record.notifyForgotten()
+    })
     if (!store.isShared) return
-    this.#stored = new StoredTasks(store, this.#places, nodes)
-    const onUnkept = (place: TaskRecord, cause: unknown): void => this.#unkept(place, cause)
-    this.#ends = new TaskFinalizer(this.#stored, this.#places, limits, onUnkept)
-    this.ownership = new TaskOwnership(this.#stored, this.#places, this.#ends, onUnkept, nodes)
+    this.#stored = new StoredTasks(store, this.#table, cluster)
+    const onWriteFailed = (record: TaskRecord, cause: unknown): void => this.#writeFailed(record, cause)
+    this.ownership = new TaskOwnership(this.#stored, this.#table, limits, onWriteFailed, cluster)
   }
 
   /** Tasks that run. */
-  get running(): number { return this.#places.running }
-  /** Tasks that are kept here though they do not run, and what all hold, in bytes. */
-  get finished(): number { return this.#places.idle }
-  get bytes(): number { return this.#places.bytes }
+  get running(): number { return this.#table.running }
+  /** Tasks that are kept here though they do not run. */
+  get finished(): number { return this.#table.idle }
+  /** Of all tasks. */
+  get bytes(): number { return this.#table.bytes }
   /** Whether as many run as may. */
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /** Throws `Fault('busy')` where as many run as may. */
   check(): void {
-    this.#places.check()
+    this.#table.check()
   }
 
   /**
    * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
-   * store it resolves when the task is kept there, and so may be promised to the client.
+   * store it resolves when the task is written there, and so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
     const at = this.#times.next()
     const task = taskOf(seed, at, { state: 'submitted', at })
-    const place = this.#places.add(task, run, 0)
+    const record = this.#table.add(task, run, 0)
     if (this.#stored === undefined) return task
-    return this.#stored.begin(place).then(() => task, (error: unknown) => {
-      this.#places.forget(place)
+    return this.#stored.begin(record).then(() => task, (error: unknown) => {
+      this.#table.forget(record)
       throw error
     })
   }
 
-  /** Keeps a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
+  /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
     const at = this.#times.next()
     const said: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
     const status = said === undefined ? { state, at } : { state, at, message: said }
-    const task: Task = taskOf(seed, at, status, artifacts, fault)
-    this.#places.keep(task)
+    const task = taskOf(seed, at, status, artifacts, fault)
+    this.#table.addEnded(task)
     return task
   }
 
   /**
-   * Takes a task to this process, as it was read or as it shall be from now on, so that no other goes on with
-   * it. Nothing where it has changed since, or another was quicker: `isCurrent` tells. Throws `Fault('busy')`
-   * where there is no room.
+   * Takes a task to this process, as it was read or as `next`, so that no other goes on with it. Nothing
+   * where it has changed since, or another was quicker: see `isCurrent`. Throws `Fault('busy')` without room.
    */
   take(task: Task, next: Task = task): MaybePromise<void> {
     return this.ownership?.take(task, next)
@@ -103,204 +100,226 @@ export class Tasks {
 
   /** Whether a task is here, and as it was read. */
   isCurrent(task: Task): boolean {
-    return this.#places.find(task.id)?.task === task
+    return this.#table.find(task.id)?.task === task
   }
 
-  /** Gives a task that waits here without a run to one. Nothing where it has one, or has ended. */
+  /** Gives a run to a task that waits here without one. Nothing where it has one, or has ended. */
   resume(id: string, run: RunningTask): void {
-    const place = this.#unfinished(id)
-    if (place === undefined || place.run !== undefined) return
-    this.#places.wake(place)
-    place.run = run
+    const record = this.#unfinished(id)
+    if (record === undefined || record.run !== undefined) return
+    this.#table.markActive(record)
+    record.run = run
   }
 
   /** The task waits without a run. Nothing where it has ended. */
   release(id: string, run: RunningTask): void {
-    const place = this.#unfinished(id)
-    if (place === undefined || place.run !== run) return
-    place.run = undefined
-    this.#places.rest(place)
+    const record = this.#unfinished(id)
+    if (record === undefined || record.run !== run) return
+    record.run = undefined
+    this.#table.markIdle(record)
   }
 
-  /** Forgets a task, here and in the store, of which nobody has been told. */
+  /** Removes a task, here and in the store, that no client knows of. */
   drop(id: string): Promise<void> | undefined {
-    const place = this.#places.find(id)
-    if (place === undefined) return undefined
-    this.#places.forget(place)
-    return this.#stored?.remove(place).catch((cause: unknown) => this.#unkept(place, cause))
+    const record = this.#table.find(id)
+    if (record === undefined) return undefined
+    this.#table.forget(record)
+    return this.#stored?.remove(record).catch((cause: unknown) => this.#writeFailed(record, cause))
   }
 
-  /** Resolves when other processes can read what is here of a task. Undefined where there are none. */
+  /** Resolves when other processes can read the task as it is here. Undefined where there are none. */
   whenPersisted(id: string): Promise<void> | undefined {
     if (this.#stored === undefined) return undefined
-    const place = this.#places.find(id)
-    if (place !== undefined && this.#stored.isDue(place)) void this.#write(place)
-    return (place?.waitingWrite ?? place?.writing)?.catch(() => {})
+    const record = this.#table.find(id)
+    if (record !== undefined && this.#stored.isDue(record)) void this.#write(record)
+    return (record?.waitingWrite ?? record?.writing)?.catch(() => {})
   }
 
   /** The owner's task of that id. At once where it runs here. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const place = this.#places.find(id)
-    if (place === undefined) return this.#stored?.get(owner, id)
-    const { task } = place
+    const record = this.#table.find(id)
+    if (record === undefined) return this.#stored?.get(owner, id)
+    const { task } = record
     if (task.owner !== owner) return undefined
     if (this.#stored === undefined) return task
-    // Whoever waits for its client may have been answered elsewhere.
-    if (isInterrupted(task.status.state)) return this.#stored.refresh(place)
-    return place.isTerminal ? this.#ends!.read(place) : task
+    // One that waits for its client may have been answered at another process.
+    if (isInterrupted(task.status.state)) return this.#stored.refresh(record)
+    return record.isTerminal ? this.ownership!.readEnd(record) : task
   }
 
   /** The run behind a task, where it runs in this process. */
   runOf(id: string): RunningTask | undefined {
-    return this.#places.find(id)?.run
+    return this.#table.find(id)?.run
   }
 
-  /** Goes to another state. False where that cannot follow: what a finished task's agent says is dropped. */
+  /** Goes to another state. False, and nothing changes, where that cannot follow. */
   move(id: string, state: TaskState, change: TaskChange = {}): boolean {
-    const place = this.#places.find(id)
-    if (place === undefined || !mayFollow(place.status.state, state)) return false
-    const { task } = place
+    const record = this.#table.find(id)
+    if (record === undefined || !mayFollow(record.status.state, state)) return false
+    const { task } = record
     const { message, questions = task.questions, result = task.result, fault = task.fault } = change
     const at = this.#times.next(task.status.at)
     const status = message === undefined ? { state, at }
       : { state, at, message: { id: randomUuid(), role: 'agent', parts: message } as const }
     const history = historyOf(task, this.#limits)
-    this.#places.change(place, { ...task, history, status, questions, result, fault })
-    this.#places.touch(place)
+    this.#table.change(record, { ...task, history, status, questions, result, fault })
+    this.#table.touch(record)
     if (isTerminal(state)) {
-      this.#finish(place)
+      this.#finish(record)
       return true
     }
-    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.#stored?.announceAgain(place)
-    // How it goes is read soon enough; where it stands is read at once.
-    if (state === task.status.state && questions === task.questions) this.#writeSoon(place)
-    else void this.#write(place)
-    place.tell({ what: 'status', status })
+    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.#stored?.announceAgain(record)
+    // A new message in the same state can wait; a new state or question is needed at once.
+    if (state === task.status.state && questions === task.questions) this.#writeSoon(record)
+    else void this.#write(record)
+    void record.notify({ what: 'status', status })
     return true
   }
 
   /**
-   * Adds an artifact, adds to one, or replaces it. False on a finished task. Throws `Fault('too-large')`
-   * where all of them together are over `maxResultBytes`. A promise: those who watch are all behind, and
-   * whoever can wait should.
+   * Adds an artifact, appends to one, or replaces it. False on a finished task. Throws `Fault('too-large')`
+   * where all artifacts together are over `maxResultBytes`, and `Fault('busy')` where all tasks together
+   * leave no room; then nothing has changed. A promise: all watchers are behind, and the caller should wait.
    */
   addArtifact(id: string, artifact: Artifact, change: ArtifactChange = {}): boolean | Promise<boolean> {
     const { append = false, last = true } = change
-    const place = this.#unfinished(id)
-    if (place === undefined) return false
-    const isMore = this.#artifacts.add(place, artifact, append)
-    this.#writeSoon(place)
-    const pace = place.tell({ what: 'artifact', artifact, append: isMore, last })
+    const record = this.#unfinished(id)
+    if (record === undefined) return false
+    const isMore = append && record.hasArtifact(artifact.id)
+    const { task } = record
+    const artifacts = addArtifact(task.artifacts, artifact, append)
+    const hasRoom = this.#table.change(record, { ...task, artifacts })
+    const isTooLarge = record.slot !== undefined && this.#isTooLarge(record.slot.bytes)
+    if (!hasRoom || isTooLarge) {
+      this.#table.change(record, task)
+      throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
+    }
+    this.#writeSoon(record)
+    const pace = record.notify({ what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
   }
 
   /**
-   * Adds the one part of a piece to the artifact of its id: text goes on with the text before it. Nothing on
-   * a finished task. Throws, and gives a promise, as `addArtifact` does.
+   * Adds the one part of a piece to the artifact of its id: text is appended to the text before it. Nothing
+   * on a finished task. Throws, and gives a promise, as `addArtifact` does.
    */
   addPiece(id: string, piece: Artifact, append: boolean, last: boolean): void | Promise<void> {
-    const place = this.#unfinished(id)
-    if (place === undefined) return undefined
-    const isMore = this.#artifacts.addPiece(place, piece, append)
-    this.#writeSoon(place)
-    return place.tell({ what: 'artifact', artifact: piece, append: isMore, last })
+    const record = this.#unfinished(id)
+    if (record === undefined) return undefined
+    const isMore = append && record.hasArtifact(piece.id)
+    // Only what is new is counted: the whole task would be walked for each piece.
+    const before = record.slot?.bytes ?? 0
+    const bytes = before + bytesOfParts(piece.parts)
+    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    if (!this.#table.resize(record, bytes)) {
+      this.#table.resize(record, before)
+      throw this.#table.noRoom()
+    }
+    const part = piece.parts[0]
+    if (isMore && part !== undefined && isPlainText(part)) {
+      record.appendText(piece.id, part.text)
+    } else {
+      const { task } = record
+      record.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
+    }
+    this.#writeSoon(record)
+    return record.notify({ what: 'artifact', artifact: piece, append: isMore, last })
   }
 
   /** Adds to the history. False on a finished task. Throws `Fault('busy')` where there is no room for it. */
   addMessage(id: string, message: TaskMessage): boolean {
-    const place = this.#unfinished(id)
-    if (place === undefined) return false
-    const { task } = place
-    const spoken = { ...task, history: historyOf(task, this.#limits) }
-    const history = historyWith(spoken, message, this.#limits)
-    if (!this.#places.change(place, { ...task, history })) {
-      this.#places.change(place, task)
-      throw this.#places.noRoom()
+    const record = this.#unfinished(id)
+    if (record === undefined) return false
+    const { task } = record
+    const history = historyWith({ ...task, history: historyOf(task, this.#limits) }, message, this.#limits)
+    if (!this.#table.change(record, { ...task, history })) {
+      this.#table.change(record, task)
+      throw this.#table.noRoom()
     }
-    void this.#write(place)
+    void this.#write(record)
     return true
   }
 
-  /** Keeps what its watchers are not told of. */
+  /** Changes what watchers are not notified of. */
   update(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
-    const place = this.#unfinished(id)
-    if (place !== undefined) void this.#change(place, { ...place.task, ...more })
+    const record = this.#unfinished(id)
+    if (record === undefined) return
+    this.#table.change(record, { ...record.task, ...more })
+    void this.#write(record)
   }
 
-  /** The same. Resolves when it is kept, however long that takes; rejects where it is another's to keep. */
+  /** The same. Resolves when it is written, however long that takes; rejects where another process has it. */
   async updateDurably(id: string, more: Partial<Pick<Task, 'turn'>>): Promise<void> {
-    const place = this.#unfinished(id)
-    if (place === undefined) return
-    this.#places.change(place, { ...place.task, ...more })
-    await this.#stored?.writeSurely(place)
+    const record = this.#unfinished(id)
+    if (record === undefined) return
+    this.#table.change(record, { ...record.task, ...more })
+    await this.#stored?.retryUntilWritten(() => this.#stored!.write(record))
   }
 
   /**
-   * The task as it stands and, in the same instant, a place among those who are told what follows: nothing
-   * is lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
+   * Returns the task as it stands and, from the same instant, calls `watcher` with what follows: nothing is
+   * lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
    */
   watch(owner: string, id: string, watcher: Watcher): Watched | undefined {
-    const place = this.#unfinished(id)
-    if (place === undefined || place.owner !== owner) return undefined
-    place.watchers = [...place.watchers, watcher]
-    const stop = (): void => { place.watchers = place.watchers.filter((one) => one !== watcher) }
-    return { task: place.task, stop }
+    const record = this.#unfinished(id)
+    if (record === undefined || record.owner !== owner) return undefined
+    record.watchers = [...record.watchers, watcher]
+    const stop = (): void => { record.watchers = record.watchers.filter((one) => one !== watcher) }
+    return { task: record.task, stop }
   }
 
-  /** Nothing more is heard here of tasks that have not ended: whoever watches one is told so. */
+  /** Notifies the watchers of unfinished tasks that no more events come from here. */
   stopWatchers(): void {
-    for (const place of this.#places.unfinished()) tellForgotten(place)
+    for (const record of this.#table.unfinished()) record.notifyForgotten()
   }
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly ListedTask[]> {
-    const here = this.#places.of(owner)
+    const here = this.#table.of(owner)
     if (this.#stored === undefined) return here
-    const running = here.filter(({ status }) => !isTerminal(status.state)).map(({ task }) => task)
-    return this.#stored.list(owner, running)
+    return this.#stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)).map(wholeTask))
   }
 
   #unfinished(id: string): TaskRecord | undefined {
-    const place = this.#places.find(id)
-    return place === undefined || place.isTerminal ? undefined : place
-  }
-
-  #forgotten(place: TaskRecord): void {
-    this.#stored?.left(place)
-    tellForgotten(place)
-  }
-
-  #change(place: TaskRecord, task: Task): Promise<void> | undefined {
-    this.#places.change(place, task)
-    return this.#write(place)
+    const record = this.#table.find(id)
+    return record === undefined || record.isTerminal ? undefined : record
   }
 
   /** Resolves, where processes share the store, when it is written there, or could not be. */
-  #write(place: TaskRecord): Promise<void> | undefined {
-    return this.#stored?.write(place).catch((cause: unknown) => this.#unkept(place, cause))
+  #write(record: TaskRecord): Promise<void> | undefined {
+    return this.#stored?.write(record).catch((cause: unknown) => this.#writeFailed(record, cause))
   }
 
-  #writeSoon(place: TaskRecord): void {
-    this.#stored?.writeSoon(place, () => void this.#write(place))
+  #writeSoon(record: TaskRecord): void {
+    this.#stored?.writeSoon(record, () => void this.#write(record))
   }
 
-  #unkept(place: TaskRecord, cause: unknown): void {
-    const { id: task } = place
+  #writeFailed(record: TaskRecord, cause: unknown): void {
+    const { id: task } = record
     if (cause instanceof Fault && cause.kind === 'conflict') {
       return this.#log('info', 'A task belongs to another process by now', { task })
     }
-    if (cause instanceof Fault && cause.kind === 'busy') this.ownership?.owe(place)
+    if (cause instanceof Fault && cause.kind === 'busy') this.ownership?.retryLater(record)
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
-  #finish(place: TaskRecord): void {
-    place.run = undefined
-    // It may have waited before, for another time.
-    this.#places.wake(place)
-    this.#places.rest(place)
-    if (this.#ends !== undefined) return this.#ends.begin(place)
-    tellEnd(place)
-    this.#places.settle(place)
+  #finish(record: TaskRecord): void {
+    record.run = undefined
+    // It may be idle already, with the longer time of a task that waits.
+    this.#table.markActive(record)
+    this.#table.markIdle(record)
+    if (this.ownership !== undefined) return this.ownership.finish(record)
+    record.notifyEnd()
+    this.#table.settle(record)
+  }
+
+  #isTooLarge(bytes: number): boolean {
+    return bytes > this.#limits.maxResultBytes * 2
+  }
+
+  #tooLarge(): Fault {
+    const { maxResultBytes } = this.#limits
+    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
   }
 }
 
@@ -326,73 +345,15 @@ export function historyWith(
   return longer
 }
 
-/** The artifacts of all tasks of one server. */
-export class TaskArtifacts {
-  readonly #limits: Limits
-  readonly #places: TaskTable
-
-  constructor(limits: Limits, places: TaskTable) {
-    this.#limits = limits
-    this.#places = places
-  }
-
-  /**
-   * Adds an artifact, adds to one, or replaces it. Whether it goes on with one that was there. Throws
-   * `Fault('too-large')`, or `Fault('busy')` where all tasks together leave no room for it, and then nothing
-   * has changed.
-   */
-  add(place: TaskRecord, artifact: Artifact, append: boolean): boolean {
-    const { task } = place
-    const isMore = append && place.holds(artifact.id)
-    const hasRoom = this.#places.change(
-      place, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) },
-    )
-    const isTooLarge = place.slot !== undefined && this.#isTooLarge(place.slot.bytes)
-    if (hasRoom && !isTooLarge) return isMore
-    this.#places.change(place, task)
-    throw isTooLarge ? this.#tooLarge() : this.#places.noRoom()
-  }
-
-  /** Adds the one part of a piece to the artifact of its id, in the same way. */
-  addPiece(place: TaskRecord, piece: Artifact, append: boolean): boolean {
-    const isMore = append && place.holds(piece.id)
-    // Only what is new is counted: a task is looked at for each piece.
-    const before = place.slot?.bytes ?? 0
-    const bytes = before + bytesOfParts(piece.parts)
-    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
-    if (!this.#places.resize(place, bytes)) {
-      this.#places.resize(place, before)
-      throw this.#places.noRoom()
-    }
-    const part = piece.parts[0]
-    if (isMore && part !== undefined && isPlainText(part)) {
-      place.grow(piece.id, part.text)
-    } else {
-      const { task } = place
-      place.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
-    }
-    return isMore
-  }
-
-  #isTooLarge(bytes: number): boolean {
-    return bytes > this.#limits.maxResultBytes * 2
-  }
-
-  #tooLarge(): Fault {
-    const { maxResultBytes } = this.#limits
-    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
-  }
-}
-
-/** A line of moments, all of one process. */
+/** Makes timestamps that rise strictly within a process. */
 export class Timeline {
   #lastAt = 0
-  /** The second of the last moment, and what it says: most moments are of the same as the one before. */
+  /** The second of the last timestamp and its text: most timestamps are in the same second as the last. */
   #second = 0
   #begin = ''
 
   /**
-   * This moment, or as soon behind it as no other is, as ISO 8601 in UTC with milliseconds. It is behind
+   * The present, or as soon after it as no other is, as ISO 8601 in UTC with milliseconds. It is later than
    * `after` too, which may be of another process.
    */
   next(after?: string): string {
@@ -408,9 +369,9 @@ export class Timeline {
       this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
     }
     const rest = ms - second * 1_000
-    return this.#begin + (ends[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
+    return this.#begin + (fractions[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
   }
 }
 
-/** How the milliseconds of a second are written, behind what it says itself: each made when first needed. */
-const ends: string[] = []
+/** How the milliseconds of a second are written: each made when first needed. */
+const fractions: string[] = []

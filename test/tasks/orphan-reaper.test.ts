@@ -1,7 +1,7 @@
 // Tasks of processes that share a store: none that was promised is lost, ended twice, or left working.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatRun, runPlace } from '../../lib/tasks/stored-tasks.ts'
+import { formatRun, runKeyOf } from '../../lib/tasks/stored-tasks.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { GuardedStore } from '../../lib/state/guarded-store.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
@@ -36,9 +36,9 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const guard = new GuardedStore(store, limits, () => {})
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
-  const service = { tasks, workload: new Workload(10, 'here'), limits, log: () => {} }
-  const recovery = new TaskRecovery(service, tasks.ownership!, nodes)
-  new OrphanReaper(service, tasks.ownership!, recovery, guard, nodes).begin()
+  const workload = new Workload(10, 'here')
+  const recovery = new TaskRecovery(tasks, tasks.ownership!, nodes, workload, limits, () => {})
+  new OrphanReaper(tasks, tasks.ownership!, recovery, guard, nodes, () => {}).start()
   t.after(() => {
     store.isCut = false
     return nodes.close(true)
@@ -324,7 +324,7 @@ test('for how long a process is dead is counted anew once nothing is known of it
   const { memory } = shared
   const task: Task = { ...taskOf(seed, AT, { state: 'working', at: AT }), node: dead }
   memory.write({ collection: 'tasks', owner: 'ann', key: task.id }, JSON.stringify(task), Infinity, 0)
-  memory.write(runPlace(dead, task), formatRun(task), Infinity, 0)
+  memory.write(runKeyOf(dead, task), formatRun(task), Infinity, 0)
   memory.write(member, '', Infinity, 0)
   /** Until all processes were looked at once more, from the first to the last. */
   const looked = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { TaskTable, PLAIN_TEXTS, plainOf, taskOfPlain } from '../../lib/tasks/task-table.ts'
-import { taskOf } from '../../lib/tasks/task.ts'
+import { taskOf, wholeTask } from '../../lib/tasks/task.ts'
 import { randomUuid } from '../../lib/wire/random.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
@@ -11,11 +11,11 @@ import type { Task, TaskState, TaskMessage } from '../../lib/tasks/task.ts'
 import type { Limits } from '../../lib/index.ts'
 import type { Content } from '../../lib/define/content.ts'
 
-interface Places { readonly places: TaskTable; readonly gone: readonly string[] }
+interface Bounded { readonly table: TaskTable; readonly gone: readonly string[] }
 
-function placesWith(limits: Partial<Limits>): Places {
+function tableWith(limits: Partial<Limits>): Bounded {
   const gone: string[] = []
-  return { places: new TaskTable(limitsOf(limits), ({ task }) => gone.push(task.id)), gone }
+  return { table: new TaskTable(limitsOf(limits), ({ task }) => gone.push(task.id)), gone }
 }
 
 const AT = '2026-01-01T00:00:00.000Z'
@@ -31,31 +31,31 @@ function task(
 }
 
 test('what runs never makes room, what rests does, of whoever has most', () => {
-  const { places, gone } = placesWith({ maxTasks: 4 })
-  places.add(task('a1'), undefined, 0)
-  for (const id of ['a2', 'a3']) places.rest(places.add(task(id, { state: 'completed' }), undefined, 0))
-  places.rest(places.add(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
-  places.add(task('c1', { owner: 'cid' }), undefined, 0)
+  const { table, gone } = tableWith({ maxTasks: 4 })
+  table.add(task('a1'), undefined, 0)
+  for (const id of ['a2', 'a3']) table.markIdle(table.add(task(id, { state: 'completed' }), undefined, 0))
+  table.markIdle(table.add(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
+  table.add(task('c1', { owner: 'cid' }), undefined, 0)
   assert.deepEqual(gone, ['a2'])
-  places.add(task('c2', { owner: 'cid' }), undefined, 0)
-  places.add(task('c3', { owner: 'cid' }), undefined, 0)
+  table.add(task('c2', { owner: 'cid' }), undefined, 0)
+  table.add(task('c3', { owner: 'cid' }), undefined, 0)
   assert.deepEqual(gone.toSorted(), ['a2', 'a3', 'b1'])
-  assert.equal(places.running, 4)
-  assert.throws(() => places.check(), { kind: 'busy' })
-  assert.throws(() => places.add(task('d1'), undefined, 0), { kind: 'busy' })
-  assert.equal(places.find('d1'), undefined)
+  assert.equal(table.running, 4)
+  assert.throws(() => table.check(), { kind: 'busy' })
+  assert.throws(() => table.add(task('d1'), undefined, 0), { kind: 'busy' })
+  assert.equal(table.find('d1'), undefined)
 })
 
 test('what runs again makes no room any longer', () => {
-  const { places, gone } = placesWith({ maxTasks: 1 })
-  const place = places.add(task('a', { state: 'input-required' }), undefined, 0)
-  places.rest(place)
-  assert.deepEqual([places.running, places.idle], [0, 1])
-  places.check()
-  places.wake(place)
-  places.wake(place)
-  assert.deepEqual([places.running, places.idle], [1, 0])
-  assert.throws(() => places.add(task('b'), undefined, 0), { kind: 'busy' })
+  const { table, gone } = tableWith({ maxTasks: 1 })
+  const record = table.add(task('a', { state: 'input-required' }), undefined, 0)
+  table.markIdle(record)
+  assert.deepEqual([table.running, table.idle], [0, 1])
+  table.check()
+  table.markActive(record)
+  table.markActive(record)
+  assert.deepEqual([table.running, table.idle], [1, 0])
+  assert.throws(() => table.add(task('b'), undefined, 0), { kind: 'busy' })
   assert.deepEqual(gone, [])
 })
 
@@ -73,28 +73,28 @@ test('a task that rests is kept for a time: of its end, of its client, of its wa
     [{ state: 'completed', ttlMs: 1e9 }, 100_000],
   ]
   for (const [more, keepMs] of kept) {
-    assert.equal(placesWith(limits).places.keepMs(task('a', more)), keepMs, JSON.stringify(more))
+    assert.equal(tableWith(limits).table.keepMs(task('a', more)), keepMs, JSON.stringify(more))
   }
-  const { places, gone } = placesWith(limits)
-  places.rest(places.add(task('a', { state: 'input-required' }), undefined, 0))
+  const { table, gone } = tableWith(limits)
+  table.markIdle(table.add(task('a', { state: 'input-required' }), undefined, 0))
   pass(29)
-  assert.equal(places.find('a')?.task.id, 'a')
-  assert.deepEqual([...places.of('ann')].length, 1)
+  assert.equal(table.find('a')?.task.id, 'a')
+  assert.deepEqual([...table.of('ann')].length, 1)
   pass(1)
-  assert.deepEqual([...places.of('ann')], [])
-  assert.equal(places.find('a'), undefined)
-  assert.deepEqual([gone, places.idle, places.bytes], [['a'], 0, 0])
+  assert.deepEqual([...table.of('ann')], [])
+  assert.equal(table.find('a'), undefined)
+  assert.deepEqual([gone, table.idle, table.bytes], [['a'], 0, 0])
 })
 
 test('tasks are bounded in bytes too, as they grow', () => {
-  const { places, gone } = placesWith({ maxTasksBytes: 100_000 })
-  places.rest(places.add(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
-  const place = places.add(task('b'), undefined, 0)
+  const { table, gone } = tableWith({ maxTasksBytes: 100_000 })
+  table.markIdle(table.add(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
+  const record = table.add(task('b'), undefined, 0)
   assert.deepEqual(gone, [])
-  places.change(place, task('b', { text: 'x'.repeat(40_000) }))
+  table.change(record, task('b', { text: 'x'.repeat(40_000) }))
   assert.deepEqual(gone, ['a'])
-  assert.ok(places.bytes > 80_000 && places.bytes < 100_000, String(places.bytes))
-  assert.throws(() => places.add(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
+  assert.ok(table.bytes > 80_000 && table.bytes < 100_000, String(table.bytes))
+  assert.throws(() => table.add(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
 })
 
 /** A task of a text asked and a text answered. */
@@ -107,67 +107,67 @@ function plain(at: number, owner = 'ann'): Task {
 
 test('a task that is over is listed and found as it was, and kept for its time', (t) => {
   const pass = standingTime(t)
-  const { places, gone } = placesWith({ taskKeepMs: 3_000 })
+  const { table, gone } = tableWith({ taskKeepMs: 3_000 })
   const tasks = [0, 1, 2].map((at) => plain(at))
-  for (const one of tasks) places.keep(one)
-  assert.deepEqual([places.running, places.idle], [0, 3])
-  assert.deepEqual(places.of('ann').map((one) => one.task), tasks.toReversed())
+  for (const one of tasks) table.addEnded(one)
+  assert.deepEqual([table.running, table.idle], [0, 3])
+  assert.deepEqual(table.of('ann').map(wholeTask), tasks.toReversed())
   pass(2_000)
-  assert.deepEqual(places.find(tasks[1]!.id)?.task, tasks[1])
-  assert.equal(places.find(tasks[1]!.id), places.find(tasks[1]!.id))
-  assert.deepEqual(places.of('ann').map((one) => one.task), tasks.toReversed())
-  assert.deepEqual([places.running, places.idle, places.of('bob')], [0, 3, []])
+  assert.deepEqual(table.find(tasks[1]!.id)?.task, tasks[1])
+  assert.equal(table.find(tasks[1]!.id), table.find(tasks[1]!.id))
+  assert.deepEqual(table.of('ann').map(wholeTask), tasks.toReversed())
+  assert.deepEqual([table.running, table.idle, table.of('bob')], [0, 3, []])
   pass(1_000)
-  assert.deepEqual(places.of('ann'), [])
-  for (const { id } of tasks) assert.equal(places.find(id), undefined)
-  places.keep(plain(3, 'bob'))
-  assert.deepEqual([places.running, places.idle], [0, 1])
+  assert.deepEqual(table.of('ann'), [])
+  for (const { id } of tasks) assert.equal(table.find(id), undefined)
+  table.addEnded(plain(3, 'bob'))
+  assert.deepEqual([table.running, table.idle], [0, 1])
   assert.ok(gone.includes(tasks[1]!.id))
 })
 
 test('a list has what is texts and what is not in the order of their states', () => {
-  const { places } = placesWith({})
+  const { table } = tableWith({})
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
   for (const [at, one] of tasks.entries()) {
-    if (at % 3 === 0) places.keep(one)
-    else places.rest(places.add({ ...one, sessionId: 'more' }, undefined, 0))
+    if (at % 3 === 0) table.addEnded(one)
+    else table.markIdle(table.add({ ...one, sessionId: 'more' }, undefined, 0))
   }
-  const order = (): readonly string[] => places.of('ann').map(({ id }) => id)
+  const order = (): readonly string[] => table.of('ann').map(({ id }) => id)
   const ids = tasks.map(({ id }) => id).toReversed()
   assert.deepEqual(order(), ids)
   // Read, it is no text any more, and stands where it stood.
-  places.find(tasks[0]!.id)
+  table.find(tasks[0]!.id)
   assert.deepEqual(order(), ids)
-  const [last, first] = [places.of('ann')[0], places.of('ann')[2]]
-  assert.deepEqual([last?.sessionId, first?.sessionId, first?.contextId, first?.task.status], [
+  const [last, first] = [table.of('ann')[0], table.of('ann')[2]]
+  assert.deepEqual([last?.sessionId, first?.sessionId, first?.contextId, wholeTask(first!).status], [
     'more', undefined, tasks[3]!.contextId, tasks[3]!.status,
   ])
 })
 
 test('tasks that are over make room for what runs, and find none where all else does', () => {
-  const { places } = placesWith({ maxTasks: 2 })
-  for (const at of [0, 1, 2]) places.keep(plain(at))
-  assert.equal(places.of('ann').length, 2)
-  places.add(task('b1', { owner: 'bob' }), undefined, 0)
-  places.add(task('b2', { owner: 'bob' }), undefined, 0)
-  assert.deepEqual([places.running, places.idle], [2, 0])
-  assert.throws(() => places.keep(plain(3)), { kind: 'busy' })
-  assert.deepEqual([places.running, places.idle], [2, 0])
+  const { table } = tableWith({ maxTasks: 2 })
+  for (const at of [0, 1, 2]) table.addEnded(plain(at))
+  assert.equal(table.of('ann').length, 2)
+  table.add(task('b1', { owner: 'bob' }), undefined, 0)
+  table.add(task('b2', { owner: 'bob' }), undefined, 0)
+  assert.deepEqual([table.running, table.idle], [2, 0])
+  assert.throws(() => table.addEnded(plain(3)), { kind: 'busy' })
+  assert.deepEqual([table.running, table.idle], [2, 0])
 })
 
 test('a task that is over is kept as texts where these say all of it, and otherwise as it is', () => {
-  const { places, gone } = placesWith({})
+  const { table, gone } = tableWith({})
   const parts = [{ type: 'text', text: 'answered' }] as const
   const over = { ...task(randomUuid(), { state: 'completed' }), artifacts: [{ id: 'a', parts }] }
   const more = { ...over, id: randomUuid(), tenant: 'x' }
-  const [plain, whole] = [over, more].map((one) => places.add(one, undefined, 0))
-  for (const place of [plain, whole]) {
-    places.rest(place!)
-    places.settle(place!)
+  const [plain, whole] = [over, more].map((one) => table.add(one, undefined, 0))
+  for (const record of [plain, whole]) {
+    table.markIdle(record!)
+    table.settle(record!)
   }
-  assert.deepEqual([plain!.slot, places.idle, places.running], [undefined, 2, 0])
-  assert.equal(places.find(more.id), whole)
-  assert.deepEqual(places.find(over.id)?.task, over)
+  assert.deepEqual([plain!.slot, table.idle, table.running], [undefined, 2, 0])
+  assert.equal(table.find(more.id), whole)
+  assert.deepEqual(table.find(over.id)?.task, over)
   assert.deepEqual(gone, [over.id])
 })
 
@@ -231,7 +231,7 @@ for (const [what, members] of more) {
 }
 
 async function listed(tasks: Tasks, owner: string): Promise<readonly Task[]> {
-  return (await tasks.list(owner)).map(({ task }) => task)
+  return (await tasks.list(owner)).map(wholeTask)
 }
 
 test('a task that was over at once is read as it was told, as often as somebody does', async () => {

@@ -8,6 +8,7 @@ import { wrongField } from '../model/fields.ts'
 import { isVisible } from './find-task.ts'
 import { viewOf } from '../model/task-view.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import { wholeTask } from '../../tasks/task.ts'
 import type { ListedTask, Task } from '../../tasks/task.ts'
 import type { ListRequest, TaskPage } from '../model/model.ts'
 import type { A2aRequest } from './request.ts'
@@ -41,7 +42,7 @@ function page(
     if (isMore) continue
     isPast ||= after !== undefined && isBehind(listed, after)
     if (!isPast) continue
-    if (shown.length < pageSize) shown.push(listed.task)
+    if (shown.length < pageSize) shown.push(wholeTask(listed))
     else isMore = true
   }
   const last = shown.at(-1)

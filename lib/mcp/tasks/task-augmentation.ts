@@ -6,7 +6,7 @@
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { anonymous, requireScopes } from '../../define/principal.ts'
-import { isTerminal } from '../../tasks/task.ts'
+import { isTerminal, wholeTask } from '../../tasks/task.ts'
 import { andThen } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
@@ -186,7 +186,7 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const isListed = (task: ListedTask): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
   return andThen(service.tasks.list(principal.id), (tasks) => {
-    const listed = tasks.filter(isListed).map(({ task }) => task)
+    const listed = tasks.filter(isListed).map(wholeTask)
     listed.sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
     return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
   })
